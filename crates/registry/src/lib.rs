@@ -1,0 +1,25 @@
+//! The one place where stages, agents, workflows, timeline events, hooks and limits are defined.
+//!
+//! Everything else (plugin files, help, gate, texts, checks) is generated from these tables or tested
+//! against them. There is no I/O here and no logic beyond look-ups.
+
+mod agent;
+mod event;
+mod hook;
+pub mod limits;
+mod skill;
+mod stage;
+mod workflow;
+
+pub use agent::{Agent, ToolPolicy};
+pub use event::{EventKind, UnknownEvent};
+pub use hook::{Hook, HookBinding};
+pub use skill::RefSkill;
+pub use stage::{Stage, StageKey, TestMode};
+pub use workflow::{ParallelGroup, SpecsDocs, Workflow};
+
+/// The plugin's name in Claude Code: `/ot:auto`, `ot:developer`.
+pub const PLUGIN_NAME: &str = "ot";
+
+/// The prefix of this plugin's agents and skills on the wire.
+pub const PLUGIN_PREFIX: &str = "ot:";
