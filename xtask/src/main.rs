@@ -1,28 +1,74 @@
-//! Development commands. `cargo xtask ci` is everything that CI checks.
+//! Development commands. `cargo xtask ci` is everything that CI checks; this file only knows their names.
 
-use std::process::{Command, ExitCode};
+mod bench;
+mod ci;
+mod codegen;
+mod dist;
+mod elf;
+mod error;
+mod layers;
+mod shell;
+mod tools;
+mod tree;
 
-const CHECKS: [&[&str]; 3] = [
-    &["fmt", "--all", "--check"],
-    &[
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--quiet",
-        "--",
-        "-D",
-        "warnings",
-    ],
-    &["test", "--workspace", "--quiet"],
-];
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", about = "Development commands of Overtone")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Everything that CI checks; stops at the first failure
+    ///
+    /// Format, clippy, tests, layer invariants, dependency rules (cargo-deny, installed below the target
+    /// folder when it is missing) and generated files. Run it before you push.
+    Ci,
+    /// Check who may depend on whom
+    ///
+    /// The rules are a table in xtask/src/layers/rules.rs: which crates are pure, and what the hook path must
+    /// never link because it would be paid for on every tool call.
+    Layers,
+    /// Write the Claude Code plugin (plugins/overtone) from the registry
+    ///
+    /// Edit crates/registry or crates/plugin, never the generated files, then run this and commit both.
+    Codegen {
+        /// Write nothing; fail when the folder is stale
+        #[arg(long)]
+        check: bool,
+    },
+    /// Build the static release binary: <target>/dist/overtone
+    ///
+    /// For musl when rustup has or gets that target, else for glibc with a static C runtime: a dynamic loader
+    /// would double the time that a hook takes to start.
+    Dist,
+    /// Measure every hook against /bin/true: time, instructions, memory, growth with the session's length
+    ///
+    /// Builds the dist binary first. The bars are a table in xtask/src/bench/budgets.rs. Instructions, growth in
+    /// instructions, memory and behaviour decide the exit code; wall time depends on the machine's load and
+    /// decides only with --strict.
+    Bench(bench::Options),
+}
 
 fn main() -> ExitCode {
-    for arguments in CHECKS {
-        eprintln!("$ cargo {}", arguments.join(" "));
-        match Command::new("cargo").args(arguments).status() {
-            Ok(status) if status.success() => {}
-            _ => return ExitCode::FAILURE,
+    let outcome = match Arguments::parse().command {
+        Task::Ci => ci::run(),
+        Task::Layers => layers::run(),
+        Task::Codegen { check: true } => codegen::check(),
+        Task::Codegen { check: false } => codegen::write(),
+        Task::Dist => dist::run(),
+        Task::Bench(options) => bench::run(&options),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
         }
     }
-    ExitCode::SUCCESS
 }

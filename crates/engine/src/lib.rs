@@ -1,1 +1,32 @@
+//! The decisions of Overtone as pure functions.
+//!
+//! [`decide`] takes what is stored (a [`Snapshot`]), what just happened (a [`Trigger`]) and what else was
+//! looked up ([`Facts`]), and returns the [`Outcome`]: what to answer and which [`Effect`]s to carry out.
+//! There is no file, clock, environment or JSON in here; the hook driver has those.
 
+pub mod commands;
+mod completion;
+mod decide;
+pub mod flow;
+mod gate;
+pub mod instinct;
+mod outcome;
+mod permission;
+mod prompt;
+mod redact;
+mod session;
+pub mod settings;
+pub mod state;
+mod stopping;
+pub mod suggestion;
+pub mod text;
+mod tools;
+mod trigger;
+mod verdict;
+mod wording;
+
+pub use decide::decide;
+pub use gate::identify as identify_agent;
+pub use outcome::{Effect, FieldValue, Handoff, InputPatch, Outcome, Permission, Record, Reply};
+pub use trigger::{Facts, Feature, Snapshot, StartSource, Trigger};
+pub use verdict::{Judgement, judge};

@@ -1,1 +1,27 @@
+//! Every text that a person or the model reads, in three languages.
+//!
+//! A message is declared once with all its languages (see [`catalogue`]), so a missing translation does not
+//! compile. The zh-TW wording is the one of the specifications. There is no I/O here: the caller passes the
+//! language in.
 
+#[macro_use]
+mod catalogue;
+pub mod cli;
+pub mod context;
+pub mod flow;
+mod labels;
+mod lang;
+pub mod looping;
+pub mod prompt;
+pub mod tools;
+
+pub use catalogue::Sample;
+pub use labels::{event_label, shelf_label, stage_label, stage_name, workflow_purpose};
+pub use lang::Lang;
+
+/// Every message of every room with stand-in arguments, for the snapshot test.
+pub fn samples(lang: Lang) -> Vec<Sample> {
+    let rooms =
+        [cli::samples, context::samples, flow::samples, looping::samples, prompt::samples, tools::samples];
+    rooms.iter().flat_map(|room| room(lang)).collect()
+}

@@ -145,25 +145,16 @@ impl Agent {
             Self::Designer => ("designer", "cyan", "sonnet", &["ui designer", "ux designer"]),
             Self::Developer => ("developer", "yellow", "sonnet", &["dev"]),
             Self::Debugger => ("debugger", "orange", "sonnet", &["debug"]),
-            Self::CodeReviewer => (
-                "code-reviewer",
-                "blue",
-                "opus",
-                &["code reviewer", "reviewer", "code review"],
-            ),
+            Self::CodeReviewer => {
+                ("code-reviewer", "blue", "opus", &["code reviewer", "reviewer", "code review"])
+            }
             Self::Tester => ("tester", "pink", "sonnet", &["test", "testing"]),
-            Self::SecurityReviewer => (
-                "security-reviewer",
-                "red",
-                "opus",
-                &["security reviewer", "security review", "security"],
-            ),
-            Self::DatabaseReviewer => (
-                "database-reviewer",
-                "red",
-                "sonnet",
-                &["database reviewer", "database review", "db-review"],
-            ),
+            Self::SecurityReviewer => {
+                ("security-reviewer", "red", "opus", &["security reviewer", "security review", "security"])
+            }
+            Self::DatabaseReviewer => {
+                ("database-reviewer", "red", "sonnet", &["database reviewer", "database review", "db-review"])
+            }
             Self::Qa => ("qa", "yellow", "sonnet", &["quality assurance"]),
             Self::E2eRunner => ("e2e-runner", "green", "sonnet", &["e2e runner", "e2e"]),
             Self::BuildErrorResolver => (
@@ -172,12 +163,9 @@ impl Agent {
                 "sonnet",
                 &["build error resolver", "build-fix", "build fix"],
             ),
-            Self::RefactorCleaner => (
-                "refactor-cleaner",
-                "blue",
-                "sonnet",
-                &["refactor cleaner", "refactor"],
-            ),
+            Self::RefactorCleaner => {
+                ("refactor-cleaner", "blue", "sonnet", &["refactor cleaner", "refactor"])
+            }
             Self::Retrospective => ("retrospective", "purple", "opus", &["retro"]),
             Self::DocUpdater => ("doc-updater", "purple", "haiku", &["doc updater", "docs"]),
             Self::Grader => ("grader", "gray", "haiku", &[]),
@@ -191,10 +179,7 @@ mod tests {
 
     #[test]
     fn each_stage_has_its_own_agent_and_only_the_grader_has_no_stage() {
-        let without_stage: Vec<_> = Agent::ALL
-            .into_iter()
-            .filter(|agent| agent.stage().is_none())
-            .collect();
+        let without_stage: Vec<_> = Agent::ALL.into_iter().filter(|agent| agent.stage().is_none()).collect();
         assert_eq!(without_stage, [Agent::Grader]);
         for stage in Stage::ALL {
             assert_eq!(stage.agent().stage(), Some(stage));

@@ -87,10 +87,7 @@ impl EventKind {
     }
 
     pub fn from_name(name: &str) -> Result<Self, UnknownEvent> {
-        Self::ALL
-            .into_iter()
-            .find(|kind| kind.name() == name)
-            .ok_or_else(|| UnknownEvent(name.to_owned()))
+        Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| UnknownEvent(name.to_owned()))
     }
 
     const fn row(self) -> (&'static str, &'static str) {

@@ -61,11 +61,7 @@ impl Hook {
         bind("PreToolUse", "Write|Edit|MultiEdit|NotebookEdit", Self::PreWrite),
         bind("SubagentStart", "", Self::OnAgentStart),
         bind("SubagentStop", "", Self::OnAgentStop),
-        bind(
-            "PostToolUse",
-            "Bash|Edit|Write|MultiEdit|Task|Agent",
-            Self::PostUse,
-        ),
+        bind("PostToolUse", "Bash|Edit|Write|MultiEdit|Task|Agent", Self::PostUse),
         bind("PostToolUseFailure", "", Self::PostUseFailure),
         bind("PreCompact", "", Self::PreCompact),
         bind("Stop", "", Self::OnStop),
@@ -104,20 +100,12 @@ impl Hook {
 
     /// The client event that this hook answers; its name must be repeated in the output.
     pub fn event(self) -> &'static str {
-        Self::BINDINGS
-            .iter()
-            .find(|b| b.hook == self)
-            .map_or("", |b| b.event)
+        Self::BINDINGS.iter().find(|b| b.hook == self).map_or("", |b| b.event)
     }
 }
 
 const fn bind(event: &'static str, matcher: &'static str, hook: Hook) -> HookBinding {
-    HookBinding {
-        event,
-        matcher,
-        condition: None,
-        hook,
-    }
+    HookBinding { event, matcher, condition: None, hook }
 }
 
 #[cfg(test)]

@@ -71,10 +71,7 @@ impl Stage {
 
     /// A judge reports on work that somebody else repairs; a maker repairs its own.
     pub const fn is_judge(self) -> bool {
-        matches!(
-            self,
-            Self::Review | Self::Test | Self::Security | Self::DbReview | Self::Qa | Self::E2e
-        )
+        matches!(self, Self::Review | Self::Test | Self::Security | Self::DbReview | Self::Qa | Self::E2e)
     }
 
     const fn row(self) -> (&'static str, &'static str, &'static str, Agent) {
@@ -115,9 +112,7 @@ impl TestMode {
     }
 
     pub fn from_key(key: &str) -> Option<Self> {
-        [Self::Spec, Self::Verify]
-            .into_iter()
-            .find(|mode| mode.key() == key)
+        [Self::Spec, Self::Verify].into_iter().find(|mode| mode.key() == key)
     }
 }
 
@@ -174,16 +169,7 @@ mod tests {
 
     #[test]
     fn foreign_keys_are_refused() {
-        for text in [
-            "",
-            "dev",
-            "DEV:1",
-            "DEV:0",
-            "DEV:x",
-            "DEV:-2",
-            "constructor",
-            "DEV:2:3",
-        ] {
+        for text in ["", "dev", "DEV:1", "DEV:0", "DEV:x", "DEV:-2", "constructor", "DEV:2:3"] {
             assert_eq!(text.parse::<StageKey>(), Err(()), "{text}");
         }
     }

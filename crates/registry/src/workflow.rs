@@ -44,18 +44,10 @@ pub enum SpecsDocs {
     TasksAndBdd,
 }
 
-const QUALITY: ParallelGroup = ParallelGroup {
-    name: "quality",
-    members: &[Review, Test],
-};
-const VERIFY: ParallelGroup = ParallelGroup {
-    name: "verify",
-    members: &[Qa, E2e],
-};
-const SECURE_QUALITY: ParallelGroup = ParallelGroup {
-    name: "secure-quality",
-    members: &[Review, Test, Security],
-};
+const QUALITY: ParallelGroup = ParallelGroup { name: "quality", members: &[Review, Test] };
+const VERIFY: ParallelGroup = ParallelGroup { name: "verify", members: &[Qa, E2e] };
+const SECURE_QUALITY: ParallelGroup =
+    ParallelGroup { name: "secure-quality", members: &[Review, Test, Security] };
 
 impl Workflow {
     pub const ALL: [Self; 18] = [
@@ -124,9 +116,7 @@ impl Workflow {
             Self::Clean => &[Refactor],
             Self::DbReview => &[DbReview],
             Self::Product => &[Pm, Plan, Arch, Test, Dev, Review, Test, Retro, Docs],
-            Self::ProductFull => &[
-                Pm, Plan, Arch, Design, Test, Dev, Review, Test, Qa, E2e, Retro, Docs,
-            ],
+            Self::ProductFull => &[Pm, Plan, Arch, Design, Test, Dev, Review, Test, Qa, E2e, Retro, Docs],
             Self::Discovery => &[Pm],
         }
     }
@@ -138,10 +128,7 @@ impl Workflow {
             let earlier = stages[..i].iter().filter(|other| *other == stage).count();
             // No workflow repeats a stage more than a few times.
             let occurrence = u8::try_from(earlier + 1).unwrap_or(u8::MAX);
-            StageKey {
-                stage: *stage,
-                occurrence,
-            }
+            StageKey { stage: *stage, occurrence }
         })
     }
 
@@ -152,11 +139,7 @@ impl Workflow {
         }
         let dev = self.stages().iter().position(|stage| *stage == Dev);
         let this = self.stage_keys().position(|other| other == key);
-        Some(if this < dev {
-            TestMode::Spec
-        } else {
-            TestMode::Verify
-        })
+        Some(if this < dev { TestMode::Spec } else { TestMode::Verify })
     }
 
     pub const fn groups(self) -> &'static [ParallelGroup] {
@@ -206,15 +189,9 @@ mod tests {
     #[test]
     fn repeated_stages_get_a_number_and_a_mode() {
         let keys: Vec<_> = Workflow::Standard.stage_keys().map(|k| k.to_string()).collect();
-        assert_eq!(
-            keys,
-            ["PLAN", "ARCH", "TEST", "DEV", "REVIEW", "TEST:2", "RETRO", "DOCS"]
-        );
+        assert_eq!(keys, ["PLAN", "ARCH", "TEST", "DEV", "REVIEW", "TEST:2", "RETRO", "DOCS"]);
         assert_eq!(Workflow::Standard.test_mode(key("TEST")), Some(TestMode::Spec));
-        assert_eq!(
-            Workflow::Standard.test_mode(key("TEST:2")),
-            Some(TestMode::Verify)
-        );
+        assert_eq!(Workflow::Standard.test_mode(key("TEST:2")), Some(TestMode::Verify));
         assert_eq!(Workflow::Quick.test_mode(key("TEST")), Some(TestMode::Verify));
         assert_eq!(Workflow::Standard.test_mode(key("DEV")), None);
     }
@@ -222,10 +199,7 @@ mod tests {
     #[test]
     fn groups_are_contiguous_runs() {
         let (group, keys) = Workflow::Standard.group_of(key("TEST:2")).unwrap();
-        assert_eq!(
-            (group.name, keys),
-            ("quality", vec![key("REVIEW"), key("TEST:2")])
-        );
+        assert_eq!((group.name, keys), ("quality", vec![key("REVIEW"), key("TEST:2")]));
         assert!(Workflow::Standard.group_of(key("TEST")).is_none());
         assert_eq!(Workflow::Secure.group_of(key("SECURITY")).unwrap().1.len(), 3);
         assert_eq!(Workflow::Full.group_of(key("E2E")).unwrap().0.name, "verify");
@@ -236,10 +210,8 @@ mod tests {
     fn every_declared_group_exists_in_its_workflow() {
         for workflow in Workflow::ALL {
             for group in workflow.groups() {
-                let found = workflow
-                    .stage_keys()
-                    .filter_map(|k| workflow.group_of(k))
-                    .any(|(g, _)| g == *group);
+                let found =
+                    workflow.stage_keys().filter_map(|k| workflow.group_of(k)).any(|(g, _)| g == *group);
                 assert!(found, "{} declares {}", workflow.name(), group.name);
             }
         }

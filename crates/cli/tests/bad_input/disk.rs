@@ -1,0 +1,78 @@
+//! A disk without room.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use overtone_registry::Hook;
+
+use crate::common::Sandbox;
+use crate::world::{World, assert_clean_log, each_hook};
+
+/// A small file system of its own, unmounted when dropped.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    fn mount(at: &Path) -> Result<Self, String> {
+        let output = Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"]).arg(at).output();
+        match output {
+            Ok(output) if output.status.success() => Ok(Self(at.to_owned())),
+            Ok(output) => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Takes every byte that is left.
+    fn fill(&self) {
+        let mut file = OpenOptions::new().create(true).append(true).open(self.0.join("filler")).unwrap();
+        for size in [4096, 1] {
+            let chunk = vec![0; size];
+            while file.write_all(&chunk).is_ok() {}
+        }
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // Lazily, so that nothing that still looks at it keeps the temporary folder from being removed.
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+fn is_root() -> bool {
+    let output = Command::new("id").arg("-u").output().unwrap();
+    output.stdout.trim_ascii() == b"0"
+}
+
+#[test]
+fn a_full_disk() {
+    if !is_root() {
+        println!("skipped: only root may mount the small disk that this test fills up");
+        return;
+    }
+    each_hook(|hook| {
+        let sandbox = Sandbox::new();
+        let disk = SmallDisk::mount(&sandbox.state())
+            .unwrap_or_else(|error| panic!("root, but no tmpfs could be mounted for the test: {error}"));
+        let world = World::in_sandbox(sandbox, |_| disk.fill());
+
+        let output = world.run(hook);
+        output.json();
+        assert_clean_log(&output);
+        // These two have to store the workflow, and cannot.
+        if matches!(hook, Hook::PreTask | Hook::OnAgentStop) {
+            output.assert_says_nothing();
+            output.assert_logged("");
+        }
+        world.assert_nothing_lost();
+        for name in ["workflow.json", "loop.json"] {
+            world.assert_same(&world.file(name));
+        }
+
+        let paths = world.paths();
+        world.run(hook).json();
+        assert_eq!(world.paths(), paths, "each failure leaves another file behind");
+        drop(disk);
+    });
+}

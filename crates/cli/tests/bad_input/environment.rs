@@ -1,0 +1,105 @@
+//! Surroundings that are not as expected: no home, and specs that cannot be read.
+
+use std::fs;
+
+use overtone_registry::Hook;
+
+use crate::common::{Call, put_link_loop};
+use crate::world::{ID, World, assert_clean_log, each_hook, fill};
+
+/// A value of a variable that names no folder.
+#[derive(Debug, Clone, Copy)]
+enum Useless {
+    Missing,
+    Empty,
+    Relative,
+}
+
+impl Useless {
+    const ALL: [Self; 3] = [Self::Missing, Self::Empty, Self::Relative];
+
+    fn set(self, call: Call, variable: &str) -> Call {
+        match self {
+            Self::Missing => call.without(variable),
+            Self::Empty => call.env(variable, ""),
+            Self::Relative => call.env(variable, "somewhere"),
+        }
+    }
+}
+
+/// Hooks that need no state and so have no reason to complain.
+fn needs_no_state(hook: Hook) -> bool {
+    matches!(hook, Hook::AllowOwn | Hook::PreWrite | Hook::OnAgentStart)
+}
+
+#[test]
+fn no_usable_home_at_all() {
+    for home in Useless::ALL {
+        for overtone_home in Useless::ALL {
+            println!("\n##### HOME {home:?}, OVERTONE_HOME {overtone_home:?}");
+            each_hook(|hook| {
+                let world = World::new();
+                let call = overtone_home.set(home.set(world.call(hook), "HOME"), "OVERTONE_HOME");
+                let output = call.run(world.event(hook).to_string());
+                output.assert_says_nothing();
+                assert_clean_log(&output);
+                if !needs_no_state(hook) {
+                    output.assert_logged("");
+                }
+                world.assert_untouched();
+                assert!(!is_in_the_real_home(), "the hook found a home that it was not given");
+            });
+        }
+    }
+}
+
+/// The password database knows a home, too; it is not the one that the environment names.
+fn is_in_the_real_home() -> bool {
+    std::env::home_dir().is_some_and(|home| home.join(".overtone/sessions").join(ID).exists())
+}
+
+#[test]
+fn no_overtone_home_means_the_folder_in_home() {
+    for overtone_home in [Useless::Missing, Useless::Empty] {
+        let world = World::changed(|sandbox| {
+            fs::remove_dir_all(sandbox.state()).unwrap();
+            fill(sandbox, &sandbox.home().join(".overtone"));
+        });
+        let call = overtone_home.set(world.call(Hook::PreCompact), "OVERTONE_HOME");
+        let output = call.run(world.event(Hook::PreCompact).to_string());
+        assert!(output.json()["systemMessage"].is_string(), "the state in HOME was not found");
+        let timeline = world.sandbox.home().join(".overtone/sessions").join(ID).join("timeline.jsonl");
+        assert!(fs::read_to_string(timeline).unwrap().contains("session:compact"));
+    }
+}
+
+#[test]
+fn a_relative_overtone_home_is_not_in_the_project() {
+    each_hook(|hook| {
+        let world = World::new();
+        let project = || fs::read_dir(world.sandbox.project()).unwrap().count();
+        let before = project();
+        let call = Useless::Relative.set(world.call(hook), "OVERTONE_HOME");
+        let output = call.run(world.event(hook).to_string());
+        output.json();
+        assert_clean_log(&output);
+        assert_eq!(project(), before);
+    });
+}
+
+#[test]
+fn specs_that_are_a_link_to_themselves() {
+    each_hook(|hook| {
+        let world = World::changed(|sandbox| {
+            fs::remove_dir_all(sandbox.project().join("specs")).unwrap();
+            put_link_loop(&sandbox.project().join("specs"));
+        });
+        let output = world.run(hook);
+        output.json();
+        assert_clean_log(&output);
+        if matches!(hook, Hook::PreCompact | Hook::OnStart) {
+            output.assert_logged("");
+        }
+        world.assert_nothing_lost();
+    });
+}

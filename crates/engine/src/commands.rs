@@ -1,0 +1,187 @@
+//! What a person (or the main agent, for them) may do to a workflow: start, stop, resume.
+
+use overtone_registry::{EventKind, Workflow};
+
+use crate::flow::next_step;
+use crate::outcome::{Effect, Outcome, Record};
+use crate::settings::Settings;
+use crate::state::{Ending, LoopState, Millis, StoppedBy, WorkflowState};
+use crate::trigger::Snapshot;
+
+/// Why a command is not carried out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// A workflow is running; starting another would destroy it.
+    Running {
+        workflow_type: String,
+        done: usize,
+        total: usize,
+    },
+    NoWorkflow,
+    Completed,
+    /// The loop is already as asked for.
+    NothingToDo,
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Running { workflow_type, done, total } => {
+                write!(f, "workflow `{workflow_type}` is running ({done}/{total} stages done)")
+            }
+            Self::NoWorkflow => f.write_str("no workflow in this session"),
+            Self::Completed => f.write_str("the workflow is complete"),
+            Self::NothingToDo => f.write_str("nothing to do"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// What is started.
+#[derive(Debug, Clone, Copy)]
+pub struct Start<'a> {
+    pub session_id: &'a str,
+    pub workflow: Workflow,
+    pub feature: Option<&'a str>,
+    /// The feature's folder was made for this workflow.
+    pub feature_is_new: bool,
+    pub force: bool,
+    pub now: Millis,
+}
+
+/// Starts a workflow with a fresh loop.
+pub fn init(snapshot: &Snapshot, start: &Start) -> Result<Outcome, Refusal> {
+    if let Some(running) = running(snapshot).filter(|_| !start.force) {
+        return Err(running);
+    }
+    let workflow = WorkflowState::new(start.session_id, start.workflow, start.feature, start.now);
+    let mut outcome = Outcome::default();
+    if let Some(replaced) = snapshot.workflow.as_ref().filter(|old| old.is_open()) {
+        let record = Record::new(EventKind::WorkflowAbort).with("workflowType", &*replaced.workflow_type);
+        outcome.emit(record.with("reason", "replaced"));
+    }
+    let stages: Vec<_> = start.workflow.stage_keys().map(|key| key.to_string()).collect();
+    let record = Record::new(EventKind::WorkflowStart).with("workflowType", start.workflow.name());
+    outcome.emit(record.with("stages", stages).with("featureName", start.feature));
+    if start.feature_is_new {
+        outcome.emit(Record::new(EventKind::SpecsInit).with("feature", start.feature));
+    }
+    outcome.emit(Record::new(EventKind::LoopStart));
+    outcome.push(Effect::PutWorkflow(workflow));
+    outcome.push(Effect::PutLoop(LoopState::started(start.now)));
+    Ok(outcome)
+}
+
+fn running(snapshot: &Snapshot) -> Option<Refusal> {
+    let workflow = snapshot.workflow.as_ref().filter(|workflow| workflow.is_open())?;
+    Some(Refusal::Running {
+        workflow_type: workflow.workflow_type.clone(),
+        done: workflow.resolved_count(),
+        total: workflow.stages.len(),
+    })
+}
+
+/// Stops the loop; the workflow is kept.
+pub fn stop(snapshot: &Snapshot, now: Millis) -> Result<Outcome, Refusal> {
+    open_workflow(snapshot)?;
+    let mut looping = snapshot.looping.clone().unwrap_or_else(|| LoopState::started(now));
+    if looping.stopped && looping.stopped_by == Some(StoppedBy::User) {
+        return Err(Refusal::NothingToDo);
+    }
+    looping.stop(StoppedBy::User);
+    let mut outcome = Outcome::default();
+    outcome.emit(Record::new(EventKind::SystemWarning).with("reason", "loop-stopped").with("by", "user"));
+    outcome.push(Effect::PutLoop(looping));
+    Ok(outcome)
+}
+
+/// Lets a stopped loop go on, and gives a workflow that reached its limit new attempts.
+pub fn resume(snapshot: &Snapshot, settings: &Settings, now: Millis) -> Result<Outcome, Refusal> {
+    let mut workflow = match &snapshot.workflow {
+        None => return Err(Refusal::NoWorkflow),
+        Some(workflow) if workflow.ending == Some(Ending::Completed) => return Err(Refusal::Completed),
+        Some(workflow) => workflow.clone(),
+    };
+    let mut looping = snapshot.looping.clone().unwrap_or_else(|| LoopState::started(now));
+    let aborted = workflow.ending == Some(Ending::Aborted);
+    if !aborted && !looping.stopped {
+        return Err(Refusal::NothingToDo);
+    }
+    workflow.forgive();
+    looping.restart();
+    if looping.iterations >= settings.max_iterations {
+        looping.iterations = 0;
+    }
+    let mut outcome = Outcome::default();
+    outcome.emit(Record::new(EventKind::LoopStart).with("reason", "resumed"));
+    outcome.push(Effect::PutWorkflow(workflow));
+    outcome.push(Effect::PutLoop(looping));
+    Ok(outcome)
+}
+
+fn open_workflow(snapshot: &Snapshot) -> Result<&WorkflowState, Refusal> {
+    match &snapshot.workflow {
+        None => Err(Refusal::NoWorkflow),
+        Some(workflow) if workflow.ending == Some(Ending::Completed) => Err(Refusal::Completed),
+        Some(workflow) => Ok(workflow),
+    }
+}
+
+/// The next step in words, for status displays.
+pub fn next_words(workflow: &WorkflowState, settings: &Settings, lang: overtone_messages::Lang) -> String {
+    crate::text::step_text(lang, &next_step(workflow, settings))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(force: bool) -> Start<'static> {
+        let (workflow, now) = (Workflow::Quick, Millis(1));
+        Start { session_id: "s", workflow, feature: None, feature_is_new: false, force, now }
+    }
+
+    fn snapshot(outcome: &Outcome) -> Snapshot {
+        let looping = outcome.effects.iter().find_map(|effect| match effect {
+            Effect::PutLoop(looping) => Some(looping.clone()),
+            _ => None,
+        });
+        Snapshot { workflow: outcome.workflow().cloned(), looping }
+    }
+
+    #[test]
+    fn a_running_workflow_is_not_destroyed_without_force() {
+        let running = snapshot(&init(&Snapshot::default(), &start(false)).unwrap());
+        let refused = Refusal::Running { workflow_type: "quick".into(), done: 0, total: 5 };
+        assert_eq!(init(&running, &start(false)).unwrap_err(), refused);
+        assert!(init(&running, &start(true)).is_ok());
+    }
+
+    #[test]
+    fn a_new_workflow_does_not_inherit_a_stopped_loop() {
+        let mut ended = snapshot(&init(&Snapshot::default(), &start(false)).unwrap());
+        ended.looping.as_mut().unwrap().stop(StoppedBy::User);
+        ended.workflow.as_mut().unwrap().ending = Some(Ending::Completed);
+        let fresh = snapshot(&init(&ended, &start(false)).unwrap());
+        assert!(!fresh.looping.unwrap().stopped);
+    }
+
+    #[test]
+    fn resume_gives_an_aborted_workflow_new_attempts_without_losing_its_counts() {
+        let mut aborted = snapshot(&init(&Snapshot::default(), &start(false)).unwrap());
+        let workflow = aborted.workflow.as_mut().unwrap();
+        workflow.fail_count = 3;
+        workflow.ending = Some(Ending::Aborted);
+        let resumed = snapshot(&resume(&aborted, &Settings::default(), Millis(2)).unwrap()).workflow.unwrap();
+        assert_eq!((resumed.ending, resumed.fail_count, resumed.counted_failures()), (None, 3, 0));
+    }
+
+    #[test]
+    fn stop_and_resume_are_told_when_there_is_nothing_to_do() {
+        let nothing = Snapshot::default();
+        assert_eq!(stop(&nothing, Millis(0)).unwrap_err(), Refusal::NoWorkflow);
+        let running = snapshot(&init(&nothing, &start(false)).unwrap());
+        assert_eq!(resume(&running, &Settings::default(), Millis(0)).unwrap_err(), Refusal::NothingToDo);
+    }
+}

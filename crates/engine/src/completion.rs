@@ -1,0 +1,350 @@
+//! An agent reports back: verdict, convergence, retries, handoff and the next step.
+
+use overtone_messages::flow as words;
+use overtone_registry::{Agent, EventKind, StageKey};
+
+use crate::flow::{Step, limit_reached, next_step};
+use crate::gate::stage_without_record;
+use crate::instinct::{Observation, Signal};
+use crate::outcome::{Effect, Handoff, Outcome, Record};
+use crate::redact::first_line;
+use crate::state::{ActiveAgent, StageResult, StageState, Status, Verdict, WorkflowState};
+use crate::suggestion::{Reason, SinceCompact, format_size, suggest_compact};
+use crate::text::{step_text, titled};
+use crate::trigger::Facts;
+use crate::verdict::{Judgement, grade, judge};
+
+/// An agent's report, from `SubagentStop` or, if that never came, from the Agent tool's result.
+pub(crate) struct Report<'a> {
+    pub(crate) agent: Agent,
+    pub(crate) agent_id: Option<&'a str>,
+    pub(crate) tool_use_id: Option<&'a str>,
+    pub(crate) message: &'a str,
+}
+
+/// Records that the client has started an agent, so that its report can be told from a twin's.
+pub(crate) fn bind_agent(workflow: &WorkflowState, agent: Agent, agent_id: &str) -> Option<WorkflowState> {
+    let mut next = workflow.clone();
+    let unbound = next.active_agents.iter_mut().find(|a| a.agent() == Some(agent) && a.agent_id.is_none())?;
+    unbound.agent_id = Some(agent_id.to_owned());
+    Some(next)
+}
+
+/// The agent's entry, if it is still waited for.
+pub(crate) fn find_active(workflow: &WorkflowState, report: &Report) -> Option<usize> {
+    let agents = &workflow.active_agents;
+    let by_id = |a: &ActiveAgent| report.agent_id.is_some() && a.agent_id.as_deref() == report.agent_id;
+    let by_call =
+        |a: &ActiveAgent| report.tool_use_id.is_some() && a.tool_use_id.as_deref() == report.tool_use_id;
+    let unbound = |a: &ActiveAgent| {
+        a.agent() == Some(report.agent)
+            && (a.agent_id.is_none() || report.agent_id.is_none())
+            && (a.tool_use_id.is_none() || report.tool_use_id.is_none())
+    };
+    agents
+        .iter()
+        .position(by_id)
+        .or_else(|| agents.iter().position(by_call))
+        .or_else(|| agents.iter().position(unbound))
+}
+
+pub(crate) fn report(workflow: &WorkflowState, report: &Report, facts: &Facts) -> Outcome {
+    if report.agent_id.is_some_and(|id| workflow.finished_agents.iter().any(|seen| seen == id)) {
+        return Outcome::default();
+    }
+    let mut next = workflow.clone();
+    let active = find_active(&next, report).map(|at| next.active_agents.remove(at));
+    if let Some(id) = report.agent_id {
+        next.remember_finished(id);
+    }
+    let stage = match &active {
+        Some(active) => active.stage.filter(|key| next.stage(*key).is_some()),
+        None => report.agent.stage().and_then(|stage| stage_without_record(&next, stage)),
+    };
+    let mut desk = Desk {
+        workflow: next,
+        facts,
+        report,
+        started: active,
+        outcome: Outcome::default(),
+        lines: Vec::new(),
+    };
+    match judge(report.agent.stage(), report.message) {
+        Judgement::Broken => desk.broken(stage),
+        Judgement::Verdict(verdict) => desk.finished(stage, verdict),
+    }
+    desk.close()
+}
+
+/// Everything needed to work one report off.
+struct Desk<'a> {
+    workflow: WorkflowState,
+    facts: &'a Facts,
+    report: &'a Report<'a>,
+    started: Option<ActiveAgent>,
+    outcome: Outcome,
+    lines: Vec<String>,
+}
+
+impl Desk<'_> {
+    /// An API error is no result: the stage is open again and nothing is counted against it.
+    fn broken(&mut self, stage: Option<StageKey>) {
+        let error = first_line(self.report.message, 300);
+        self.outcome.emit(self.record(EventKind::AgentError, stage).with("error", error));
+        if let Some(state) = stage.and_then(|key| self.workflow.stage_mut(key)) {
+            state.reopen();
+        }
+        self.lines.push(words::agent_broke(self.facts.lang, self.report.agent.name()));
+    }
+
+    fn finished(&mut self, stage: Option<StageKey>, verdict: Verdict) {
+        let spent = self.started.as_ref().and_then(|a| a.started_at).map(|at| self.facts.now.since(at));
+        let done = self
+            .record(EventKind::AgentComplete, stage)
+            .with("result", verdict.key())
+            .with("durationMs", spent);
+        self.outcome.emit(done);
+        if self.report.agent == Agent::Grader {
+            self.score();
+        }
+        let Some(key) = stage else {
+            self.lines.push(words::agent_finished(self.facts.lang, self.report.agent.name()));
+            return;
+        };
+        self.save_handoff(key, verdict);
+        if self.twin_still_working(key, verdict) {
+            return;
+        }
+        let verdict = self.worst_so_far(key, verdict);
+        self.settle(key, verdict);
+    }
+
+    fn score(&mut self) {
+        if let Some(score) = grade(self.report.message) {
+            self.outcome.emit(Record::new(EventKind::GraderScore).with("score", score));
+        }
+    }
+
+    /// Two instances of one agent share a stage: it is done when the last one is, with the worst verdict.
+    fn twin_still_working(&mut self, key: StageKey, verdict: Verdict) -> bool {
+        if !self.workflow.active_agents.iter().any(|other| other.stage == Some(key)) {
+            return false;
+        }
+        let worst = self.worst_so_far(key, verdict);
+        if let Some(stage) = self.workflow.stage_mut(key) {
+            stage.result = Some(StageResult::Verdict(worst));
+        }
+        self.lines.push(words::agent_finished(self.facts.lang, self.report.agent.name()));
+        true
+    }
+
+    fn worst_so_far(&self, key: StageKey, verdict: Verdict) -> Verdict {
+        let earlier =
+            self.workflow.stage(key).filter(|s| s.status == Status::Active).and_then(StageState::verdict);
+        earlier.map_or(verdict, |earlier| earlier.max(verdict))
+    }
+
+    fn settle(&mut self, key: StageKey, verdict: Verdict) {
+        let now = self.facts.now;
+        let Some(stage) = self.workflow.stage_mut(key) else {
+            return;
+        };
+        stage.status = Status::Completed;
+        stage.result = Some(StageResult::Verdict(verdict));
+        stage.completed_at = Some(now);
+        // A report without a recorded delegation is still an attempt.
+        stage.attempts = stage.attempts.max(1);
+        match verdict {
+            Verdict::Pass | Verdict::Issues => self.passed(key, verdict),
+            Verdict::Fail | Verdict::Reject => self.failed(key, verdict),
+        }
+        self.converge(key);
+        self.workflow.settle_current_stage();
+    }
+
+    fn passed(&mut self, key: StageKey, verdict: Verdict) {
+        let stage = self.workflow.stage(key);
+        let spent = stage.and_then(|s| s.started_at).map(|at| self.facts.now.since(at));
+        let attempt = stage.map(|s| s.attempts);
+        let done = self.record(EventKind::StageComplete, Some(key)).with("result", verdict.key());
+        self.outcome.emit(done.with("attempt", attempt).with("durationMs", spent));
+        if let Some(feature) = self.workflow.feature_name.clone() {
+            self.outcome.push(Effect::TickStage { feature, key });
+        }
+        let title = titled(self.facts.lang, key);
+        if verdict == Verdict::Issues {
+            self.workflow.retro_count += 1;
+            let (count, limit) = (self.workflow.retro_count, self.facts.settings.max_retros);
+            self.lines.push(words::stage_issues(self.facts.lang, &title, count, limit));
+            if count <= limit {
+                self.lines.push(words::issues_advice(self.facts.lang));
+            }
+        } else {
+            self.lines.push(words::stage_passed(self.facts.lang, &title));
+        }
+        self.observe_performance(key, Signal::Contradict);
+    }
+
+    fn failed(&mut self, key: StageKey, verdict: Verdict) {
+        let title = titled(self.facts.lang, key);
+        let settings = &self.facts.settings;
+        let (line, count) = if verdict == Verdict::Reject {
+            self.workflow.reject_count += 1;
+            let count = self.workflow.counted_rejections();
+            (
+                words::stage_rejected(self.facts.lang, &title, count, settings.max_rejections),
+                self.workflow.reject_count,
+            )
+        } else {
+            self.workflow.fail_count += 1;
+            let count = self.workflow.counted_failures();
+            (
+                words::stage_failed(self.facts.lang, &title, count, settings.max_failures),
+                self.workflow.fail_count,
+            )
+        };
+        self.lines.push(line);
+        self.outcome.emit(
+            self.record(EventKind::StageRetry, Some(key)).with("result", verdict.key()).with("count", count),
+        );
+        if limit_reached(&self.workflow, settings) {
+            let fatal = Record::new(EventKind::ErrorFatal).with("stage", key).with("reason", "retry-limit");
+            self.outcome.emit(
+                fatal
+                    .with("failCount", self.workflow.fail_count)
+                    .with("rejectCount", self.workflow.reject_count),
+            );
+        }
+        self.observe_performance(key, Signal::Confirm);
+    }
+
+    /// Which stages tend to fail in this project is worth knowing; a pass speaks against it.
+    fn observe_performance(&mut self, key: StageKey, signal: Signal) {
+        if key.stage.is_judge() {
+            let lesson = overtone_messages::tools::agent_often_fails(self.facts.lang, key.stage.key());
+            self.outcome.push(Effect::Observe(Observation::agent_performance(
+                key.stage.key(),
+                lesson,
+                signal,
+            )));
+        }
+    }
+
+    fn converge(&mut self, key: StageKey) {
+        let Some((group, keys)) = self.workflow.template().and_then(|w| w.group_of(key)) else {
+            return;
+        };
+        let all_done =
+            keys.iter().all(|k| self.workflow.stage(*k).is_some_and(|s| s.status == Status::Completed));
+        if !all_done {
+            return;
+        }
+        let stages: Vec<_> = keys.iter().map(ToString::to_string).collect();
+        self.outcome
+            .emit(Record::new(EventKind::ParallelConverge).with("group", group.name).with("stages", stages));
+        self.lines.push(words::converged(self.facts.lang, group.name));
+    }
+
+    fn save_handoff(&mut self, key: StageKey, verdict: Verdict) {
+        if self.report.message.trim().is_empty() {
+            return;
+        }
+        self.workflow.handoff_count += 1;
+        let number = self.workflow.handoff_count;
+        let stage = key.to_string().replace(':', "-");
+        let file = format!("handoffs/{number:02}-{stage}-{}.md", self.report.agent.name());
+        let head = format!(
+            "<!-- stage: {key} · agent: {} · result: {} -->\n\n",
+            self.report.agent.name(),
+            verdict.key()
+        );
+        if let Some(state) = self.workflow.stage_mut(key) {
+            state.handoff = Some(file.clone());
+        }
+        self.outcome
+            .push(Effect::SaveHandoff(Handoff { file, text: head + self.report.message.trim_end() + "\n" }));
+    }
+
+    fn record(&self, kind: EventKind, stage: Option<StageKey>) -> Record {
+        Record::new(kind).with("stage", stage).with("agent", self.report.agent.name())
+    }
+
+    /// Says what is next, suggests a compaction where it fits, and keeps the text until it can be delivered.
+    fn close(mut self) -> Outcome {
+        let step = next_step(&self.workflow, &self.facts.settings);
+        self.lines.push(step_text(self.facts.lang, &step));
+        self.suggest(&step);
+        let text = self.lines.join("\n");
+        self.workflow.notices.push(text.clone());
+        self.outcome.reply.result = text;
+        self.outcome.push(Effect::PutWorkflow(self.workflow));
+        self.outcome
+    }
+
+    fn suggest(&mut self, step: &Step) {
+        let facts = self.facts;
+        let Some(stage) = self.just_passed() else { return };
+        // The facts count completed stages before this one.
+        let since = match facts.since_compact {
+            SinceCompact::Stages(count) => SinceCompact::Stages(count + 1),
+            other => other,
+        };
+        let last = *step == Step::Done;
+        let reason =
+            suggest_compact(facts.transcript_bytes, facts.context_percent, last, since, &facts.settings);
+        let bytes = facts.transcript_bytes.unwrap_or(0);
+        let size = format_size(bytes);
+        self.lines.push(match reason {
+            None => return,
+            Some(Reason::Transcript) => words::suggest_compact(facts.lang, &size),
+            Some(Reason::ContextWindow(percent)) => {
+                words::suggest_compact_percent(facts.lang, percent, &size)
+            }
+        });
+        let size = i64::try_from(bytes).unwrap_or(i64::MAX);
+        let suggestion = self.record(EventKind::SessionCompactSuggestion, Some(stage));
+        self.outcome.emit(suggestion.with("transcriptSize", size));
+    }
+
+    /// The stage that this report completed with a pass.
+    fn just_passed(&self) -> Option<StageKey> {
+        self.outcome.effects.iter().find_map(|effect| match effect {
+            Effect::Emit(record) if record.kind == EventKind::StageComplete => self
+                .workflow
+                .stages
+                .iter()
+                .map(|s| s.key)
+                .find(|key| record.fields.contains(&("stage", (*key).into()))),
+            _ => None,
+        })
+    }
+}
+
+/// Which stage an agent that failed to launch had been marked for: nobody works on it.
+pub(crate) fn launch_failed(workflow: &WorkflowState, tool_use_id: Option<&str>) -> Option<WorkflowState> {
+    let mut next = workflow.clone();
+    let lost = next.release_agents(|a| tool_use_id.is_some() && a.tool_use_id.as_deref() == tool_use_id);
+    (!lost.is_empty()).then(|| {
+        next.settle_current_stage();
+        next
+    })
+}
+
+/// Marks an agent as running in the background, so that a Stop does not take it for lost.
+pub(crate) fn launched_in_background(
+    workflow: &WorkflowState,
+    tool_use_id: Option<&str>,
+    agent_id: Option<&str>,
+) -> Option<WorkflowState> {
+    let mut next = workflow.clone();
+    let same = |a: &&mut ActiveAgent| {
+        (tool_use_id.is_some() && a.tool_use_id.as_deref() == tool_use_id)
+            || (agent_id.is_some() && a.agent_id.as_deref() == agent_id)
+    };
+    let agent = next.active_agents.iter_mut().find(same)?;
+    agent.background = true;
+    if agent.agent_id.is_none() {
+        agent.agent_id = agent_id.map(str::to_owned);
+    }
+    Some(next)
+}

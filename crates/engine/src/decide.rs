@@ -1,0 +1,60 @@
+//! The one entry: what happened decides who answers.
+
+use overtone_registry::Agent;
+
+use crate::completion::{self, Report};
+use crate::gate::{self, Delegation};
+use crate::outcome::Outcome;
+use crate::tools::{self, Failure, Returned};
+use crate::trigger::{Facts, Snapshot, Trigger};
+use crate::{permission, prompt, session, stopping};
+
+/// Decides on one event. The same input always gives the same outcome.
+pub fn decide(snapshot: &Snapshot, trigger: &Trigger, facts: &Facts) -> Outcome {
+    let workflow = snapshot.workflow.as_ref();
+    match *trigger {
+        Trigger::SessionStarted { source } => session::start(snapshot, source, facts),
+        Trigger::SessionEnded { reason } => session::end(snapshot.looping.as_ref(), reason),
+        Trigger::Compacting { trigger } => session::compact(snapshot, trigger, facts),
+        Trigger::Prompted { prompt } => prompt::submit(snapshot, prompt, facts),
+        Trigger::Delegating { subagent_type, description, prompt, tool_use_id } => {
+            gate::delegate(workflow, &Delegation { subagent_type, description, prompt, tool_use_id }, facts)
+        }
+        Trigger::AgentStarted { agent_type, agent_id } => Agent::from_wire(agent_type)
+            .map(|agent| session::agent_started(snapshot, agent, agent_id, facts))
+            .unwrap_or_default(),
+        Trigger::AgentStopped { agent_type, agent_id, message } => {
+            agent_stopped(snapshot, agent_type, agent_id, message, facts)
+        }
+        Trigger::AgentReturned { tool_use_id, agent_id, subagent_type, finished, content } => {
+            let returned = Returned { tool_use_id, agent_id, subagent_type, finished, content };
+            tools::agent_returned(workflow, &returned, facts)
+        }
+        Trigger::BashRan { command, error } => tools::bash_ran(command, error, facts),
+        Trigger::FileWritten { path, text } => tools::file_written(path, text, facts),
+        // The user's own interruption teaches nothing.
+        Trigger::ToolFailed { interrupted: true, .. } => Outcome::default(),
+        Trigger::ToolFailed { tool, error, command, tool_use_id, .. } => {
+            tools::tool_failed(workflow, &Failure { tool, error, command, tool_use_id }, facts)
+        }
+        Trigger::Stopping { background } => stopping::stop(snapshot, background, facts),
+        Trigger::CallingSkill { skill } => permission::calling_skill(skill, facts),
+        Trigger::RunningCommand { command } => permission::running_command(command, facts),
+        Trigger::ChangingFile { agent_type, tool } => permission::changing_file(agent_type, tool, facts),
+    }
+}
+
+fn agent_stopped(
+    snapshot: &Snapshot,
+    agent_type: &str,
+    agent_id: &str,
+    message: &str,
+    facts: &Facts,
+) -> Outcome {
+    let workflow = snapshot.workflow.as_ref().filter(|workflow| workflow.is_open());
+    let (Some(agent), Some(workflow)) = (Agent::from_wire(agent_type), workflow) else {
+        return Outcome::default();
+    };
+    let agent_id = Some(agent_id).filter(|id| !id.is_empty());
+    completion::report(workflow, &Report { agent, agent_id, tool_use_id: None, message }, facts)
+}

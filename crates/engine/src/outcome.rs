@@ -1,0 +1,152 @@
+//! What the engine answers: a reply for the client, and effects as data.
+
+use overtone_registry::{EventKind, StageKey};
+
+use crate::instinct::Observation;
+use crate::state::{LoopState, WorkflowState};
+
+/// The answer and everything that is to be done.
+#[derive(Debug, Clone, Default)]
+pub struct Outcome {
+    pub reply: Reply,
+    pub effects: Vec<Effect>,
+}
+
+/// What the client is told. Which field reaches whom is the wire's business.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// The specification's `result` text.
+    pub result: String,
+    /// For the person.
+    pub system_message: Option<String>,
+    /// For the model.
+    pub model_context: Option<String>,
+    pub permission: Option<Permission>,
+    /// Keeps the session going, where `model_context` would not.
+    pub block: Option<String>,
+}
+
+/// An opinion on a tool call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Permission {
+    Allow { reason: Option<String>, patch: Option<InputPatch> },
+    Deny { reason: String },
+}
+
+/// Changes to the Agent tool's input; every other field stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputPatch {
+    pub prompt: String,
+    pub foreground: bool,
+}
+
+/// Something to be done by the driver.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    PutWorkflow(WorkflowState),
+    PutLoop(LoopState),
+    Emit(Record),
+    Observe(Observation),
+    SaveHandoff(Handoff),
+    TickStage { feature: String, key: StageKey },
+    ArchiveFeature { feature: String },
+    CountCompaction { automatic: bool },
+    PointCurrentSession,
+    ClearCurrentSession,
+    ExportSession,
+}
+
+/// An agent's last message, kept for the next one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Handoff {
+    pub file: String,
+    pub text: String,
+}
+
+/// One timeline event without its time stamp.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    pub kind: EventKind,
+    pub fields: Vec<(&'static str, FieldValue)>,
+}
+
+/// A value in a [`Record`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FieldValue {
+    Text(String),
+    Number(i64),
+    List(Vec<String>),
+    Nothing,
+}
+
+impl From<&str> for FieldValue {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for FieldValue {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<StageKey> for FieldValue {
+    fn from(key: StageKey) -> Self {
+        Self::Text(key.to_string())
+    }
+}
+
+impl From<i64> for FieldValue {
+    fn from(number: i64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<u32> for FieldValue {
+    fn from(number: u32) -> Self {
+        Self::Number(i64::from(number))
+    }
+}
+
+impl From<Vec<String>> for FieldValue {
+    fn from(list: Vec<String>) -> Self {
+        Self::List(list)
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for FieldValue {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Nothing, Into::into)
+    }
+}
+
+impl Record {
+    pub fn new(kind: EventKind) -> Self {
+        Self { kind, fields: Vec::new() }
+    }
+
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl Into<FieldValue>) -> Self {
+        self.fields.push((name, value.into()));
+        self
+    }
+}
+
+impl Outcome {
+    pub fn emit(&mut self, record: Record) {
+        self.effects.push(Effect::Emit(record));
+    }
+
+    pub fn push(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
+    /// The workflow as it will be stored, for callers that apply the effects themselves.
+    pub fn workflow(&self) -> Option<&WorkflowState> {
+        self.effects.iter().rev().find_map(|effect| match effect {
+            Effect::PutWorkflow(workflow) => Some(workflow),
+            _ => None,
+        })
+    }
+}

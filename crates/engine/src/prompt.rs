@@ -1,0 +1,98 @@
+//! What is added to a user's prompt.
+
+use overtone_messages::{context, prompt as words};
+use overtone_registry::{PLUGIN_PREFIX, Workflow};
+
+use crate::flow::next_step;
+use crate::instinct::{Observation, ObservationKind};
+use crate::outcome::{Effect, Outcome};
+use crate::state::{Ending, LoopState, WorkflowState};
+use crate::text::{step_text, titled};
+use crate::trigger::{Facts, Snapshot};
+
+/// The prompt that the client makes when a background agent has finished.
+const TASK_NOTIFICATION: &str = "<task-notification>";
+
+pub(crate) fn submit(snapshot: &Snapshot, prompt: &str, facts: &Facts) -> Outcome {
+    let mut outcome = Outcome::default();
+    let prompt = prompt.trim_start();
+    let notices = deliver_notices(snapshot.workflow.as_ref(), &mut outcome);
+    if prompt.starts_with(TASK_NOTIFICATION) {
+        outcome.reply.model_context = notices;
+        return outcome;
+    }
+    release_loop(snapshot.looping.as_ref(), &mut outcome);
+    if prompt.strip_prefix('/').is_some_and(|rest| rest.starts_with(PLUGIN_PREFIX)) {
+        outcome.reply.model_context = notices;
+        return outcome;
+    }
+    let text = guidance(snapshot, prompt, facts, &mut outcome);
+    outcome.reply.model_context =
+        Some([notices, Some(text.clone())].into_iter().flatten().collect::<Vec<_>>().join("\n"));
+    outcome.reply.system_message = Some(text);
+    outcome
+}
+
+/// The waiting texts, taken so that they are delivered exactly once.
+pub(crate) fn deliver_notices(workflow: Option<&WorkflowState>, outcome: &mut Outcome) -> Option<String> {
+    let mut next = workflow.filter(|workflow| !workflow.notices.is_empty())?.clone();
+    let text = std::mem::take(&mut next.notices).join("\n");
+    outcome.push(Effect::PutWorkflow(next));
+    Some(text)
+}
+
+/// A person has spoken, so whatever the loop was stuck on may be solved.
+fn release_loop(looping: Option<&LoopState>, outcome: &mut Outcome) {
+    if let Some(stuck) =
+        looping.filter(|looping| looping.consecutive_errors > 0 || looping.fingerprint.is_some())
+    {
+        let freed = LoopState { consecutive_errors: 0, fingerprint: None, ..stuck.clone() };
+        outcome.push(Effect::PutLoop(freed));
+    }
+}
+
+fn guidance(snapshot: &Snapshot, prompt: &str, facts: &Facts, outcome: &mut Outcome) -> String {
+    let lang = facts.lang;
+    match workflow_override(prompt) {
+        Some(Ok(workflow)) => {
+            let lesson = overtone_messages::tools::user_prefers_workflow(lang, workflow.name());
+            outcome.push(Effect::Observe(Observation::seen(
+                ObservationKind::WorkflowRouting,
+                workflow.name(),
+                lesson,
+            )));
+            words::use_workflow(lang, workflow.name())
+        }
+        Some(Err(name)) => {
+            let known = Workflow::ALL.map(Workflow::name).join(&context::list_separator(lang));
+            format!("{}\n{}", words::unknown_workflow(lang, &name, &known), standing(snapshot, facts))
+        }
+        None => standing(snapshot, facts),
+    }
+}
+
+/// The workflow that runs, or the way to one.
+fn standing(snapshot: &Snapshot, facts: &Facts) -> String {
+    let lang = facts.lang;
+    let stopped = snapshot.looping.as_ref().is_some_and(|looping| looping.stopped);
+    match &snapshot.workflow {
+        Some(workflow) if workflow.ending == Some(Ending::Aborted) || (workflow.is_open() && stopped) => {
+            words::paused(lang, &workflow.workflow_type)
+        }
+        Some(workflow) if workflow.is_open() => {
+            let stage = workflow.current_stage.map_or_else(|| "–".to_owned(), |key| titled(lang, key));
+            let step = step_text(lang, &next_step(workflow, &facts.settings));
+            words::running(lang, &workflow.workflow_type, &stage, &step)
+        }
+        _ => words::use_auto(lang),
+    }
+}
+
+/// `[workflow:standard]` anywhere in the prompt; an unknown name is told, not taken.
+fn workflow_override(prompt: &str) -> Option<Result<Workflow, String>> {
+    let name = prompt.split_once("[workflow:")?.1.split(']').next()?.trim();
+    let plain = !name.is_empty()
+        && name.len() <= 40
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    plain.then(|| Workflow::from_name(name).ok_or_else(|| name.to_owned()))
+}

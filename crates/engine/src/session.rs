@@ -1,0 +1,135 @@
+//! The session's frame: start, compaction, end.
+
+use overtone_messages::{context, prompt};
+use overtone_registry::{Agent, EventKind, RefSkill, limits};
+
+use crate::completion::bind_agent;
+use crate::outcome::{Effect, Outcome, Record};
+use crate::state::{LoopState, StoppedBy, WorkflowState};
+use crate::text::{fit, pending_tasks, recovery};
+use crate::trigger::{Facts, Snapshot, StartSource};
+
+pub(crate) fn start(snapshot: &Snapshot, source: StartSource, facts: &Facts) -> Outcome {
+    let mut outcome = Outcome::default();
+    outcome.push(Effect::PointCurrentSession);
+    outcome.push(Effect::ExportSession);
+    if source != StartSource::Compact {
+        outcome.emit(Record::new(EventKind::SessionStart).with("source", source_name(source)));
+        resume_loop(snapshot, &mut outcome);
+    }
+    let workflow = snapshot.workflow.as_ref().map(|workflow| refreshed(workflow, source, facts));
+    if workflow != snapshot.workflow {
+        outcome.effects.extend(workflow.clone().map(Effect::PutWorkflow));
+    }
+    greet(workflow.as_ref(), source, facts, &mut outcome);
+    outcome
+}
+
+const fn source_name(source: StartSource) -> &'static str {
+    match source {
+        StartSource::Startup => "startup",
+        StartSource::Resume => "resume",
+        StartSource::Clear => "clear",
+        StartSource::Compact => "compact",
+    }
+}
+
+/// The end of a session stops the loop; coming back to it starts the loop again.
+fn resume_loop(snapshot: &Snapshot, outcome: &mut Outcome) {
+    let open = snapshot.workflow.as_ref().is_some_and(WorkflowState::is_open);
+    if let Some(looping) =
+        snapshot.looping.as_ref().filter(|l| open && l.stopped_by == Some(StoppedBy::SessionEnd))
+    {
+        let mut next = looping.clone();
+        next.restart();
+        outcome.push(Effect::PutLoop(next));
+    }
+}
+
+/// The workflow as a starting session finds it: with its feature, and without agents of a dead process.
+fn refreshed(workflow: &WorkflowState, source: StartSource, facts: &Facts) -> WorkflowState {
+    let mut next = workflow.clone();
+    if next.feature_name.as_deref().unwrap_or_default().is_empty() {
+        next.feature_name = facts.feature.as_ref().map(|feature| feature.name.clone()).or(next.feature_name);
+    }
+    if source != StartSource::Compact && !next.release_agents(|_| true).is_empty() {
+        next.settle_current_stage();
+    }
+    next
+}
+
+fn greet(workflow: Option<&WorkflowState>, source: StartSource, facts: &Facts, outcome: &mut Outcome) {
+    let lang = facts.lang;
+    outcome.reply.result = prompt::banner(lang, facts.version);
+    let interrupted = facts.feature.as_ref().and_then(|feature| pending_tasks(lang, feature, true));
+    let running = workflow.filter(|workflow| workflow.is_open());
+    let state = match (source, running) {
+        (StartSource::Compact, Some(workflow)) => {
+            Some(recovery(context::recovery_header(lang), workflow, facts))
+        }
+        (_, Some(workflow)) => Some(recovery(context::resume_header(lang), workflow, facts)),
+        (_, None) => interrupted.clone(),
+    };
+    if source != StartSource::Compact {
+        outcome.reply.system_message = interrupted;
+    }
+    let parts: Vec<_> = [state, lessons(facts)].into_iter().flatten().collect();
+    if !parts.is_empty() {
+        outcome.reply.model_context = Some(capped(parts.join("\n\n"), facts));
+    }
+}
+
+fn lessons(facts: &Facts) -> Option<String> {
+    if facts.lessons.is_empty() {
+        return None;
+    }
+    let list: Vec<_> = facts.lessons.iter().map(|lesson| format!("- {lesson}")).collect();
+    Some(format!("{}\n{}", context::instincts(facts.lang), list.join("\n")))
+}
+
+fn capped(text: String, facts: &Facts) -> String {
+    fit(text, &context::truncated(facts.lang), limits::MODEL_CONTEXT_UNITS)
+}
+
+pub(crate) fn compact(snapshot: &Snapshot, trigger: &str, facts: &Facts) -> Outcome {
+    let mut outcome = Outcome::default();
+    outcome.push(Effect::CountCompaction { automatic: trigger != "manual" });
+    let Some(workflow) = &snapshot.workflow else {
+        return outcome;
+    };
+    let record = Record::new(EventKind::SessionCompact).with("workflowType", &*workflow.workflow_type);
+    outcome.emit(record.with("currentStage", workflow.current_stage).with("trigger", trigger));
+    if workflow.is_open() {
+        outcome.reply.system_message = Some(recovery(context::recovery_header(facts.lang), workflow, facts));
+    }
+    outcome
+}
+
+pub(crate) fn end(looping: Option<&LoopState>, reason: &str) -> Outcome {
+    let mut outcome = Outcome::default();
+    // A loop that was stopped before has had its end recorded.
+    if !looping.is_some_and(|looping| looping.stopped) {
+        outcome.emit(Record::new(EventKind::SessionEnd).with("reason", reason));
+        if let Some(looping) = looping {
+            let mut next = looping.clone();
+            next.stop(StoppedBy::SessionEnd);
+            outcome.push(Effect::PutLoop(next));
+        }
+    }
+    outcome.push(Effect::ClearCurrentSession);
+    outcome
+}
+
+/// A sub-agent starts: it gets the reference skills that the client does not preload.
+pub(crate) fn agent_started(snapshot: &Snapshot, agent: Agent, agent_id: &str, facts: &Facts) -> Outcome {
+    let mut outcome = Outcome::default();
+    if let Some(workflow) = snapshot.workflow.as_ref().filter(|_| !agent_id.is_empty()) {
+        outcome.effects.extend(bind_agent(workflow, agent, agent_id).map(Effect::PutWorkflow));
+    }
+    let bodies: Vec<_> = agent.skills().iter().map(|skill: &RefSkill| skill.body().trim_end()).collect();
+    if !bodies.is_empty() {
+        let text = format!("{}\n\n{}", context::reference_skills(facts.lang), bodies.join("\n\n"));
+        outcome.reply.model_context = Some(capped(text, facts));
+    }
+    outcome
+}

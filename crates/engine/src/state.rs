@@ -1,0 +1,384 @@
+//! The state of a workflow and its loop, as the engine sees it.
+//!
+//! These types are not what is on disk: the store maps them to and from `workflow.json` and keeps every field
+//! that it does not know.
+
+use overtone_registry::{Agent, Stage, StageKey, TestMode, Workflow};
+
+/// A point in time, in milliseconds since 1970 (UTC).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Millis(pub i64);
+
+impl Millis {
+    /// How long ago `earlier` was; never negative, clocks may go backwards.
+    pub fn since(self, earlier: Self) -> i64 {
+        (self.0 - earlier.0).max(0)
+    }
+}
+
+/// How far a stage is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    Pending,
+    Active,
+    Completed,
+}
+
+impl Status {
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Active => "active",
+            Self::Completed => "completed",
+        }
+    }
+
+    pub fn from_key(key: &str) -> Option<Self> {
+        [Self::Pending, Self::Active, Self::Completed].into_iter().find(|status| status.key() == key)
+    }
+}
+
+/// What an agent's work came to. Ordered from best to worst.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    Pass,
+    Issues,
+    Fail,
+    Reject,
+}
+
+impl Verdict {
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Issues => "issues",
+            Self::Fail => "fail",
+            Self::Reject => "reject",
+        }
+    }
+
+    pub fn from_key(key: &str) -> Option<Self> {
+        [Self::Pass, Self::Issues, Self::Fail, Self::Reject].into_iter().find(|verdict| verdict.key() == key)
+    }
+
+    /// A stage with this verdict must be repaired before the workflow can go on.
+    pub const fn is_open(self) -> bool {
+        matches!(self, Self::Fail | Self::Reject)
+    }
+}
+
+/// The `result` field of a stage: a verdict, or words that another version wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StageResult {
+    Verdict(Verdict),
+    Words(String),
+}
+
+impl StageResult {
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Verdict(verdict) => verdict.key(),
+            Self::Words(words) => words,
+        }
+    }
+
+    pub fn verdict(&self) -> Option<Verdict> {
+        match self {
+            Self::Verdict(verdict) => Some(*verdict),
+            Self::Words(_) => None,
+        }
+    }
+}
+
+/// One stage of the running workflow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StageState {
+    pub key: StageKey,
+    pub status: Status,
+    pub result: Option<StageResult>,
+    pub mode: Option<TestMode>,
+    /// How often an agent was sent to it.
+    pub attempts: u32,
+    pub started_at: Option<Millis>,
+    pub completed_at: Option<Millis>,
+    /// The file with the agent's last message, relative to the session directory.
+    pub handoff: Option<String>,
+}
+
+impl StageState {
+    pub fn pending(key: StageKey, mode: Option<TestMode>) -> Self {
+        Self {
+            key,
+            status: Status::Pending,
+            result: None,
+            mode,
+            attempts: 0,
+            started_at: None,
+            completed_at: None,
+            handoff: None,
+        }
+    }
+
+    pub fn verdict(&self) -> Option<Verdict> {
+        self.result.as_ref()?.verdict()
+    }
+
+    /// Finished with a verdict that must be repaired.
+    pub fn is_failed(&self) -> bool {
+        self.status == Status::Completed && self.verdict().is_some_and(Verdict::is_open)
+    }
+
+    /// Finished for good.
+    pub fn is_resolved(&self) -> bool {
+        self.status == Status::Completed && !self.is_failed()
+    }
+
+    /// Opens the stage for another attempt. `attempts` and the last handoff are kept.
+    pub fn reopen(&mut self) {
+        self.status = Status::Pending;
+        self.result = None;
+        self.completed_at = None;
+    }
+}
+
+/// A delegated agent that has not reported back yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActiveAgent {
+    /// Unique in the workflow: `tester`, and `tester#2` for a second one at the same time.
+    pub slot: String,
+    pub stage: Option<StageKey>,
+    pub started_at: Option<Millis>,
+    pub tool_use_id: Option<String>,
+    pub agent_id: Option<String>,
+    pub background: bool,
+}
+
+impl ActiveAgent {
+    pub fn name(&self) -> &str {
+        self.slot.split('#').next().unwrap_or_default()
+    }
+
+    pub fn agent(&self) -> Option<Agent> {
+        Agent::from_name(self.name())
+    }
+}
+
+/// How a workflow ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    Completed,
+    Aborted,
+}
+
+impl Ending {
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Aborted => "aborted",
+        }
+    }
+
+    pub fn from_key(key: &str) -> Option<Self> {
+        [Self::Completed, Self::Aborted].into_iter().find(|ending| ending.key() == key)
+    }
+}
+
+/// A running workflow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkflowState {
+    pub session_id: String,
+    /// Usually a registry name; another version may know more.
+    pub workflow_type: String,
+    pub created_at: Option<Millis>,
+    pub current_stage: Option<StageKey>,
+    pub stages: Vec<StageState>,
+    pub active_agents: Vec<ActiveAgent>,
+    pub fail_count: u32,
+    pub reject_count: u32,
+    pub retro_count: u32,
+    /// Failures and rejections from before a person said "go on"; they no longer count against the limit.
+    pub forgiven_failures: u32,
+    pub forgiven_rejections: u32,
+    pub feature_name: Option<String>,
+    /// Texts for the main agent that could not be delivered yet.
+    pub notices: Vec<String>,
+    /// The agents that reported back last, so that a second report is not counted again.
+    pub finished_agents: Vec<String>,
+    pub handoff_count: u32,
+    pub ending: Option<Ending>,
+}
+
+/// How many finished agent ids are remembered.
+const REMEMBERED_AGENTS: usize = 16;
+
+impl WorkflowState {
+    pub fn new(session_id: &str, workflow: Workflow, feature: Option<&str>, now: Millis) -> Self {
+        Self {
+            session_id: session_id.to_owned(),
+            workflow_type: workflow.name().to_owned(),
+            created_at: Some(now),
+            current_stage: workflow.stage_keys().next(),
+            stages: workflow
+                .stage_keys()
+                .map(|key| StageState::pending(key, workflow.test_mode(key)))
+                .collect(),
+            active_agents: Vec::new(),
+            fail_count: 0,
+            reject_count: 0,
+            retro_count: 0,
+            forgiven_failures: 0,
+            forgiven_rejections: 0,
+            feature_name: feature.map(str::to_owned),
+            notices: Vec::new(),
+            finished_agents: Vec::new(),
+            handoff_count: 0,
+            ending: None,
+        }
+    }
+
+    pub fn template(&self) -> Option<Workflow> {
+        Workflow::from_name(&self.workflow_type)
+    }
+
+    pub fn stage(&self, key: StageKey) -> Option<&StageState> {
+        self.stages.iter().find(|stage| stage.key == key)
+    }
+
+    pub fn stage_mut(&mut self, key: StageKey) -> Option<&mut StageState> {
+        self.stages.iter_mut().find(|stage| stage.key == key)
+    }
+
+    pub fn position(&self, key: StageKey) -> Option<usize> {
+        self.stages.iter().position(|stage| stage.key == key)
+    }
+
+    /// The keys of the stage's parallel group, or the stage alone.
+    pub fn group_keys(&self, key: StageKey) -> Vec<StageKey> {
+        self.template().and_then(|w| w.group_of(key)).map_or_else(|| vec![key], |(_, keys)| keys)
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.ending.is_none()
+    }
+
+    pub fn resolved_count(&self) -> usize {
+        self.stages.iter().filter(|stage| stage.is_resolved()).count()
+    }
+
+    /// Failures that count against the limit.
+    pub fn counted_failures(&self) -> u32 {
+        self.fail_count.saturating_sub(self.forgiven_failures)
+    }
+
+    pub fn counted_rejections(&self) -> u32 {
+        self.reject_count.saturating_sub(self.forgiven_rejections)
+    }
+
+    /// The DEV stage that repairs `failed`: the last one before it.
+    pub fn repair_stage(&self, failed: StageKey) -> Option<StageKey> {
+        let end = self.position(failed)?;
+        self.stages[..end].iter().rev().map(|s| s.key).find(|key| key.stage == Stage::Dev)
+    }
+
+    pub fn remember_finished(&mut self, agent_id: &str) {
+        self.finished_agents.push(agent_id.to_owned());
+        let excess = self.finished_agents.len().saturating_sub(REMEMBERED_AGENTS);
+        self.finished_agents.drain(..excess);
+    }
+
+    /// A free name for another instance of `agent`.
+    pub fn free_slot(&self, agent: Agent) -> String {
+        let taken = |slot: &str| self.active_agents.iter().any(|active| active.slot == slot);
+        let name = agent.name().to_owned();
+        let twins = (2..=self.active_agents.len() + 1).map(|n| format!("{name}#{n}"));
+        std::iter::once(name.clone()).chain(twins).find(|slot| !taken(slot)).unwrap_or(name)
+    }
+
+    /// The stage that a person would call the current one: the first active, else the first unresolved.
+    pub fn settle_current_stage(&mut self) {
+        let active = self.stages.iter().find(|s| s.status == Status::Active);
+        let open = active.or_else(|| self.stages.iter().find(|s| !s.is_resolved()));
+        if let Some(stage) = open.or(self.stages.last()) {
+            self.current_stage = Some(stage.key);
+        }
+    }
+
+    /// Takes agents that can no longer report back off the list and opens their stages again.
+    pub fn release_agents(&mut self, is_lost: impl Fn(&ActiveAgent) -> bool) -> Vec<ActiveAgent> {
+        let (lost, kept): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.active_agents).into_iter().partition(is_lost);
+        self.active_agents = kept;
+        for key in lost.iter().filter_map(|agent| agent.stage) {
+            if self.active_agents.iter().any(|other| other.stage == Some(key)) {
+                continue;
+            }
+            if let Some(stage) = self.stage_mut(key).filter(|s| s.status == Status::Active) {
+                stage.reopen();
+            }
+        }
+        lost
+    }
+
+    /// Opens a workflow that reached its limit for further attempts, on a person's word.
+    pub fn forgive(&mut self) {
+        self.forgiven_failures = self.fail_count;
+        self.forgiven_rejections = self.reject_count;
+        if self.ending == Some(Ending::Aborted) {
+            self.ending = None;
+        }
+    }
+}
+
+/// Who or what stopped the loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoppedBy {
+    User,
+    SessionEnd,
+    Completion,
+    Limit,
+}
+
+impl StoppedBy {
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::SessionEnd => "session-end",
+            Self::Completion => "completion",
+            Self::Limit => "limit",
+        }
+    }
+
+    pub fn from_key(key: &str) -> Option<Self> {
+        [Self::User, Self::SessionEnd, Self::Completion, Self::Limit].into_iter().find(|by| by.key() == key)
+    }
+}
+
+/// The loop that keeps a session going.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LoopState {
+    pub iterations: u32,
+    pub stopped: bool,
+    pub stopped_by: Option<StoppedBy>,
+    /// Rounds in a row that changed nothing.
+    pub consecutive_errors: u32,
+    /// What the workflow looked like when the last round began.
+    pub fingerprint: Option<String>,
+    /// The person has been told that the loop stopped.
+    pub announced: bool,
+    pub started_at: Option<Millis>,
+}
+
+impl LoopState {
+    pub fn started(now: Millis) -> Self {
+        Self { started_at: Some(now), ..Self::default() }
+    }
+
+    pub fn stop(&mut self, by: StoppedBy) {
+        self.stopped = true;
+        self.stopped_by = Some(by);
+    }
+
+    pub fn restart(&mut self) {
+        *self = Self { iterations: self.iterations, started_at: self.started_at, ..Self::default() };
+    }
+}

@@ -1,0 +1,258 @@
+//! The state put into words: progress bar, next step, recovery text, sub-agent context, pending tasks.
+
+use overtone_messages::{Lang, context, flow as words, stage_label, stage_name};
+use overtone_registry::{Agent, Stage, StageKey, TestMode, limits};
+
+use crate::flow::{Step, next_step};
+use crate::state::{StageState, Status, WorkflowState};
+use crate::trigger::{Facts, Feature};
+
+/// Length as the specifications count it: UTF-16 units.
+pub fn units(text: &str) -> usize {
+    text.encode_utf16().count()
+}
+
+/// The longest prefix of at most `max` UTF-16 units, cut between characters.
+pub fn cut(text: &str, max: usize) -> &str {
+    let mut used = 0;
+    for (at, c) in text.char_indices() {
+        used += c.len_utf16();
+        if used > max {
+            return &text[..at];
+        }
+    }
+    text
+}
+
+/// `text` in at most `max` units; if it must be cut, `ending` closes it.
+pub fn fit(text: String, ending: &str, max: usize) -> String {
+    if units(&text) <= max {
+        return text;
+    }
+    let room = max.saturating_sub(units(ending) + 1);
+    format!("{}\n{ending}", cut(&text, room))
+}
+
+/// `✅📋規劃 → ⬜🏗️架構`.
+pub fn progress_bar(lang: Lang, workflow: &WorkflowState) -> String {
+    let marked = |stage: &StageState| {
+        let kind = stage.key.stage;
+        format!("{}{}{}", mark(stage), kind.emoji(), stage_label(lang, kind))
+    };
+    workflow.stages.iter().map(marked).collect::<Vec<_>>().join(" → ")
+}
+
+/// The mark of a stage's state, the same everywhere it is shown.
+pub fn mark(stage: &StageState) -> &'static str {
+    match stage.status {
+        Status::Completed if stage.is_failed() => "❌",
+        Status::Completed => "✅",
+        Status::Active => "🔄",
+        Status::Pending => "⬜",
+    }
+}
+
+/// What the main agent has to do, as one sentence.
+pub fn step_text(lang: Lang, step: &Step) -> String {
+    match step {
+        Step::Done => words::all_stages_done(lang),
+        Step::Delegate(keys) if keys.len() > 1 => words::next_parallel(lang, &agents_of(lang, keys)),
+        Step::Delegate(keys) => words::next_delegate(lang, &agents_of(lang, keys)),
+        Step::Wait(keys) => words::waiting_for(lang, &key_list(lang, keys)),
+        Step::Repair(key) => {
+            let (debugger, developer) =
+                (agent_name(lang, Agent::Debugger), agent_name(lang, Agent::Developer));
+            words::next_repair(lang, &debugger, &developer, &key.to_string())
+        }
+        Step::Rework(key) => words::next_rework(lang, &agent_name(lang, Agent::Developer), &key.to_string()),
+        Step::Again(key) => words::next_again(lang, &agent_name(lang, key.stage.agent())),
+        Step::Report(key) => words::report_findings(lang, &titled(lang, *key)),
+        Step::AskPerson(key) => words::ask_person(lang, &titled(lang, *key)),
+    }
+}
+
+/// `TESTER（ot:tester）`.
+pub fn agent_name(lang: Lang, agent: Agent) -> String {
+    words::delegate(lang, &agent.name().to_uppercase(), agent.name())
+}
+
+/// `🧪 測試`, with the key where a workflow has the stage twice.
+pub fn titled(lang: Lang, key: StageKey) -> String {
+    match key.occurrence {
+        1 => stage_name(lang, key.stage),
+        _ => format!("{}（{key}）", stage_name(lang, key.stage)),
+    }
+}
+
+pub fn agents_of(lang: Lang, keys: &[StageKey]) -> String {
+    let names = keys.iter().map(|key| agent_name(lang, key.stage.agent()));
+    names.collect::<Vec<_>>().join(&context::list_separator(lang))
+}
+
+pub fn key_list(lang: Lang, keys: &[StageKey]) -> String {
+    keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(&context::list_separator(lang))
+}
+
+/// The unfinished tasks of a feature, or nothing when all are done. `interrupted` is the wording for a new
+/// session that finds the work of an older one.
+pub fn pending_tasks(lang: Lang, feature: &Feature, interrupted: bool) -> Option<String> {
+    if feature.pending.is_empty() {
+        return None;
+    }
+    let title =
+        if interrupted { context::pending_tasks_interrupted(lang) } else { context::pending_tasks(lang) };
+    let mut lines =
+        vec![title, context::feature_progress(lang, &feature.name, feature.checked, feature.total)];
+    lines.extend(feature.pending.iter().take(limits::LISTED_TASKS).map(|task| format!("- [ ] {task}")));
+    let hidden = feature.pending.len().saturating_sub(limits::LISTED_TASKS);
+    if hidden > 0 {
+        lines.push(context::more_tasks(lang, hidden));
+    }
+    lines.push(context::rebuild_tasks(lang));
+    Some(lines.join("\n"))
+}
+
+/// The text that brings the state back after a compaction or a resume.
+pub fn recovery(header: String, workflow: &WorkflowState, facts: &Facts) -> String {
+    let lang = facts.lang;
+    let mut lines = vec![header];
+    lines.extend(summary(workflow, facts));
+    lines.push(context::next_step(lang, &step_text(lang, &next_step(workflow, &facts.settings))));
+    lines.extend(handoff_paths(workflow, facts));
+    if let Some(tasks) = facts.feature.as_ref().and_then(|feature| pending_tasks(lang, feature, false)) {
+        lines.push(String::new());
+        lines.push(tasks);
+    }
+    close_with_guide(lang, lines.join("\n"))
+}
+
+/// The guide is what makes the model go on, so it survives a cut; the note about the cut comes last.
+fn close_with_guide(lang: Lang, body: String) -> String {
+    let guide = context::guide(lang);
+    let whole = format!("{body}\n\n{guide}");
+    if units(&whole) <= limits::RECOVERY_TEXT_UNITS {
+        return whole;
+    }
+    let ending = format!("\n{guide}\n{}", context::recovery_truncated(lang));
+    fit(body, &ending, limits::RECOVERY_TEXT_UNITS)
+}
+
+fn summary(workflow: &WorkflowState, facts: &Facts) -> Vec<String> {
+    let lang = facts.lang;
+    let mut lines = headline(lang, workflow, workflow.current_stage);
+    if workflow.fail_count > 0 {
+        lines.push(context::failures(lang, workflow.fail_count, facts.settings.max_failures));
+    }
+    if workflow.reject_count > 0 {
+        lines.push(context::rejections(lang, workflow.reject_count, facts.settings.max_rejections));
+    }
+    if !workflow.active_agents.is_empty() {
+        let agents = workflow.active_agents.iter().map(|agent| {
+            let stage = agent.stage.map_or_else(|| "–".to_owned(), |key| key.to_string());
+            context::active_agent(lang, &agent.slot, &stage)
+        });
+        let list = agents.collect::<Vec<_>>().join(&context::list_separator(lang));
+        lines.push(context::active_agents(lang, &list));
+    }
+    lines
+}
+
+fn headline(lang: Lang, workflow: &WorkflowState, stage: Option<StageKey>) -> Vec<String> {
+    let bar = progress_bar(lang, workflow);
+    let mut lines = vec![
+        context::workflow(lang, &workflow.workflow_type),
+        context::progress(lang, &bar, workflow.resolved_count(), workflow.stages.len()),
+    ];
+    lines.extend(stage.map(|key| context::current_stage(lang, &stage_name(lang, key.stage))));
+    lines
+}
+
+/// The context block that a sub-agent's prompt begins with. `stage` is the one it is sent to.
+pub fn workflow_context(
+    workflow: &WorkflowState,
+    stage: Option<StageKey>,
+    facts: &Facts,
+    max: usize,
+) -> String {
+    let lang = facts.lang;
+    let stage = stage.or(workflow.current_stage);
+    let mut lines = vec![context::CONTEXT_HEADER.to_owned()];
+    lines.extend(headline(lang, workflow, stage));
+    lines.extend(stage.and_then(|key| test_mode(lang, workflow, key)));
+    lines.extend(feature_lines(workflow, facts));
+    let done: Vec<_> = workflow.stages.iter().filter(|stage| stage.status == Status::Completed).collect();
+    if !done.is_empty() {
+        lines.push(context::earlier_stages(lang));
+        lines.extend(done.iter().map(|stage| earlier_stage(stage, facts)));
+    }
+    fit(lines.join("\n"), &context::truncated(lang), max)
+}
+
+fn test_mode(lang: Lang, workflow: &WorkflowState, key: StageKey) -> Option<String> {
+    if key.stage != Stage::Test {
+        return None;
+    }
+    match workflow.stage(key)?.mode? {
+        TestMode::Spec => Some(context::test_mode_spec(lang)),
+        TestMode::Verify => Some(context::test_mode_verify(lang)),
+    }
+}
+
+fn feature_lines(workflow: &WorkflowState, facts: &Facts) -> Vec<String> {
+    let Some(name) = workflow.feature_name.as_deref().filter(|name| !name.is_empty()) else {
+        return Vec::new();
+    };
+    let mut lines = vec![context::feature(facts.lang, name)];
+    if facts.own_feature(workflow).is_some() {
+        lines.push(context::specs_path(facts.lang, &format!("specs/features/in-progress/{name}/")));
+    }
+    lines
+}
+
+fn earlier_stage(stage: &StageState, facts: &Facts) -> String {
+    let result = stage.result.as_ref().map_or("–", |result| result.text());
+    let line = context::earlier_stage(facts.lang, &stage.key.to_string(), result);
+    match &stage.handoff {
+        Some(handoff) => format!("{line} · {}/{handoff}", facts.session_dir),
+        None => line,
+    }
+}
+
+fn handoff_paths(workflow: &WorkflowState, facts: &Facts) -> Option<String> {
+    let mut paths = workflow.stages.iter().filter_map(|stage| stage.handoff.as_deref()).peekable();
+    paths.peek()?;
+    let list = paths.map(|path| format!("{}/{path}", facts.session_dir)).collect::<Vec<_>>();
+    Some(context::handoffs(facts.lang, &list.join(" ")))
+}
+
+/// `1h 02m`, `3m 20s`, `12s`.
+pub fn duration(millis: i64) -> String {
+    let seconds = millis.max(0) / 1000;
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, s) => format!("{s}s"),
+        (0, m, s) => format!("{m}m {s:02}s"),
+        (h, m, _) => format!("{h}h {m:02}m"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cutting_counts_utf16_and_keeps_characters_whole() {
+        assert_eq!(cut("a🧪b", 1), "a");
+        assert_eq!(cut("a🧪b", 2), "a");
+        assert_eq!(cut("a🧪b", 3), "a🧪");
+        assert_eq!(cut("階段", 9), "階段");
+        assert_eq!(units(&fit("長".repeat(50), "...", 20)), 20);
+    }
+
+    #[test]
+    fn durations_read_well() {
+        assert_eq!(duration(12_400), "12s");
+        assert_eq!(duration(200_000), "3m 20s");
+        assert_eq!(duration(3_720_000), "1h 02m");
+        assert_eq!(duration(-5), "0s");
+    }
+}

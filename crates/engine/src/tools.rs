@@ -1,0 +1,181 @@
+//! Tool use and its failures: what is observed, recorded and said.
+
+use overtone_messages::{context, tools as words};
+use overtone_registry::EventKind;
+
+use crate::completion::{self, Report};
+use crate::gate::identify;
+use crate::instinct::{Observation, ObservationKind, Signal};
+use crate::outcome::{Effect, Outcome, Record};
+use crate::prompt::deliver_notices;
+use crate::redact::{command_name, first_line};
+use crate::state::WorkflowState;
+use crate::trigger::Facts;
+use crate::wording::mismatches;
+
+/// Programs that a dedicated tool does better.
+const PREFERRED: [(&str, &str); 7] = [
+    ("grep", "Grep"),
+    ("rg", "Grep"),
+    ("find", "Glob"),
+    ("cat", "Read"),
+    ("head", "Read"),
+    ("tail", "Read"),
+    ("sed", "Edit"),
+];
+
+/// How much of an error is kept.
+const ERROR_LENGTH: usize = 300;
+
+/// The Agent tool came back.
+pub(crate) struct Returned<'a> {
+    pub(crate) tool_use_id: Option<&'a str>,
+    pub(crate) agent_id: Option<&'a str>,
+    pub(crate) subagent_type: &'a str,
+    pub(crate) finished: bool,
+    pub(crate) content: &'a str,
+}
+
+/// Delivers the waiting next step to the main agent, after making up for a `SubagentStop` that never came.
+pub(crate) fn agent_returned(
+    workflow: Option<&WorkflowState>,
+    returned: &Returned,
+    facts: &Facts,
+) -> Outcome {
+    let Some(workflow) = workflow else {
+        return Outcome::default();
+    };
+    if !returned.finished {
+        let marked = completion::launched_in_background(workflow, returned.tool_use_id, returned.agent_id);
+        return Outcome {
+            effects: marked.map(Effect::PutWorkflow).into_iter().collect(),
+            ..Outcome::default()
+        };
+    }
+    let mut outcome = reconcile(workflow, returned, facts).unwrap_or_default();
+    let current = outcome.workflow().cloned().unwrap_or_else(|| workflow.clone());
+    outcome.reply.model_context = deliver_notices(Some(&current), &mut outcome);
+    outcome.reply.result = String::new();
+    outcome
+}
+
+/// If the agent is still waited for, its result is the report.
+fn reconcile(workflow: &WorkflowState, returned: &Returned, facts: &Facts) -> Option<Outcome> {
+    let agent = identify(returned.subagent_type, "")?;
+    let report = Report {
+        agent,
+        agent_id: returned.agent_id,
+        tool_use_id: returned.tool_use_id,
+        message: returned.content,
+    };
+    completion::find_active(workflow, &report)?;
+    Some(completion::report(workflow, &report, facts))
+}
+
+pub(crate) fn bash_ran(command: &str, error: Option<&str>, facts: &Facts) -> Outcome {
+    let mut outcome = Outcome::default();
+    let name = command_name(command);
+    if name.is_empty() {
+        return outcome;
+    }
+    outcome.push(Effect::Observe(command_outcome(&name, error, facts)));
+    outcome.effects.extend(tool_preference(&name, facts).map(Effect::Observe));
+    outcome
+}
+
+/// A failure is a lesson; the same command going well speaks against it.
+fn command_outcome(name: &str, error: Option<&str>, facts: &Facts) -> Observation {
+    let detail = first_line(error.unwrap_or_default(), ERROR_LENGTH);
+    let lesson = words::command_fails(facts.lang, name, &detail);
+    let signal = if error.is_some() { Signal::Confirm } else { Signal::Contradict };
+    Observation { signal, ..Observation::seen(ObservationKind::ErrorResolutions, name, lesson) }
+}
+
+fn tool_preference(name: &str, facts: &Facts) -> Option<Observation> {
+    let program = name.split(' ').next()?;
+    let (program, tool) = PREFERRED.into_iter().find(|(known, _)| *known == program)?;
+    let lesson = words::use_tool_instead(facts.lang, tool, program);
+    Some(Observation::seen(ObservationKind::ToolPreferences, program, lesson))
+}
+
+pub(crate) fn file_written(path: &str, text: &str, facts: &Facts) -> Outcome {
+    let mut outcome = Outcome::default();
+    let is_markdown = path.rsplit('.').next().is_some_and(|end| end.eq_ignore_ascii_case("md"));
+    let found = if is_markdown { mismatches(text) } else { Vec::new() };
+    if found.is_empty() {
+        return outcome;
+    }
+    let lang = facts.lang;
+    let lines: Vec<_> =
+        found.iter().take(5).map(|m| words::wording_mismatch(lang, m.line, m.marker, m.word)).collect();
+    let text = words::wording_found(lang, path, &lines.join(&context::list_separator(lang)));
+    let trigger = format!("{} {}", found[0].marker, found[0].word);
+    outcome.push(Effect::Observe(Observation::seen(
+        ObservationKind::WordingMismatch,
+        trigger,
+        lines[0].clone(),
+    )));
+    outcome.reply.result.clone_from(&text);
+    outcome.reply.model_context = Some(text);
+    outcome
+}
+
+/// A tool that failed.
+pub(crate) struct Failure<'a> {
+    pub(crate) tool: &'a str,
+    pub(crate) error: &'a str,
+    pub(crate) command: &'a str,
+    pub(crate) tool_use_id: Option<&'a str>,
+}
+
+/// How much a failure of this tool matters.
+enum Severity {
+    Delegation,
+    Writing,
+    Recorded,
+    Noted,
+}
+
+fn severity(tool: &str) -> Severity {
+    match tool {
+        "Task" | "Agent" => Severity::Delegation,
+        "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => Severity::Writing,
+        "Bash" => Severity::Recorded,
+        _ => Severity::Noted,
+    }
+}
+
+pub(crate) fn tool_failed(workflow: Option<&WorkflowState>, failure: &Failure, facts: &Facts) -> Outcome {
+    let mut outcome = Outcome::default();
+    let error = first_line(failure.error, ERROR_LENGTH);
+    let severity = severity(failure.tool);
+    if !matches!(severity, Severity::Noted) {
+        outcome
+            .emit(Record::new(EventKind::ToolFailure).with("toolName", failure.tool).with("error", &*error));
+    }
+    outcome.push(Effect::Observe(lesson_of(failure, &error, facts)));
+    let text = match severity {
+        Severity::Delegation => Some(words::delegation_failed(facts.lang, &error)),
+        Severity::Writing => Some(words::write_failed(facts.lang, failure.tool, &error)),
+        Severity::Recorded | Severity::Noted => None,
+    };
+    if matches!(severity, Severity::Delegation) {
+        let reopened = workflow.and_then(|workflow| completion::launch_failed(workflow, failure.tool_use_id));
+        outcome.effects.extend(reopened.map(Effect::PutWorkflow));
+    }
+    outcome.reply.result = text.clone().unwrap_or_default();
+    outcome.reply.system_message.clone_from(&text);
+    outcome.reply.model_context = text;
+    outcome
+}
+
+fn lesson_of(failure: &Failure, error: &str, facts: &Facts) -> Observation {
+    let name = command_name(failure.command);
+    if failure.tool == "Bash" && !name.is_empty() {
+        // The first line is only the exit code; the second says what went wrong.
+        let detail = failure.error.split_once('\n').map_or(failure.error, |(_, rest)| rest);
+        return command_outcome(&name, Some(if detail.trim().is_empty() { error } else { detail }), facts);
+    }
+    let lesson = words::tool_often_fails(facts.lang, failure.tool, error);
+    Observation::seen(ObservationKind::ErrorResolutions, failure.tool, lesson)
+}

@@ -1,0 +1,168 @@
+//! Carries effects out.
+//!
+//! In two parts, around the answer: [`prepare`] writes everything that may fail (new state beside the old, the
+//! timeline, handoffs); [`finish`] exchanges the state files and does what may fail without harm. State never
+//! changes for an answer that could not be given.
+
+use std::error::Error;
+use std::fs::OpenOptions;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use overtone_engine::instinct::{Observation, Signal};
+use overtone_engine::state::Millis;
+use overtone_engine::{Effect, Record};
+use overtone_registry::EventKind;
+use overtone_store::instincts::Memory;
+use overtone_store::specs::Specs;
+use overtone_store::{Home, LoopDoc, Session, StoreError, Transaction, WorkflowDoc, clock, timeline};
+
+/// Where effects take place.
+pub(crate) struct Scene<'a> {
+    pub(crate) home: &'a Home,
+    pub(crate) session: &'a Session,
+    pub(crate) project: Option<&'a Path>,
+    pub(crate) env_file: Option<&'a Path>,
+    pub(crate) learning: bool,
+    pub(crate) now: Millis,
+}
+
+/// The documents that the state was read from.
+#[derive(Default)]
+pub(crate) struct Documents {
+    pub(crate) workflow: Option<WorkflowDoc>,
+    pub(crate) looping: Option<LoopDoc>,
+}
+
+/// Carries the effects out around the answer. What is returned went wrong but did no harm.
+pub(crate) fn around(
+    scene: &Scene,
+    documents: Documents,
+    effects: &[Effect],
+    answer: impl FnOnce() -> io::Result<()>,
+) -> Result<Vec<String>, Box<dyn Error>> {
+    if effects.iter().any(leaves_a_trace) {
+        scene.session.create()?;
+    }
+    let transaction = prepare(scene, documents, effects)?;
+    answer()?;
+    Ok(finish(scene, transaction, effects))
+}
+
+/// Whether the effect writes into the session's folder. A compaction of a session that we never met does not.
+fn leaves_a_trace(effect: &Effect) -> bool {
+    match effect {
+        Effect::PutWorkflow(_) | Effect::PutLoop(_) | Effect::Emit(_) | Effect::SaveHandoff(_) => true,
+        Effect::Observe(seen) => seen.signal == Signal::Confirm,
+        _ => false,
+    }
+}
+
+fn prepare(scene: &Scene, documents: Documents, effects: &[Effect]) -> Result<Transaction, StoreError> {
+    let mut transaction = Transaction::default();
+    put_state(scene, documents, effects, &mut transaction)?;
+    for effect in effects {
+        if let Effect::SaveHandoff(handoff) = effect {
+            scene.session.save_handoff(&handoff.file, &handoff.text)?;
+        }
+    }
+    let records: Vec<&Record> = effects.iter().filter_map(as_record).collect();
+    timeline::append(&scene.session.timeline_file(), &records, scene.now)?;
+    Ok(transaction)
+}
+
+fn as_record(effect: &Effect) -> Option<&Record> {
+    match effect {
+        Effect::Emit(record) => Some(record),
+        _ => None,
+    }
+}
+
+/// Only the last version of each file counts.
+fn put_state(
+    scene: &Scene,
+    documents: Documents,
+    effects: &[Effect],
+    transaction: &mut Transaction,
+) -> Result<(), StoreError> {
+    let workflow = effects.iter().rev().find_map(|effect| match effect {
+        Effect::PutWorkflow(state) => Some(state),
+        _ => None,
+    });
+    if let Some(state) = workflow.cloned() {
+        let document = match documents.workflow {
+            Some(document) => document.with(state),
+            None => WorkflowDoc::new(state),
+        };
+        transaction.put_workflow(scene.session, &document)?;
+    }
+    let looping = effects.iter().rev().find_map(|effect| match effect {
+        Effect::PutLoop(state) => Some(state),
+        _ => None,
+    });
+    if let Some(state) = looping {
+        transaction.put_loop(scene.session, &documents.looping.unwrap_or_default().with(state.clone()))?;
+    }
+    Ok(())
+}
+
+/// Whatever fails here is told in the returned lines and does not undo the rest.
+fn finish(scene: &Scene, transaction: Transaction, effects: &[Effect]) -> Vec<String> {
+    let mut problems = Vec::new();
+    let mut note = |result: Result<(), String>| problems.extend(result.err());
+    note(transaction.commit().map_err(|error| error.to_string()));
+    for effect in effects {
+        note(match effect {
+            Effect::Observe(seen) if scene.learning => observe(scene, seen),
+            Effect::TickStage { feature, key } => with_specs(scene, |specs| {
+                specs.tick_stage(feature, *key).map(|_| ()).map_err(|error| error.to_string())
+            }),
+            Effect::ArchiveFeature { feature } => archive(scene, feature),
+            Effect::CountCompaction { automatic } if scene.session.exists() => {
+                scene.session.count_compaction(*automatic).map_err(|error| error.to_string())
+            }
+            Effect::PointCurrentSession => text(scene.home.point_current_session(scene.session.id())),
+            Effect::ClearCurrentSession => text(scene.home.clear_current_session(scene.session.id())),
+            Effect::ExportSession => text(export_session(scene)),
+            _ => Ok(()),
+        });
+    }
+    problems
+}
+
+fn text(result: io::Result<()>) -> Result<(), String> {
+    result.map_err(|error| error.to_string())
+}
+
+fn observe(scene: &Scene, seen: &Observation) -> Result<(), String> {
+    let Some(project) = scene.project else { return Ok(()) };
+    Memory::of(scene.home, project).observe(scene.session, seen, scene.now).map_err(|error| error.to_string())
+}
+
+fn with_specs(scene: &Scene, act: impl FnOnce(&Specs) -> Result<(), String>) -> Result<(), String> {
+    scene.project.map_or(Ok(()), |project| act(&Specs::new(project)))
+}
+
+fn archive(scene: &Scene, feature: &str) -> Result<(), String> {
+    with_specs(scene, |specs| {
+        let to = specs.archive(feature, &clock::to_date(scene.now)).map_err(|error| error.to_string())?;
+        let folder = to.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let record = Record::new(EventKind::SpecsArchive).with("feature", feature).with("folder", folder);
+        timeline::append(&scene.session.timeline_file(), &[&record], scene.now)
+            .map_err(|error| error.to_string())
+    })
+}
+
+/// Tells the Bash tool which session it runs in; the client reads this file, once per line.
+fn export_session(scene: &Scene) -> io::Result<()> {
+    let Some(path) = scene.env_file else { return Ok(()) };
+    let line = format!("export OVERTONE_SESSION_ID={}\n", scene.session.id());
+    let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+    let mut present = String::new();
+    file.read_to_string(&mut present)?;
+    if present.lines().any(|other| other == line.trim_end()) {
+        return Ok(());
+    }
+    let start = if present.is_empty() || present.ends_with('\n') { "" } else { "\n" };
+    file.write_all(format!("{start}{line}").as_bytes())
+}

@@ -1,0 +1,58 @@
+//! What a hook takes from its process: variables and the version. Read once, passed on.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use overtone_messages::Lang;
+use overtone_store::{Home, SessionId};
+use overtone_wire::HookInput;
+
+/// The process environment, as far as hooks look at it. API keys in it are never touched.
+#[derive(Debug)]
+pub struct Environment {
+    pub home: Option<Home>,
+    pub version: &'static str,
+    lang: Option<Lang>,
+    project_dir: Option<OsString>,
+    session_ids: [Option<OsString>; 2],
+    pub env_file: Option<PathBuf>,
+}
+
+impl Environment {
+    pub fn from_process(version: &'static str) -> Self {
+        Self {
+            home: Home::resolve(env::var_os("OVERTONE_HOME"), env::var_os("HOME")),
+            version,
+            lang: env::var("OVERTONE_LANG").ok().and_then(|tag| Lang::from_tag(&tag)),
+            project_dir: env::var_os("CLAUDE_PROJECT_DIR"),
+            session_ids: [env::var_os("CLAUDE_SESSION_ID"), env::var_os("CLAUDE_CODE_SESSION_ID")],
+            env_file: env::var_os("CLAUDE_ENV_FILE").map(PathBuf::from).filter(|path| path.is_absolute()),
+        }
+    }
+
+    /// The language, if the environment names one; it wins over the configuration.
+    pub fn lang(&self) -> Option<Lang> {
+        self.lang
+    }
+
+    /// The session: from stdin, else from the environment. A payload with an unusable id has no session; the
+    /// environment must not put another one in its place.
+    pub fn session_id(&self, input: &HookInput) -> Option<SessionId> {
+        let given = input.session_id();
+        if !given.is_empty() {
+            return SessionId::parse(&given);
+        }
+        self.session_ids.iter().flatten().find_map(|id| SessionId::parse(id.to_str()?))
+    }
+
+    /// The project: where the client was started; its `cwd` moves with `cd`.
+    pub fn project(&self, input: &HookInput) -> Option<PathBuf> {
+        let started_in = self.project_dir.as_ref().map(PathBuf::from);
+        let absolute = |path: &PathBuf| path.is_absolute();
+        started_in
+            .filter(absolute)
+            .or_else(|| Some(PathBuf::from(&*input.cwd())).filter(absolute))
+            .or_else(|| env::current_dir().ok())
+    }
+}

@@ -1,0 +1,84 @@
+//! Looks up what a decision needs, and nothing more.
+
+use std::fs;
+use std::path::Path;
+
+use overtone_engine::suggestion::SinceCompact;
+use overtone_engine::{Facts, Feature, Snapshot};
+use overtone_registry::Hook;
+use overtone_store::config::Config;
+use overtone_store::instincts::Memory;
+use overtone_store::specs::Specs;
+use overtone_store::{Session, clock, timeline};
+use overtone_wire::HookInput;
+
+use crate::environment::Environment;
+
+/// The place a hook works in.
+pub(crate) struct Place<'a> {
+    pub(crate) environment: &'a Environment,
+    pub(crate) config: Config,
+    pub(crate) project: Option<&'a Path>,
+}
+
+/// Hooks whose decision depends on the active feature.
+const fn needs_feature(hook: Hook) -> bool {
+    matches!(hook, Hook::OnStart | Hook::PreCompact | Hook::PreTask | Hook::OnStop)
+}
+
+pub(crate) fn gather(
+    hook: Hook,
+    place: &Place,
+    session: Option<&Session>,
+    input: &HookInput,
+    snapshot: &Snapshot,
+) -> Facts {
+    let config = &place.config;
+    let mut facts = Facts {
+        now: clock::now(),
+        lang: place.environment.lang().unwrap_or_else(|| config.language()),
+        settings: config.settings(),
+        version: place.environment.version,
+        ..Facts::default()
+    };
+    let Some(session) = session else { return facts };
+    facts.session_dir = session.dir().display().to_string();
+    if needs_feature(hook) {
+        facts.feature = active_feature(place.project, snapshot);
+    }
+    match hook {
+        Hook::OnAgentStop => compaction_facts(&mut facts, session, input),
+        Hook::OnStart if config.switch("instinct.enabled") => facts.lessons = lessons(place, &facts),
+        _ => {}
+    }
+    facts
+}
+
+/// Specs that cannot be read are passed over: the rest of the text is still worth having.
+fn active_feature(project: Option<&Path>, snapshot: &Snapshot) -> Option<Feature> {
+    let own = snapshot.workflow.as_ref().and_then(|workflow| workflow.feature_name.as_deref());
+    let feature = Specs::new(project?).active(own).ok()??;
+    let tasks = feature.tasks.unwrap_or_default();
+    Some(Feature { name: feature.name, checked: tasks.checked, total: tasks.total, pending: tasks.pending })
+}
+
+/// The timeline is looked at only when the transcript or the context is large enough to ask.
+fn compaction_facts(facts: &mut Facts, session: &Session, input: &HookInput) {
+    let path = input.transcript_path();
+    let transcript = fs::metadata(Path::new(&*path)).ok().filter(|about| !path.is_empty() && about.is_file());
+    facts.transcript_bytes = transcript.map(|about| about.len());
+    facts.context_percent = input.context_percent().or_else(|| session.context_percent());
+    let large = facts.transcript_bytes.is_some_and(|bytes| bytes > facts.settings.compact_threshold_bytes)
+        || facts.context_percent.is_some_and(|percent| percent >= facts.settings.compact_threshold_percent);
+    facts.since_compact = if large {
+        timeline::since_compact(&session.timeline_file(), facts.settings.compact_cooldown_stages)
+    } else {
+        SinceCompact::Unknown
+    };
+}
+
+fn lessons(place: &Place, facts: &Facts) -> Vec<String> {
+    let memory =
+        place.environment.home.as_ref().zip(place.project).map(|(home, project)| Memory::of(home, project));
+    memory.map(|memory| memory.applicable(facts.now)).unwrap_or_default()
+}

@@ -1,0 +1,177 @@
+//! Turns a payload into the engine's trigger. Owns the strings that the trigger borrows.
+
+use std::borrow::Cow;
+
+use overtone_engine::{StartSource, Trigger};
+use overtone_registry::Hook;
+use overtone_wire::{AgentResult, HookInput};
+
+/// A payload with the fields of its hook taken out.
+pub(crate) enum Event<'a> {
+    Start(StartSource),
+    End {
+        reason: Cow<'a, str>,
+    },
+    Compact {
+        trigger: Cow<'a, str>,
+    },
+    Prompt {
+        prompt: Cow<'a, str>,
+    },
+    Delegate {
+        subagent_type: Cow<'a, str>,
+        description: Cow<'a, str>,
+        prompt: Cow<'a, str>,
+        call: Cow<'a, str>,
+    },
+    AgentStart {
+        agent_type: Cow<'a, str>,
+        agent_id: Cow<'a, str>,
+    },
+    AgentStop {
+        agent_type: Cow<'a, str>,
+        agent_id: Cow<'a, str>,
+        message: Cow<'a, str>,
+    },
+    AgentReturn {
+        subagent_type: Cow<'a, str>,
+        call: Cow<'a, str>,
+        result: AgentResult,
+    },
+    Bash {
+        command: Cow<'a, str>,
+        error: Option<String>,
+    },
+    Written {
+        path: Cow<'a, str>,
+        text: String,
+    },
+    Failed {
+        tool: Cow<'a, str>,
+        error: Cow<'a, str>,
+        command: Cow<'a, str>,
+        interrupted: bool,
+        call: Cow<'a, str>,
+    },
+    Stop {
+        background: Option<bool>,
+    },
+    Skill {
+        skill: Cow<'a, str>,
+    },
+    Command {
+        command: Cow<'a, str>,
+    },
+    Write {
+        agent_type: Cow<'a, str>,
+        tool: Cow<'a, str>,
+    },
+}
+
+impl<'a> Event<'a> {
+    /// `None` when the payload is nothing that this hook has an opinion on.
+    pub(crate) fn from_input(hook: Hook, input: &HookInput<'a>) -> Option<Self> {
+        let tool = input.tool_name();
+        Some(match hook {
+            Hook::OnStart => Self::Start(start_source(&input.source())),
+            Hook::OnSessionEnd => Self::End { reason: input.reason() },
+            Hook::PreCompact => Self::Compact { trigger: input.trigger() },
+            Hook::OnSubmit => Self::Prompt { prompt: input.prompt() },
+            Hook::PreTask => Self::Delegate {
+                subagent_type: input.input_text("subagent_type"),
+                description: input.input_text("description"),
+                prompt: input.input_text("prompt"),
+                call: input.tool_use_id(),
+            },
+            Hook::OnAgentStart => {
+                Self::AgentStart { agent_type: input.agent_type(), agent_id: input.agent_id() }
+            }
+            Hook::OnAgentStop => Self::AgentStop {
+                agent_type: input.agent_type(),
+                agent_id: input.agent_id(),
+                message: input.last_assistant_message(),
+            },
+            Hook::PostUse => return Self::used(&tool, input),
+            Hook::PostUseFailure => Self::Failed {
+                error: input.error(),
+                command: if tool == "Bash" { input.input_text("command") } else { Cow::Borrowed("") },
+                interrupted: input.is_interrupt(),
+                call: input.tool_use_id(),
+                tool,
+            },
+            Hook::OnStop => Self::Stop { background: input.background_agents() },
+            Hook::AllowOwn if tool == "Skill" => Self::Skill { skill: input.input_text("skill") },
+            Hook::AllowOwn if tool == "Bash" => Self::Command { command: input.input_text("command") },
+            Hook::AllowOwn => return None,
+            Hook::PreWrite => Self::Write { agent_type: input.agent_type(), tool },
+        })
+    }
+
+    fn used(tool: &str, input: &HookInput<'a>) -> Option<Self> {
+        match tool {
+            "Task" | "Agent" => Some(Self::AgentReturn {
+                subagent_type: input.input_text("subagent_type"),
+                call: input.tool_use_id(),
+                result: input.agent_result(),
+            }),
+            "Bash" => Some(Self::Bash { command: input.input_text("command"), error: input.bash_error() }),
+            "Write" | "Edit" | "MultiEdit" => {
+                let path = input.input_text("file_path");
+                // Only Markdown is checked, so other contents are not even unescaped.
+                let markdown = path.rsplit('.').next().is_some_and(|end| end.eq_ignore_ascii_case("md"));
+                markdown.then(|| Self::Written { text: input.written_text(), path })
+            }
+            _ => None,
+        }
+    }
+
+    pub(crate) fn as_trigger(&self) -> Trigger<'_> {
+        match self {
+            Self::Start(source) => Trigger::SessionStarted { source: *source },
+            Self::End { reason } => Trigger::SessionEnded { reason },
+            Self::Compact { trigger } => Trigger::Compacting { trigger },
+            Self::Prompt { prompt } => Trigger::Prompted { prompt },
+            Self::Delegate { subagent_type, description, prompt, call } => {
+                Trigger::Delegating { subagent_type, description, prompt, tool_use_id: given(call) }
+            }
+            Self::AgentStart { agent_type, agent_id } => Trigger::AgentStarted { agent_type, agent_id },
+            Self::AgentStop { agent_type, agent_id, message } => {
+                Trigger::AgentStopped { agent_type, agent_id, message }
+            }
+            Self::AgentReturn { subagent_type, call, result } => Trigger::AgentReturned {
+                tool_use_id: given(call),
+                agent_id: result.agent_id.as_deref(),
+                subagent_type,
+                finished: result.finished,
+                content: &result.content,
+            },
+            Self::Bash { command, error } => Trigger::BashRan { command, error: error.as_deref() },
+            Self::Written { path, text } => Trigger::FileWritten { path, text },
+            Self::Failed { tool, error, command, interrupted, call } => Trigger::ToolFailed {
+                tool,
+                error,
+                command,
+                interrupted: *interrupted,
+                tool_use_id: given(call),
+            },
+            Self::Stop { background } => Trigger::Stopping { background: *background },
+            Self::Skill { skill } => Trigger::CallingSkill { skill },
+            Self::Command { command } => Trigger::RunningCommand { command },
+            Self::Write { agent_type, tool } => Trigger::ChangingFile { agent_type, tool },
+        }
+    }
+}
+
+fn given(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// An unknown source is treated like a fresh start.
+fn start_source(source: &str) -> StartSource {
+    match source {
+        "resume" => StartSource::Resume,
+        "clear" => StartSource::Clear,
+        "compact" => StartSource::Compact,
+        _ => StartSource::Startup,
+    }
+}

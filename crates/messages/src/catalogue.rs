@@ -1,0 +1,63 @@
+//! How a message is declared: `name(argument: type) { zh-TW, zh-CN, en }`.
+//!
+//! The macro makes one function per message, `name(lang, argument…) -> String`, and one `samples` function
+//! per room, so that a snapshot shows all of them without a second list to keep.
+
+/// A message rendered with stand-in arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sample {
+    pub name: &'static str,
+    pub text: String,
+}
+
+/// A stand-in argument for [`Sample`]s.
+pub(crate) trait StandIn {
+    fn stand_in(name: &'static str) -> Self;
+}
+
+impl StandIn for &str {
+    fn stand_in(name: &'static str) -> Self {
+        name
+    }
+}
+
+macro_rules! number_stand_in {
+    ($($number:ty),*) => {
+        $(impl StandIn for $number {
+            fn stand_in(_: &'static str) -> Self {
+                3
+            }
+        })*
+    };
+}
+number_stand_in!(u32, u64, usize);
+
+macro_rules! messages {
+    ($(
+        $(#[$meta:meta])*
+        $name:ident($($arg:ident: $kind:ty),*) { $tw:literal, $cn:literal, $en:literal }
+    )*) => {
+        $(
+            $(#[$meta])*
+            pub fn $name(lang: $crate::Lang, $($arg: $kind),*) -> String {
+                match lang {
+                    $crate::Lang::ZhTw => format!($tw),
+                    $crate::Lang::ZhCn => format!($cn),
+                    $crate::Lang::En => format!($en),
+                }
+            }
+        )*
+
+        pub(crate) fn samples(lang: $crate::Lang) -> Vec<$crate::Sample> {
+            vec![$(
+                $crate::Sample {
+                    name: concat!(module_path!(), "::", stringify!($name)),
+                    text: $name(
+                        lang,
+                        $(<$kind as $crate::catalogue::StandIn>::stand_in(concat!("<", stringify!($arg), ">"))),*
+                    ),
+                }
+            ),*]
+        }
+    };
+}

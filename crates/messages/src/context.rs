@@ -1,0 +1,83 @@
+//! The state told to a model: recovery after compaction, and the context of a sub-agent.
+
+/// The first line of the context block; not translated, tools look for it.
+pub const CONTEXT_HEADER: &str = "[Overtone Workflow Context]";
+
+messages! {
+    recovery_header() {
+        "[Overtone 狀態恢復（compact 後）]",
+        "[Overtone 状态恢复（compact 后）]",
+        "[Overtone state recovery (after compaction)]"
+    }
+    resume_header() {
+        "[Overtone 狀態恢復（session 續接）]",
+        "[Overtone 状态恢复（会话续接）]",
+        "[Overtone state recovery (session resumed)]"
+    }
+    workflow(name: &str) { "工作流：{name}", "工作流：{name}", "Workflow: {name}" }
+    progress(bar: &str, done: usize, total: usize) {
+        "進度：{bar}（{done}/{total}）",
+        "进度：{bar}（{done}/{total}）",
+        "Progress: {bar} ({done}/{total})"
+    }
+    current_stage(stage: &str) { "目前階段：{stage}", "当前阶段：{stage}", "Current stage: {stage}" }
+    test_mode_spec() {
+        "測試模式：spec（撰寫規格與會失敗的測試）",
+        "测试模式：spec（编写规格与会失败的测试）",
+        "Test mode: spec (write scenarios and failing tests)"
+    }
+    test_mode_verify() {
+        "測試模式：verify（執行並驗證）",
+        "测试模式：verify（执行并验证）",
+        "Test mode: verify (run and verify)"
+    }
+    failures(count: u32, limit: u32) { "失敗次數：{count}/{limit}", "失败次数：{count}/{limit}", "Failures: {count}/{limit}" }
+    rejections(count: u32, limit: u32) { "拒絕次數：{count}/{limit}", "拒绝次数：{count}/{limit}", "Rejections: {count}/{limit}" }
+    active_agents(list: &str) { "活躍 Agents：{list}", "活跃 Agents：{list}", "Active agents: {list}" }
+    active_agent(name: &str, stage: &str) { "{name}（{stage}）", "{name}（{stage}）", "{name} ({stage})" }
+    list_separator() { "、", "、", ", " }
+    next_step(step: &str) { "下一步：{step}", "下一步：{step}", "Next: {step}" }
+    handoffs(paths: &str) { "Handoff 檔案：{paths}", "Handoff 文件：{paths}", "Handoff files: {paths}" }
+    guide() {
+        "⛔ 禁止詢問使用者是否繼續。請依上述狀態直接委派下一個 agent，直到所有階段完成。",
+        "⛔ 禁止询问用户是否继续。请依上述状态直接委派下一个 agent，直到所有阶段完成。",
+        "⛔ NEVER ask the user whether to go on. Delegate the next agent from the state above until every stage is done."
+    }
+    recovery_truncated() {
+        "... (已截斷，完整狀態請查看 workflow.json)",
+        "... (已截断，完整状态请查看 workflow.json)",
+        "... (truncated, see workflow.json for the whole state)"
+    }
+    truncated() { "... (已截斷)", "... (已截断)", "... (truncated)" }
+    feature(name: &str) { "Feature：{name}", "Feature：{name}", "Feature: {name}" }
+    specs_path(path: &str) { "Specs：{path}", "Specs：{path}", "Specs: {path}" }
+    earlier_stages() { "前階段摘要：", "前阶段摘要：", "Earlier stages:" }
+    earlier_stage(stage: &str, result: &str) { "- {stage}：{result}", "- {stage}：{result}", "- {stage}: {result}" }
+    pending_tasks() { "📋 **未完成任務**", "📋 **未完成任务**", "📋 **Unfinished tasks**" }
+    pending_tasks_interrupted() {
+        "📋 **未完成任務（上次 session 中斷）**",
+        "📋 **未完成任务（上次会话中断）**",
+        "📋 **Unfinished tasks (the last session was interrupted)**"
+    }
+    feature_progress(name: &str, checked: usize, total: usize) {
+        "Feature：{name}（{checked}/{total} 完成）",
+        "Feature：{name}（{checked}/{total} 完成）",
+        "Feature: {name} ({checked}/{total} done)"
+    }
+    more_tasks(count: usize) { "... 還有 {count} 個", "... 还有 {count} 个", "... {count} more" }
+    rebuild_tasks() {
+        "→ 請使用 TaskCreate 重建以上任務的 TaskList，然後繼續執行。",
+        "→ 请使用 TaskCreate 重建以上任务的 TaskList，然后继续执行。",
+        "→ Rebuild the task list above with TaskCreate, then go on."
+    }
+    reference_skills() {
+        "[Overtone 參考] 以下內容對你有約束力：",
+        "[Overtone 参考] 以下内容对你有约束力：",
+        "[Overtone reference] The following is binding for you:"
+    }
+    instincts() {
+        "[Overtone 經驗] 在此專案中學到：",
+        "[Overtone 经验] 在此项目中学到：",
+        "[Overtone instinct] Learned in this project:"
+    }
+}

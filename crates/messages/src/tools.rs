@@ -1,0 +1,54 @@
+//! Tool failures, wording checks and permission reasons.
+
+messages! {
+    delegation_failed(error: &str) {
+        "⚠️ Agent 委派失敗：{error}。請檢查 agent 名稱後重試；若再次失敗請人工介入。",
+        "⚠️ Agent 委派失败：{error}。请检查 agent 名称后重试；若再次失败请人工介入。",
+        "⚠️ The agent could not be delegated: {error}. Check its name and try again; ask a person if it fails once more."
+    }
+    write_failed(tool: &str, error: &str) {
+        "⚠️ {tool} 檔案寫入失敗：{error}。請檢查路徑和權限後重試。",
+        "⚠️ {tool} 文件写入失败：{error}。请检查路径和权限后重试。",
+        "⚠️ {tool} could not write the file: {error}. Check the path and the permissions, then try again."
+    }
+    own_command() {
+        "Overtone 自己的指令",
+        "Overtone 自己的命令",
+        "Overtone's own command"
+    }
+    wording_found(path: &str, list: &str) {
+        "📝 措詞檢查（{path}）：{list}",
+        "📝 措辞检查（{path}）：{list}",
+        "📝 Wording check ({path}): {list}"
+    }
+    wording_mismatch(line: usize, marker: &str, word: &str) {
+        "第 {line} 行 {marker} 與「{word}」強度不符",
+        "第 {line} 行 {marker} 与“{word}”强度不符",
+        "line {line}: {marker} does not go with “{word}”"
+    }
+    use_tool_instead(tool: &str, command: &str) {
+        "優先使用 {tool} 工具，而非 Bash 的 {command}",
+        "优先使用 {tool} 工具，而非 Bash 的 {command}",
+        "use the {tool} tool rather than {command} in Bash"
+    }
+    command_fails(command: &str, error: &str) {
+        "`{command}` 曾失敗：{error}",
+        "`{command}` 曾失败：{error}",
+        "`{command}` has failed before: {error}"
+    }
+    user_prefers_workflow(name: &str) {
+        "使用者常指定工作流 {name}",
+        "用户常指定工作流 {name}",
+        "the user often asks for the workflow {name}"
+    }
+    agent_often_fails(stage: &str) {
+        "{stage} 在此專案常未通過，請預留修復",
+        "{stage} 在此项目常未通过，请预留修复",
+        "{stage} often does not pass in this project; plan for repairs"
+    }
+    tool_often_fails(tool: &str, error: &str) {
+        "{tool} 曾失敗：{error}",
+        "{tool} 曾失败：{error}",
+        "{tool} has failed before: {error}"
+    }
+}

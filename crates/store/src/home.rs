@@ -1,0 +1,155 @@
+//! Where the state lives, and which names may become a path there.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use crate::files;
+use crate::session::Session;
+
+/// `~/.overtone`, or what `OVERTONE_HOME` says.
+#[derive(Debug, Clone)]
+pub struct Home {
+    root: PathBuf,
+}
+
+impl Home {
+    /// From the two environment variables. A relative or empty value is no home: state must never land in
+    /// whatever folder a hook happens to run in.
+    pub fn resolve(overtone_home: Option<OsString>, home: Option<OsString>) -> Option<Self> {
+        let absolute = |value: Option<OsString>| value.map(PathBuf::from).filter(|path| path.is_absolute());
+        let root = absolute(overtone_home).or_else(|| absolute(home).map(|home| home.join(".overtone")))?;
+        Some(Self { root })
+    }
+
+    pub fn at(root: PathBuf) -> Self {
+        Self { root }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub fn config_file(&self) -> PathBuf {
+        self.root.join("config.json")
+    }
+
+    pub fn sessions_dir(&self) -> PathBuf {
+        self.root.join("sessions")
+    }
+
+    pub fn session(&self, id: &SessionId) -> Session {
+        Session::new(id.clone(), self.sessions_dir().join(id.as_str()))
+    }
+
+    fn current_session_file(&self) -> PathBuf {
+        self.root.join(".current-session-id")
+    }
+
+    /// The session that started last, for commands outside of any.
+    pub fn current_session(&self) -> Option<SessionId> {
+        let text = files::read_small(&self.current_session_file()).ok()??;
+        SessionId::parse(text.trim())
+    }
+
+    pub fn point_current_session(&self, id: &SessionId) -> io::Result<()> {
+        if self.current_session().as_ref() == Some(id) {
+            return Ok(());
+        }
+        let _lock = self.lock()?;
+        files::write_atomic(&self.current_session_file(), id.as_str().as_bytes(), files::PRIVATE)
+    }
+
+    /// Forgets the current session, but only if it is this one: another terminal may have started since.
+    pub fn clear_current_session(&self, id: &SessionId) -> io::Result<()> {
+        if self.current_session().as_ref() != Some(id) {
+            return Ok(());
+        }
+        let _lock = self.lock()?;
+        if self.current_session().as_ref() == Some(id) {
+            fs::remove_file(self.current_session_file())?;
+        }
+        Ok(())
+    }
+
+    /// Guards the files that belong to no session.
+    pub fn lock(&self) -> io::Result<fs::File> {
+        create_private_dir(&self.root)?;
+        files::lock_file(&self.root.join(".lock"), files::LOCK_WAIT)
+    }
+}
+
+/// Makes a folder and its parents, readable for the user alone.
+pub(crate) fn create_private_dir(dir: &Path) -> io::Result<()> {
+    match fs::DirBuilder::new().mode(0o700).create(dir) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(_) => fs::DirBuilder::new().recursive(true).mode(0o700).create(dir),
+    }
+}
+
+/// A session id that is safe as a folder name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionId(String);
+
+impl SessionId {
+    /// `[A-Za-z0-9][A-Za-z0-9._-]{0,127}`; anything else is no session.
+    pub fn parse(text: &str) -> Option<Self> {
+        let valid = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
+        let starts_well = text.bytes().next()?.is_ascii_alphanumeric();
+        (starts_well && text.len() <= 128 && text.bytes().all(valid)).then(|| Self(text.to_owned()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_safe_names_are_session_ids() {
+        for bad in ["", ".", "..", "../../x", "/abs", "a/b", "a\0b", "-x", ".x", "a b", "é", &"a".repeat(129)]
+        {
+            assert_eq!(SessionId::parse(bad), None, "{bad:?}");
+        }
+        for good in ["a", "0", "abc-123", "A.b_c", &"a".repeat(128)] {
+            assert!(SessionId::parse(good).is_some(), "{good:?}");
+        }
+    }
+
+    #[test]
+    fn a_relative_or_missing_home_is_none() {
+        let of = |a: Option<&str>, b: Option<&str>| Home::resolve(a.map(Into::into), b.map(Into::into));
+        assert!(of(None, None).is_none());
+        assert!(of(Some(""), Some("")).is_none());
+        assert!(of(Some("x"), Some("y/z")).is_none());
+        assert_eq!(of(None, Some("/h")).unwrap().root(), Path::new("/h/.overtone"));
+        assert_eq!(of(Some("/o"), Some("/h")).unwrap().root(), Path::new("/o"));
+        assert_eq!(of(Some(""), Some("/h")).unwrap().root(), Path::new("/h/.overtone"));
+    }
+
+    #[test]
+    fn another_sessions_pointer_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path().join("o"));
+        let (a, b) = (SessionId::parse("a").unwrap(), SessionId::parse("b").unwrap());
+        home.point_current_session(&a).unwrap();
+        home.point_current_session(&b).unwrap();
+        home.clear_current_session(&a).unwrap();
+        assert_eq!(home.current_session(), Some(b.clone()));
+        home.clear_current_session(&b).unwrap();
+        assert_eq!(home.current_session(), None);
+    }
+}

@@ -1,0 +1,74 @@
+//! `loop.json`, with the same promise as `workflow.json`: what we do not know survives.
+
+use std::path::Path;
+
+use overtone_engine::state::{LoopState, StoppedBy};
+use serde_json::{Map, Value, json};
+
+use crate::StoreError;
+use crate::workflow_doc::{count, iso, time};
+
+/// The loop with the document it came from.
+#[derive(Debug, Clone, Default)]
+pub struct LoopDoc {
+    document: Map<String, Value>,
+    pub state: LoopState,
+}
+
+impl LoopDoc {
+    pub fn parse(path: &Path, text: &str) -> Result<Self, StoreError> {
+        let document: Map<String, Value> =
+            serde_json::from_str(text).map_err(|error| StoreError::broken(path, error.to_string()))?;
+        let text = |name: &str| document.get(name).and_then(Value::as_str);
+        let flag = |name: &str| document.get(name).and_then(Value::as_bool).unwrap_or(false);
+        let state = LoopState {
+            iterations: count(&document, "iterations"),
+            stopped: flag("stopped"),
+            stopped_by: text("stoppedBy").and_then(StoppedBy::from_key),
+            consecutive_errors: count(&document, "consecutiveErrors"),
+            fingerprint: text("fingerprint").map(str::to_owned),
+            announced: flag("announced"),
+            started_at: time(&document, "startedAt"),
+        };
+        Ok(Self { document, state })
+    }
+
+    #[must_use]
+    pub fn with(mut self, next: LoopState) -> Self {
+        let mut put = |name: &str, value: Value| self.document.insert(name.to_owned(), value);
+        put("iterations", json!(next.iterations));
+        put("stopped", json!(next.stopped));
+        put("consecutiveErrors", json!(next.consecutive_errors));
+        put("stoppedBy", json!(next.stopped_by.map(StoppedBy::key)));
+        put("fingerprint", json!(next.fingerprint));
+        put("announced", json!(next.announced));
+        if next.started_at != self.state.started_at {
+            put("startedAt", iso(next.started_at));
+        }
+        self.state = next;
+        self
+    }
+
+    pub fn to_json(&self) -> Result<Vec<u8>, StoreError> {
+        let mut bytes = serde_json::to_vec_pretty(&self.document)
+            .map_err(|error| StoreError::broken(Path::new("loop.json"), error.to_string()))?;
+        bytes.push(b'\n');
+        Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stopping_keeps_everything_else() {
+        let doc = LoopDoc::parse(Path::new("l"), r#"{"iterations":7,"stopped":false,"custom":"x"}"#).unwrap();
+        let mut next = doc.state.clone();
+        next.stop(StoppedBy::SessionEnd);
+        let written: Value = serde_json::from_slice(&doc.with(next).to_json().unwrap()).unwrap();
+        assert_eq!(written["iterations"], 7);
+        assert_eq!(written["stopped"], true);
+        assert_eq!(written["custom"], "x");
+    }
+}

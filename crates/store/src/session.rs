@@ -1,0 +1,156 @@
+//! One session's folder: its state files, its lock, its handoffs.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use crate::files::{self, LOCK_WAIT, PRIVATE};
+use crate::home::create_private_dir;
+use crate::workflow_doc::count;
+use crate::{LoopDoc, Problem, SessionId, StoreError, WorkflowDoc, clock};
+
+/// The folder of one session. Nothing is read or made until it is asked for.
+#[derive(Debug, Clone)]
+pub struct Session {
+    id: SessionId,
+    dir: PathBuf,
+}
+
+/// Held while state is read, changed and written back.
+#[derive(Debug)]
+pub struct SessionLock {
+    _file: File,
+}
+
+/// How often the context was compacted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Compactions {
+    pub automatic: u32,
+    pub manual: u32,
+}
+
+impl Session {
+    pub(crate) fn new(id: SessionId, dir: PathBuf) -> Self {
+        Self { id, dir }
+    }
+
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub fn workflow_file(&self) -> PathBuf {
+        self.dir.join("workflow.json")
+    }
+
+    pub fn loop_file(&self) -> PathBuf {
+        self.dir.join("loop.json")
+    }
+
+    pub fn timeline_file(&self) -> PathBuf {
+        self.dir.join("timeline.jsonl")
+    }
+
+    pub fn observations_file(&self) -> PathBuf {
+        self.dir.join("observations.jsonl")
+    }
+
+    fn compactions_file(&self) -> PathBuf {
+        self.dir.join("compact-count.json")
+    }
+
+    fn context_file(&self) -> PathBuf {
+        self.dir.join("context.json")
+    }
+
+    pub fn exists(&self) -> bool {
+        self.dir.is_dir()
+    }
+
+    pub fn has_workflow(&self) -> bool {
+        // A broken link or a folder counts: it is in the way and must be told.
+        fs::symlink_metadata(self.workflow_file()).is_ok()
+    }
+
+    pub fn create(&self) -> Result<(), StoreError> {
+        create_private_dir(&self.dir).map_err(|error| StoreError::io(&self.dir, error))
+    }
+
+    /// Waits for other hooks of this session, within bounds. The folder must exist.
+    pub fn lock(&self) -> Result<SessionLock, StoreError> {
+        let path = self.dir.join(".lock");
+        match files::lock_file(&path, LOCK_WAIT) {
+            Ok(file) => Ok(SessionLock { _file: file }),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                Err(StoreError { path, problem: Problem::Locked })
+            }
+            Err(error) => Err(StoreError::io(&path, error)),
+        }
+    }
+
+    pub fn workflow(&self) -> Result<Option<WorkflowDoc>, StoreError> {
+        let path = self.workflow_file();
+        let text = files::read_small(&path).map_err(|error| StoreError::io(&path, error))?;
+        text.map(|text| WorkflowDoc::parse(&path, &text)).transpose()
+    }
+
+    pub fn looping(&self) -> Result<Option<LoopDoc>, StoreError> {
+        let path = self.loop_file();
+        let text = files::read_small(&path).map_err(|error| StoreError::io(&path, error))?;
+        text.map(|text| LoopDoc::parse(&path, &text)).transpose()
+    }
+
+    /// Keeps an agent's last message. `name` is relative to the session folder.
+    pub fn save_handoff(&self, name: &str, text: &str) -> Result<(), StoreError> {
+        let path = self.dir.join(name);
+        if let Some(folder) = path.parent() {
+            create_private_dir(folder).map_err(|error| StoreError::io(folder, error))?;
+        }
+        files::write_atomic(&path, text.as_bytes(), PRIVATE).map_err(|error| StoreError::io(&path, error))
+    }
+
+    pub fn compactions(&self) -> Compactions {
+        let fields = read_object(&self.compactions_file());
+        Compactions { automatic: count(&fields, "auto"), manual: count(&fields, "manual") }
+    }
+
+    /// Counts a compaction. The caller holds the lock.
+    pub fn count_compaction(&self, automatic: bool) -> Result<(), StoreError> {
+        let path = self.compactions_file();
+        let mut fields = read_object(&path);
+        let name = if automatic { "auto" } else { "manual" };
+        let next = count(&fields, name).saturating_add(1);
+        fields.insert(name.to_owned(), json!(next));
+        let total = count(&fields, "auto").saturating_add(count(&fields, "manual"));
+        fields.insert("count".to_owned(), json!(total));
+        fields.insert("lastAt".to_owned(), json!(clock::to_iso(clock::now())));
+        let text = Value::Object(fields).to_string();
+        files::write_atomic(&path, text.as_bytes(), PRIVATE).map_err(|error| StoreError::io(&path, error))
+    }
+
+    /// The context use that the status line saw last, in per cent.
+    pub fn context_percent(&self) -> Option<u32> {
+        read_object(&self.context_file()).get("usedPercentage")?.as_u64()?.try_into().ok()
+    }
+
+    /// Notes the context use, if it changed.
+    pub fn note_context_percent(&self, percent: u32) -> io::Result<()> {
+        if self.context_percent() == Some(percent) || !self.exists() {
+            return Ok(());
+        }
+        let _lock = files::lock_file(&self.dir.join(".lock"), LOCK_WAIT)?;
+        let text = json!({ "usedPercentage": percent }).to_string();
+        files::write_atomic(&self.context_file(), text.as_bytes(), PRIVATE)
+    }
+}
+
+/// A small object of ours; anything else counts as empty.
+fn read_object(path: &Path) -> Map<String, Value> {
+    let text = files::read_small(path).ok().flatten();
+    text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+}

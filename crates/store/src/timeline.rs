@@ -1,0 +1,156 @@
+//! `timeline.jsonl`: what happened, one line each, in the order of writing.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+
+use overtone_engine::state::Millis;
+use overtone_engine::suggestion::SinceCompact;
+use overtone_engine::{FieldValue, Record};
+use overtone_registry::EventKind;
+use serde_json::{Map, Value, json};
+
+use crate::{StoreError, clock, files};
+
+/// How much of the end of a timeline is looked at; a hook's cost must not grow with the session.
+const TAIL_BYTES: usize = 64 * 1024;
+
+/// Appends the records as whole lines with one write.
+pub fn append(path: &Path, records: &[&Record], now: Millis) -> Result<(), StoreError> {
+    if records.is_empty() {
+        return Ok(());
+    }
+    let lines: String = records.iter().map(|record| line(record, now) + "\n").collect();
+    files::append_lines(path, &lines).map_err(|error| StoreError::io(path, error))
+}
+
+fn line(record: &Record, now: Millis) -> String {
+    let mut fields = Map::new();
+    fields.insert("ts".into(), json!(clock::to_iso(now)));
+    fields.insert("type".into(), json!(record.kind.name()));
+    fields.insert("category".into(), json!(record.kind.category()));
+    fields.insert("label".into(), json!(record.kind.label()));
+    for (name, value) in &record.fields {
+        fields.insert((*name).into(), to_json(value));
+    }
+    Value::Object(fields).to_string()
+}
+
+fn to_json(value: &FieldValue) -> Value {
+    match value {
+        FieldValue::Text(text) => json!(text),
+        FieldValue::Number(number) => json!(number),
+        FieldValue::List(list) => json!(list),
+        FieldValue::Nothing => Value::Null,
+    }
+}
+
+/// How many stages were completed since the last compaction, from the end of the timeline. `enough` ends the
+/// search. A line that cannot be read makes the answer unknown: a wrong suggestion is worse than none.
+pub fn since_compact(path: &Path, enough: u32) -> SinceCompact {
+    let Ok(found) = files::read_tail(path, TAIL_BYTES) else { return SinceCompact::Unknown };
+    let Some((bytes, whole)) = found else { return SinceCompact::Never };
+    let mut stages = 0;
+    let lines: Vec<_> = bytes.split(|b| *b == b'\n').collect();
+    // The first line of a cut tail is only a part.
+    for line in lines.iter().skip(usize::from(!whole)).rev().filter(|line| !line.is_empty()) {
+        match event_type(line) {
+            None => return SinceCompact::Unknown,
+            Some(kind) if kind == EventKind::SessionCompact.name() => return SinceCompact::Stages(stages),
+            Some(kind) if kind == EventKind::StageComplete.name() => stages += 1,
+            Some(_) => {}
+        }
+        if stages >= enough {
+            return SinceCompact::Stages(stages);
+        }
+    }
+    // Either there never was one, or it is further back than all of this.
+    SinceCompact::Never
+}
+
+fn event_type(line: &[u8]) -> Option<String> {
+    let event: Map<String, Value> = serde_json::from_slice(line).ok()?;
+    Some(event.get("type")?.as_str()?.to_owned())
+}
+
+/// An event as it was recorded, perhaps by another version.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    pub fields: Map<String, Value>,
+}
+
+impl Entry {
+    pub fn parse(line: &str) -> Option<Self> {
+        serde_json::from_str(line).ok().map(|fields| Self { fields })
+    }
+
+    pub fn text(&self, name: &str) -> &str {
+        self.fields.get(name).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    pub fn at(&self) -> Option<Millis> {
+        clock::from_iso(self.text("ts"))
+    }
+
+    pub fn kind(&self) -> Option<EventKind> {
+        EventKind::from_name(self.text("type")).ok()
+    }
+}
+
+/// Every readable event, oldest first, and how many lines could not be read. For the command line only.
+pub fn read_all(path: &Path) -> Result<(Vec<Entry>, usize), StoreError> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), 0)),
+        Err(error) => return Err(StoreError::io(path, error)),
+    };
+    let (mut entries, mut skipped) = (Vec::new(), 0);
+    for line in BufReader::new(file).split(b'\n') {
+        let line = line.map_err(|error| StoreError::io(path, error))?;
+        match Entry::parse(&String::from_utf8_lossy(&line)) {
+            Some(entry) => entries.push(entry),
+            None if line.trim_ascii().is_empty() => {}
+            None => skipped += 1,
+        }
+    }
+    Ok((entries, skipped))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(lines: &[&str]) -> SinceCompact {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("timeline.jsonl");
+        files::append_lines(&path, &(lines.join("\n") + "\n")).unwrap();
+        since_compact(&path, 2)
+    }
+
+    const COMPACT: &str = r#"{"type":"session:compact"}"#;
+    const STAGE: &str = r#"{"type":"stage:complete"}"#;
+    const OTHER: &str = r#"{"type":"stage:start"}"#;
+
+    #[test]
+    fn stages_are_counted_back_to_the_last_compaction() {
+        assert_eq!(with(&[OTHER, STAGE]), SinceCompact::Never);
+        assert_eq!(with(&[STAGE, STAGE, COMPACT]), SinceCompact::Stages(0));
+        assert_eq!(with(&[STAGE, COMPACT, OTHER, STAGE]), SinceCompact::Stages(1));
+        assert_eq!(with(&[COMPACT, STAGE, STAGE, STAGE]), SinceCompact::Stages(2));
+        assert_eq!(with(&[STAGE, "{broken", OTHER]), SinceCompact::Unknown);
+        assert_eq!(since_compact(Path::new("/nonexistent/x"), 2), SinceCompact::Never);
+    }
+
+    #[test]
+    fn records_have_time_type_category_and_label() {
+        let record = Record::new(EventKind::SessionCompact)
+            .with("workflowType", "quick")
+            .with("currentStage", None::<String>);
+        let event: Value = serde_json::from_str(&line(&record, Millis(0))).unwrap();
+        assert_eq!(
+            event,
+            json!({"ts":"1970-01-01T00:00:00.000Z","type":"session:compact","category":"session","label":"Context 壓縮",
+                   "workflowType":"quick","currentStage":null})
+        );
+    }
+}

@@ -1,0 +1,52 @@
+//! State changes that happen together or not at all.
+//!
+//! New contents are written beside the old files first, which is where a full disk shows. The caller then
+//! answers the client, and only after that the files are exchanged: state never changes for an answer that could
+//! not be given.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::files::{self, PRIVATE};
+use crate::{LoopDoc, Session, StoreError, WorkflowDoc};
+
+/// Prepared files. Dropping it without [`commit`](Self::commit) leaves everything as it was.
+#[derive(Debug, Default)]
+pub struct Transaction {
+    prepared: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Transaction {
+    pub fn put_workflow(&mut self, session: &Session, doc: &WorkflowDoc) -> Result<(), StoreError> {
+        self.put(session.workflow_file(), &doc.to_json()?)
+    }
+
+    pub fn put_loop(&mut self, session: &Session, doc: &LoopDoc) -> Result<(), StoreError> {
+        self.put(session.loop_file(), &doc.to_json()?)
+    }
+
+    fn put(&mut self, path: PathBuf, bytes: &[u8]) -> Result<(), StoreError> {
+        let temp = files::write_temp(&path, bytes, PRIVATE).map_err(|error| StoreError::io(&path, error))?;
+        // A second version of the same file has replaced the first in its place.
+        if !self.prepared.iter().any(|(_, target)| *target == path) {
+            self.prepared.push((temp, path));
+        }
+        Ok(())
+    }
+
+    pub fn commit(mut self) -> Result<(), StoreError> {
+        for (temp, path) in self.prepared.drain(..) {
+            fs::rename(&temp, &path).map_err(|error| StoreError::io(&path, error))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        for (temp, _) in &self.prepared {
+            // It was never part of the state; a left-over is replaced by the next writer.
+            let _ = fs::remove_file(temp);
+        }
+    }
+}

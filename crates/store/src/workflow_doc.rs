@@ -1,0 +1,336 @@
+//! `workflow.json`: the engine's state inside a document that may know more than we do.
+//!
+//! The document is kept as it was read. Writing back changes only what the engine changed, so fields, stages and
+//! the order that a newer version wrote all survive.
+
+use std::path::Path;
+
+use overtone_engine::state::{
+    ActiveAgent, Ending, Millis, StageResult, StageState, Status, Verdict, WorkflowState,
+};
+use overtone_registry::{StageKey, TestMode};
+use serde_json::{Map, Value, json};
+
+use crate::{StoreError, clock};
+
+/// A workflow with the document it came from.
+#[derive(Debug, Clone)]
+pub struct WorkflowDoc {
+    document: Map<String, Value>,
+    pub state: WorkflowState,
+}
+
+impl WorkflowDoc {
+    pub fn new(state: WorkflowState) -> Self {
+        let mut document = Map::new();
+        write_all(&mut document, &state);
+        Self { document, state }
+    }
+
+    pub fn parse(path: &Path, text: &str) -> Result<Self, StoreError> {
+        let document: Map<String, Value> =
+            serde_json::from_str(text).map_err(|error| StoreError::broken(path, error.to_string()))?;
+        let workflow_type =
+            string(&document, "workflowType").ok_or_else(|| StoreError::broken(path, "no workflowType"))?;
+        let state = read_state(&document, workflow_type);
+        Ok(Self { document, state })
+    }
+
+    /// The document with `next` in place of the state it was read with.
+    #[must_use]
+    pub fn with(mut self, next: WorkflowState) -> Self {
+        write_changes(&mut self.document, &self.state, &next);
+        self.state = next;
+        self
+    }
+
+    pub fn to_json(&self) -> Result<Vec<u8>, StoreError> {
+        let mut bytes = serde_json::to_vec_pretty(&self.document)
+            .map_err(|error| StoreError::broken(Path::new("workflow.json"), error.to_string()))?;
+        bytes.push(b'\n');
+        Ok(bytes)
+    }
+}
+
+fn read_state(document: &Map<String, Value>, workflow_type: String) -> WorkflowState {
+    WorkflowState {
+        session_id: string(document, "sessionId").unwrap_or_default(),
+        workflow_type,
+        created_at: time(document, "createdAt"),
+        current_stage: string(document, "currentStage").and_then(|key| key.parse().ok()),
+        stages: object(document, "stages").filter_map(|(key, value)| read_stage(key, value)).collect(),
+        active_agents: object(document, "activeAgents")
+            .map(|(slot, value)| read_agent(slot, value))
+            .collect(),
+        fail_count: count(document, "failCount"),
+        reject_count: count(document, "rejectCount"),
+        retro_count: count(document, "retroCount"),
+        forgiven_failures: count(document, "forgivenFailures"),
+        forgiven_rejections: count(document, "forgivenRejections"),
+        feature_name: string(document, "featureName"),
+        notices: strings(document, "notices"),
+        finished_agents: strings(document, "finishedAgents"),
+        handoff_count: count(document, "handoffCount"),
+        ending: string(document, "ending").and_then(|key| Ending::from_key(&key)),
+    }
+}
+
+fn read_stage(key: &str, value: &Value) -> Option<StageState> {
+    let fields = value.as_object()?;
+    Some(StageState {
+        key: key.parse().ok()?,
+        status: string(fields, "status").and_then(|s| Status::from_key(&s)).unwrap_or(Status::Pending),
+        result: fields.get("result").and_then(read_result),
+        mode: string(fields, "mode").and_then(|mode| TestMode::from_key(&mode)),
+        attempts: count(fields, "attempts"),
+        started_at: time(fields, "startedAt"),
+        completed_at: time(fields, "completedAt"),
+        handoff: string(fields, "handoff"),
+    })
+}
+
+fn read_result(value: &Value) -> Option<StageResult> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(
+            Verdict::from_key(text).map_or_else(|| StageResult::Words(text.clone()), StageResult::Verdict),
+        ),
+        other => Some(StageResult::Words(other.to_string())),
+    }
+}
+
+fn read_agent(slot: &str, value: &Value) -> ActiveAgent {
+    let empty = Map::new();
+    let fields = value.as_object().unwrap_or(&empty);
+    ActiveAgent {
+        slot: slot.to_owned(),
+        stage: string(fields, "stage").and_then(|key| key.parse().ok()),
+        started_at: time(fields, "startedAt"),
+        tool_use_id: string(fields, "toolUseId"),
+        agent_id: string(fields, "agentId"),
+        background: fields.get("background").and_then(Value::as_bool).unwrap_or(false),
+    }
+}
+
+/// A new document, with the fields of the specification first and in its order.
+fn write_all(document: &mut Map<String, Value>, state: &WorkflowState) {
+    put(document, "sessionId", json!(state.session_id));
+    put(document, "workflowType", json!(state.workflow_type));
+    put(document, "createdAt", iso(state.created_at));
+    put(document, "currentStage", key(state.current_stage));
+    let stages = state.stages.iter().map(|stage| (stage.key.to_string(), new_stage(stage))).collect();
+    put(document, "stages", Value::Object(stages));
+    let agents = state.active_agents.iter().map(|agent| (agent.slot.clone(), agent_value(agent))).collect();
+    put(document, "activeAgents", Value::Object(agents));
+    put(document, "failCount", json!(state.fail_count));
+    put(document, "rejectCount", json!(state.reject_count));
+    put(document, "retroCount", json!(state.retro_count));
+    put(document, "featureName", json!(state.feature_name));
+}
+
+fn write_changes(document: &mut Map<String, Value>, old: &WorkflowState, new: &WorkflowState) {
+    let mut changed = |name: &str, differs: bool, value: &dyn Fn() -> Value| {
+        if differs {
+            put(document, name, value());
+        }
+    };
+    changed("sessionId", old.session_id != new.session_id, &|| json!(new.session_id));
+    changed("workflowType", old.workflow_type != new.workflow_type, &|| json!(new.workflow_type));
+    changed("createdAt", old.created_at != new.created_at, &|| iso(new.created_at));
+    changed("currentStage", old.current_stage != new.current_stage, &|| key(new.current_stage));
+    changed("failCount", old.fail_count != new.fail_count, &|| json!(new.fail_count));
+    changed("rejectCount", old.reject_count != new.reject_count, &|| json!(new.reject_count));
+    changed("retroCount", old.retro_count != new.retro_count, &|| json!(new.retro_count));
+    changed("forgivenFailures", old.forgiven_failures != new.forgiven_failures, &|| {
+        json!(new.forgiven_failures)
+    });
+    changed("forgivenRejections", old.forgiven_rejections != new.forgiven_rejections, &|| {
+        json!(new.forgiven_rejections)
+    });
+    changed("featureName", old.feature_name != new.feature_name, &|| json!(new.feature_name));
+    changed("notices", old.notices != new.notices, &|| json!(new.notices));
+    changed("finishedAgents", old.finished_agents != new.finished_agents, &|| json!(new.finished_agents));
+    changed("handoffCount", old.handoff_count != new.handoff_count, &|| json!(new.handoff_count));
+    changed("ending", old.ending != new.ending, &|| json!(new.ending.map(Ending::key)));
+    write_stages(child(document, "stages"), old, new);
+    write_agents(child(document, "activeAgents"), old, new);
+}
+
+fn write_stages(stages: &mut Map<String, Value>, old: &WorkflowState, new: &WorkflowState) {
+    for stage in &new.stages {
+        let name = stage.key.to_string();
+        match old.stage(stage.key) {
+            Some(before) if before == stage => {}
+            Some(before) => write_stage(child(stages, &name), before, stage),
+            None => put(stages, &name, new_stage(stage)),
+        }
+    }
+}
+
+fn write_stage(fields: &mut Map<String, Value>, old: &StageState, new: &StageState) {
+    if old.status != new.status {
+        put(fields, "status", json!(new.status.key()));
+    }
+    if old.result != new.result {
+        put(fields, "result", json!(new.result.as_ref().map(StageResult::text)));
+    }
+    if old.attempts != new.attempts {
+        put(fields, "attempts", json!(new.attempts));
+    }
+    if old.started_at != new.started_at {
+        put(fields, "startedAt", iso(new.started_at));
+    }
+    if old.completed_at != new.completed_at {
+        put(fields, "completedAt", iso(new.completed_at));
+    }
+    if old.handoff != new.handoff {
+        put(fields, "handoff", json!(new.handoff));
+    }
+}
+
+fn write_agents(agents: &mut Map<String, Value>, old: &WorkflowState, new: &WorkflowState) {
+    for gone in old.active_agents.iter().filter(|a| !new.active_agents.iter().any(|b| a.slot == b.slot)) {
+        agents.shift_remove(&gone.slot);
+    }
+    for agent in &new.active_agents {
+        let fields = agent_value(agent);
+        match (old.active_agents.iter().find(|a| a.slot == agent.slot), fields) {
+            (Some(before), _) if before == agent => {}
+            (Some(_), Value::Object(fields)) => child(agents, &agent.slot).extend(fields),
+            (_, fields) => put(agents, &agent.slot, fields),
+        }
+    }
+}
+
+fn new_stage(stage: &StageState) -> Value {
+    let mut fields = Map::new();
+    put(&mut fields, "status", json!(stage.status.key()));
+    put(&mut fields, "result", json!(stage.result.as_ref().map(StageResult::text)));
+    if let Some(mode) = stage.mode {
+        put(&mut fields, "mode", json!(mode.key()));
+    }
+    write_stage(
+        &mut fields,
+        &StageState {
+            status: stage.status,
+            result: stage.result.clone(),
+            ..StageState::pending(stage.key, None)
+        },
+        stage,
+    );
+    Value::Object(fields)
+}
+
+fn agent_value(agent: &ActiveAgent) -> Value {
+    let mut fields = Map::new();
+    put(&mut fields, "stage", key(agent.stage));
+    put(&mut fields, "startedAt", iso(agent.started_at));
+    for (name, id) in [("toolUseId", &agent.tool_use_id), ("agentId", &agent.agent_id)] {
+        if let Some(id) = id {
+            put(&mut fields, name, json!(id));
+        }
+    }
+    if agent.background {
+        put(&mut fields, "background", json!(true));
+    }
+    Value::Object(fields)
+}
+
+fn put(fields: &mut Map<String, Value>, name: &str, value: Value) {
+    fields.insert(name.to_owned(), value);
+}
+
+/// The object under `name`; whatever else stands there is no object of ours and gives way.
+fn child<'a>(fields: &'a mut Map<String, Value>, name: &str) -> &'a mut Map<String, Value> {
+    let slot = fields.entry(name).or_insert_with(|| Value::Object(Map::new()));
+    if !slot.is_object() {
+        *slot = Value::Object(Map::new());
+    }
+    match slot {
+        Value::Object(object) => object,
+        _ => unreachable!("made an object above"),
+    }
+}
+
+fn object<'a>(fields: &'a Map<String, Value>, name: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    fields.get(name).and_then(Value::as_object).into_iter().flatten()
+}
+
+fn string(fields: &Map<String, Value>, name: &str) -> Option<String> {
+    fields.get(name)?.as_str().map(str::to_owned)
+}
+
+fn strings(fields: &Map<String, Value>, name: &str) -> Vec<String> {
+    let list = fields.get(name).and_then(Value::as_array).into_iter().flatten();
+    list.filter_map(|value| value.as_str().map(str::to_owned)).collect()
+}
+
+pub(crate) fn count(fields: &Map<String, Value>, name: &str) -> u32 {
+    let number = fields.get(name).and_then(Value::as_u64).unwrap_or(0);
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+pub(crate) fn time(fields: &Map<String, Value>, name: &str) -> Option<Millis> {
+    clock::from_iso(fields.get(name)?.as_str()?)
+}
+
+pub(crate) fn iso(at: Option<Millis>) -> Value {
+    json!(at.map(clock::to_iso))
+}
+
+fn key(key: Option<StageKey>) -> Value {
+    json!(key.map(|key| key.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use overtone_registry::Workflow;
+
+    fn parse(text: &str) -> WorkflowDoc {
+        WorkflowDoc::parse(Path::new("workflow.json"), text).unwrap()
+    }
+
+    #[test]
+    fn a_new_workflow_reads_back_as_it_was() {
+        for workflow in Workflow::ALL {
+            let state = WorkflowState::new("s", workflow, Some("f"), Millis(1_000));
+            let text = String::from_utf8(WorkflowDoc::new(state.clone()).to_json().unwrap()).unwrap();
+            assert_eq!(parse(&text).state, state);
+        }
+    }
+
+    #[test]
+    fn what_we_do_not_know_survives() {
+        let text = r#"{"zeta":1,"workflowType":"standard","stages":{"NEW":{"status":"x"},"DEV":{"extra":[1],"status":"pending"}},
+            "activeAgents":{"developer":{"stage":"DEV","mood":"good"}},"failCount":0,"alpha":{"deep":null}}"#;
+        let doc = parse(text);
+        let mut next = doc.state.clone();
+        next.fail_count = 2;
+        next.stages[0].status = Status::Active;
+        next.active_agents[0].agent_id = Some("a1".into());
+        let written: Value = serde_json::from_slice(&doc.with(next).to_json().unwrap()).unwrap();
+        let keys: Vec<_> = written.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(keys, ["zeta", "workflowType", "stages", "activeAgents", "failCount", "alpha"]);
+        assert_eq!(written["stages"]["NEW"], json!({"status":"x"}));
+        assert_eq!(written["stages"]["DEV"], json!({"extra":[1],"status":"active"}));
+        assert_eq!(written["activeAgents"]["developer"]["mood"], "good");
+        assert_eq!(written["failCount"], 2);
+    }
+
+    #[test]
+    fn broken_documents_are_told() {
+        for text in ["", "{broken", "[]", "{}", r#"{"workflowType":7}"#] {
+            assert!(WorkflowDoc::parse(Path::new("w"), text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn words_of_another_version_stay_words() {
+        let doc = parse(
+            r#"{"workflowType":"x","stages":{"PLAN":{"status":"completed","result":"split in three"}}}"#,
+        );
+        assert_eq!(doc.state.stages[0].result, Some(StageResult::Words("split in three".into())));
+        assert!(doc.state.stages[0].is_resolved());
+    }
+}

@@ -1,0 +1,303 @@
+//! The payload on stdin.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// Why a payload cannot be used.
+#[derive(Debug)]
+pub struct BadInput(String);
+
+impl fmt::Display for BadInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadInput {}
+
+/// A field whose value is looked at only when somebody asks for it.
+type Lazy<'a> = Option<&'a RawValue>;
+
+/// A hook payload. Large values (tool inputs and responses) stay unparsed until they are needed.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct HookInput<'a> {
+    #[serde(borrow)]
+    session_id: Lazy<'a>,
+    transcript_path: Lazy<'a>,
+    cwd: Lazy<'a>,
+    hook_event_name: Lazy<'a>,
+    source: Lazy<'a>,
+    reason: Lazy<'a>,
+    trigger: Lazy<'a>,
+    prompt: Lazy<'a>,
+    tool_name: Lazy<'a>,
+    tool_use_id: Lazy<'a>,
+    tool_input: Lazy<'a>,
+    tool_response: Lazy<'a>,
+    agent_id: Lazy<'a>,
+    agent_type: Lazy<'a>,
+    last_assistant_message: Lazy<'a>,
+    error: Lazy<'a>,
+    is_interrupt: Lazy<'a>,
+    background_tasks: Lazy<'a>,
+    context_window: Lazy<'a>,
+}
+
+/// What the Agent tool returned.
+#[derive(Debug, PartialEq, Eq)]
+pub struct AgentResult {
+    pub agent_id: Option<String>,
+    /// False when the agent was only launched and runs on in the background.
+    pub finished: bool,
+    pub content: String,
+}
+
+macro_rules! text_fields {
+    ($($name:ident),*) => {
+        $(pub fn $name(&self) -> Cow<'a, str> {
+            text(self.$name)
+        })*
+    };
+}
+
+impl<'a> HookInput<'a> {
+    /// Reads a payload. Nothing at all is an empty payload, as the client sends none in some modes.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, BadInput> {
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return Ok(Self::default());
+        }
+        // serde would also read the fields from an array.
+        if bytes.trim_ascii_start().first() != Some(&b'{') {
+            return Err(BadInput("cannot read the hook input: not a JSON object".into()));
+        }
+        serde_json::from_slice(bytes)
+            .map_err(|error| BadInput(format!("cannot read the hook input: {error}")))
+    }
+
+    text_fields!(
+        session_id,
+        transcript_path,
+        cwd,
+        hook_event_name,
+        source,
+        reason,
+        trigger,
+        prompt,
+        tool_name,
+        tool_use_id,
+        agent_id,
+        agent_type,
+        last_assistant_message,
+        error
+    );
+
+    pub fn is_interrupt(&self) -> bool {
+        self.is_interrupt.is_some_and(|raw| raw.get() == "true")
+    }
+
+    /// A text field of `tool_input`.
+    pub fn input_text(&self, name: &str) -> Cow<'a, str> {
+        field(self.tool_input, name)
+    }
+
+    /// The whole `tool_input`, for handing it back changed.
+    pub fn tool_input(&self) -> Lazy<'a> {
+        self.tool_input
+    }
+
+    /// The text that an editing tool writes: `content`, `new_string` or the `edits` of a multi-edit.
+    pub fn written_text(&self) -> String {
+        let whole = self.input_text("content");
+        if !whole.is_empty() {
+            return whole.into_owned();
+        }
+        let new = self.input_text("new_string");
+        if !new.is_empty() {
+            return new.into_owned();
+        }
+        let edits = member(self.tool_input, "edits")
+            .and_then(|raw| serde_json::from_str::<Vec<&RawValue>>(raw.get()).ok());
+        let texts = edits.unwrap_or_default();
+        texts.into_iter().map(|edit| field(Some(edit), "new_string")).collect::<Vec<_>>().join("\n")
+    }
+
+    /// What a Bash command printed when it failed; `None` when it went well.
+    pub fn bash_error(&self) -> Option<String> {
+        let code = ["exit_code", "exitCode", "returnCode", "code"]
+            .iter()
+            .find_map(|name| member(self.tool_response, name)?.get().parse::<i64>().ok())?;
+        // The client explains codes that are no failure, such as a grep without a match.
+        if code == 0 || !field(self.tool_response, "returnCodeInterpretation").is_empty() {
+            return None;
+        }
+        let stderr = field(self.tool_response, "stderr");
+        let text = if stderr.trim().is_empty() { field(self.tool_response, "stdout") } else { stderr };
+        Some(if text.trim().is_empty() { format!("exit code {code}") } else { text.into_owned() })
+    }
+
+    pub fn agent_result(&self) -> AgentResult {
+        let status = field(self.tool_response, "status");
+        let is_async = member(self.tool_response, "isAsync").is_some_and(|raw| raw.get() == "true");
+        let agent_id = field(self.tool_response, "agentId");
+        AgentResult {
+            agent_id: Some(agent_id.into_owned()).filter(|id| !id.is_empty()),
+            finished: !is_async && status != "async_launched",
+            content: self.result_text(),
+        }
+    }
+
+    /// The content of a tool result: a string, or the text blocks of a list.
+    fn result_text(&self) -> String {
+        let content = member(self.tool_response, "content").or(self.tool_response);
+        match content.and_then(|raw| serde_json::from_str(raw.get()).ok()) {
+            Some(Value::String(text)) => text,
+            Some(Value::Array(blocks)) => {
+                let texts = blocks.iter().filter_map(|block| block.get("text").and_then(Value::as_str));
+                texts.collect::<Vec<_>>().join("\n")
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// Whether sub-agents run in the background; `None` when the client does not say.
+    pub fn background_agents(&self) -> Option<bool> {
+        let tasks: Vec<&RawValue> = serde_json::from_str(self.background_tasks?.get()).ok()?;
+        let running = |task: &&RawValue| {
+            let kind = field(Some(task), "type");
+            (kind.is_empty() || kind == "subagent") && field(Some(task), "status") == "running"
+        };
+        Some(tasks.iter().any(running))
+    }
+
+    /// How much of the context window is used, in per cent.
+    pub fn context_percent(&self) -> Option<u32> {
+        let percent: f64 = member(self.context_window, "used_percentage")?.get().parse().ok()?;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 0..=100")]
+        Some(percent.clamp(0.0, 100.0) as u32)
+    }
+}
+
+/// A string, or nothing for any other type.
+fn text(raw: Option<&RawValue>) -> Cow<'_, str> {
+    /// serde borrows into a `Cow` only when told to.
+    #[derive(Deserialize)]
+    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+    raw.and_then(|raw| serde_json::from_str::<Text>(raw.get()).ok()).map_or(Cow::Borrowed(""), |text| text.0)
+}
+
+fn field<'a>(object: Lazy<'a>, name: &str) -> Cow<'a, str> {
+    text(member(object, name))
+}
+
+/// One member of an object, without building the others.
+fn member<'a>(object: Lazy<'a>, name: &str) -> Lazy<'a> {
+    struct Find<'n>(&'n str);
+
+    impl<'de> serde::de::Visitor<'de> for Find<'_> {
+        type Value = Option<&'de RawValue>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut found = None;
+            while let Some(key) = map.next_key::<Cow<'_, str>>()? {
+                let value = map.next_value::<&RawValue>()?;
+                if key == self.0 {
+                    found = Some(value);
+                }
+            }
+            Ok(found)
+        }
+    }
+
+    let mut deserializer = serde_json::Deserializer::from_str(object?.get());
+    serde::Deserializer::deserialize_map(&mut deserializer, Find(name)).ok()?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odd_types_count_as_missing() {
+        let input =
+            HookInput::parse(br#"{"session_id":7,"prompt":null,"tool_name":["x"],"is_interrupt":"true"}"#)
+                .unwrap();
+        assert_eq!(
+            (input.session_id(), input.prompt(), input.tool_name()),
+            ("".into(), "".into(), "".into())
+        );
+        assert!(!input.is_interrupt());
+    }
+
+    #[test]
+    fn text_is_unescaped() {
+        let input =
+            HookInput::parse(r#"{"prompt":"a\n\"b\" 測","tool_input":{"command":"ls \u0041"}}"#.as_bytes())
+                .unwrap();
+        assert_eq!(input.prompt(), "a\n\"b\" 測");
+        assert_eq!(input.input_text("command"), "ls A");
+        assert_eq!(input.input_text("missing"), "");
+    }
+
+    #[test]
+    fn only_objects_and_nothing_are_payloads() {
+        for bad in ["[]", "null", "42", "\"x\"", "{broken", "{} {}"] {
+            assert!(HookInput::parse(bad.as_bytes()).is_err(), "{bad}");
+        }
+        assert!(HookInput::parse(b" \n").unwrap().session_id().is_empty());
+        assert!(HookInput::parse(b"{\"a\":\xff}").is_err());
+    }
+
+    #[test]
+    fn deep_nesting_is_skipped_or_refused_without_recursion() {
+        let deep = format!("{{\"tool_input\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+        let input = HookInput::parse(deep.as_bytes()).unwrap();
+        assert_eq!(input.input_text("command"), "");
+        assert_eq!(input.written_text(), "");
+    }
+
+    #[test]
+    fn agent_results_of_both_kinds() {
+        let done = br#"{"tool_response":{"status":"completed","agentId":"a1","content":[{"type":"text","text":"ok"}]}}"#;
+        let result = HookInput::parse(done).unwrap().agent_result();
+        assert_eq!(result, AgentResult { agent_id: Some("a1".into()), finished: true, content: "ok".into() });
+        let launched = br#"{"tool_response":{"isAsync":true,"status":"async_launched","agentId":"a2"}}"#;
+        assert!(!HookInput::parse(launched).unwrap().agent_result().finished);
+    }
+
+    #[test]
+    fn running_background_agents_are_seen() {
+        let with = |tasks: &str| {
+            let json = format!("{{\"background_tasks\":{tasks}}}");
+            HookInput::parse(json.as_bytes()).unwrap().background_agents()
+        };
+        assert_eq!(with(r#"[{"type":"subagent","status":"running"}]"#), Some(true));
+        assert_eq!(
+            with(r#"[{"type":"subagent","status":"completed"},{"type":"shell","status":"running"}]"#),
+            Some(false)
+        );
+        assert_eq!(with("[]"), Some(false));
+        assert_eq!(with("null"), None);
+    }
+
+    #[test]
+    fn bash_failures_are_told_by_the_exit_code() {
+        let with = |response: &str| {
+            let json = format!("{{\"tool_response\":{response}}}");
+            HookInput::parse(json.as_bytes()).unwrap().bash_error()
+        };
+        assert_eq!(with(r#"{"exit_code":2,"stderr":"boom"}"#).as_deref(), Some("boom"));
+        assert_eq!(with(r#"{"exit_code":1,"returnCodeInterpretation":"No matches found"}"#), None);
+        assert_eq!(with(r#"{"exit_code":0,"stderr":"warning"}"#), None);
+        assert_eq!(with(r#"{"stdout":"fine"}"#), None);
+    }
+}

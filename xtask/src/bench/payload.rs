@@ -1,0 +1,204 @@
+//! What the client writes to a hook's stdin, in the shapes of real sessions.
+
+use serde_json::{Value, json};
+
+use super::cases::State;
+use super::fixture::{Place, SESSION};
+
+/// The last words of a developer.
+const REPORT: &str = "Implemented the login messages.\n\n## HANDOFF: developer → code-reviewer\n\nAll 42 tests \
+                      pass, 0 failed.\n\n<!-- VERDICT: {\"result\":\"PASS\"} -->";
+
+pub(crate) fn session_start(place: &Place) -> Value {
+    // After a compaction there is a recovery text to build: the dearest of the sources.
+    let source = match place.state {
+        State::None => "startup",
+        State::Empty | State::Huge => "compact",
+    };
+    event(place, "SessionStart", json!({ "source": source, "model": "claude-sonnet-4-5" }))
+}
+
+pub(crate) fn prompt(place: &Place) -> Value {
+    let text = "請把登入頁的錯誤訊息改成可以翻譯的，並補上測試。";
+    event(place, "UserPromptSubmit", json!({ "prompt": text }))
+}
+
+pub(crate) fn foreign_task(place: &Place) -> Value {
+    before(place, "Task", &task("Explore", "Find the login page", "Where is the login page rendered?"))
+}
+
+pub(crate) fn developer_task(place: &Place) -> Value {
+    before(place, "Task", &developer())
+}
+
+pub(crate) fn agent_start(place: &Place) -> Value {
+    event(place, "SubagentStart", json!({ "agent_id": "a1b2c3d4", "agent_type": "ot:developer" }))
+}
+
+pub(crate) fn agent_stop(place: &Place) -> Value {
+    event(
+        place,
+        "SubagentStop",
+        json!({
+            "agent_id": "a1b2c3d4",
+            "agent_type": "ot:developer",
+            "agent_transcript_path": place.path("transcript-developer.jsonl"),
+            "stop_hook_active": false,
+            "last_assistant_message": REPORT,
+            "background_tasks": [],
+            "session_crons": [],
+        }),
+    )
+}
+
+pub(crate) fn own_command(place: &Place) -> Value {
+    let input = json!({ "command": "overtone status", "description": "Show the workflow" });
+    before(place, "Bash", &input)
+}
+
+pub(crate) fn edit_before(place: &Place) -> Value {
+    before(place, "Edit", &edit(place))
+}
+
+pub(crate) fn edit_after(place: &Place) -> Value {
+    let response = json!({
+        "filePath": place.path("project/src/login.rs"),
+        "oldString": "\"wrong password\"",
+        "newString": "text(Message::WrongPassword)",
+        "userModified": false,
+        "replaceAll": false,
+    });
+    after(place, "Edit", &edit(place), &response)
+}
+
+pub(crate) fn quiet_command(place: &Place) -> Value {
+    let input = json!({ "command": "ls src", "description": "List the sources" });
+    after(place, "Bash", &input, &bash_result("login.rs\nmain.rs\n", ""))
+}
+
+/// A dedicated tool would have done this better, which is noted down.
+pub(crate) fn instructive_command(place: &Place) -> Value {
+    let input = json!({ "command": "grep -rn login src", "description": "Find the login page" });
+    after(place, "Bash", &input, &bash_result("src/main.rs:3: login();\n", ""))
+}
+
+/// The result of an agent whose own stop was never reported: its stage is completed now.
+pub(crate) fn agent_returned(place: &Place) -> Value {
+    let response = json!({
+        "status": "completed",
+        "agentId": "a1b2c3d4",
+        "content": [{ "type": "text", "text": REPORT }],
+        "totalToolUseCount": 12,
+        "totalDurationMs": 84_211,
+        "totalTokens": 31_870,
+    });
+    after(place, "Agent", &developer(), &response)
+}
+
+pub(crate) fn tool_failure(place: &Place) -> Value {
+    let error = "Exit code 101\nrunning 42 tests\n\nerror: test failed, to rerun pass `--lib`";
+    event(
+        place,
+        "PostToolUseFailure",
+        json!({
+            "tool_name": "Bash",
+            "tool_input": { "command": "cargo test", "description": "Run the tests" },
+            "tool_use_id": "toolu_01ABCDEFGHJKMNPQRSTVWXYZ",
+            "error": error,
+            "is_interrupt": false,
+        }),
+    )
+}
+
+pub(crate) fn compaction(place: &Place) -> Value {
+    event(place, "PreCompact", json!({ "trigger": "auto", "custom_instructions": "" }))
+}
+
+pub(crate) fn stop(place: &Place) -> Value {
+    let fields = json!({
+        "stop_hook_active": false,
+        "last_assistant_message": "The architecture is done.",
+        "background_tasks": [],
+        "session_crons": [],
+    });
+    event(place, "Stop", fields)
+}
+
+pub(crate) fn session_end(place: &Place) -> Value {
+    event(place, "SessionEnd", json!({ "reason": "prompt_input_exit" }))
+}
+
+fn before(place: &Place, tool: &str, input: &Value) -> Value {
+    let fields = json!({
+        "tool_name": tool,
+        "tool_input": input,
+        "tool_use_id": "toolu_01ABCDEFGHJKMNPQRSTVWXYZ",
+    });
+    event(place, "PreToolUse", fields)
+}
+
+fn after(place: &Place, tool: &str, input: &Value, response: &Value) -> Value {
+    let fields = json!({
+        "tool_name": tool,
+        "tool_input": input,
+        "tool_response": response,
+        "tool_use_id": "toolu_01ABCDEFGHJKMNPQRSTVWXYZ",
+    });
+    event(place, "PostToolUse", fields)
+}
+
+fn developer() -> Value {
+    let prompt = "Implement the login messages as described in specs/features/in-progress/demo/tasks.md. Keep the \
+                  public API, add unit tests for every branch and run them before you report.";
+    task("ot:developer", "Implement the login messages", prompt)
+}
+
+fn task(agent: &str, description: &str, prompt: &str) -> Value {
+    json!({ "description": description, "prompt": prompt, "subagent_type": agent })
+}
+
+fn edit(place: &Place) -> Value {
+    json!({
+        "file_path": place.path("project/src/login.rs"),
+        "old_string": "\"wrong password\"",
+        "new_string": "text(Message::WrongPassword)",
+        "replace_all": false,
+    })
+}
+
+fn bash_result(stdout: &str, stderr: &str) -> Value {
+    json!({ "stdout": stdout, "stderr": stderr, "interrupted": false, "isImage": false })
+}
+
+/// The fields that every event has, then its own.
+fn event(place: &Place, name: &str, fields: Value) -> Value {
+    let mut payload = json!({
+        "session_id": SESSION,
+        "transcript_path": place.path("transcript.jsonl"),
+        "cwd": place.path("project"),
+        "permission_mode": "default",
+        "hook_event_name": name,
+    });
+    if let (Value::Object(all), Value::Object(own)) = (&mut payload, fields) {
+        all.extend(own);
+    }
+    payload
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cases::CASES;
+    use super::*;
+
+    #[test]
+    fn every_payload_names_the_event_of_its_hook() {
+        for case in &CASES {
+            for state in State::ALL {
+                let place = Place::new("/scratch".into(), state);
+                let payload = (case.payload)(&place);
+                assert_eq!(payload["hook_event_name"], case.hook.event(), "{}", case.name());
+                assert_eq!(payload["session_id"], SESSION);
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Joins all measurements into one row per subject.
+
+use std::time::Duration;
+
+use super::cases::{CASES, Class, State};
+use super::subject::Subjects;
+use super::timing::Times;
+
+/// Everything known of one subject.
+#[derive(Debug)]
+pub(crate) struct Row {
+    /// `None` is the baseline.
+    pub hook: Option<HookRow>,
+    pub label: String,
+    pub median: Duration,
+    pub p90: Duration,
+    /// Against the baseline's median.
+    pub ratio: f64,
+    pub memory_kib: Option<u64>,
+    pub instructions: Option<u64>,
+    /// The long session against the short one; only on rows of the long one.
+    pub time_growth: Option<f64>,
+    pub instruction_growth: Option<f64>,
+    pub surprise: Option<String>,
+}
+
+#[derive(Debug)]
+pub(crate) struct HookRow {
+    pub name: String,
+    pub state: State,
+    pub class: Class,
+}
+
+/// The slices are in the order of the subjects, the baseline first.
+pub(crate) fn assemble(
+    subjects: &Subjects,
+    surprises: &[Option<String>],
+    times: &[Times],
+    memory: &[Option<u64>],
+    instructions: &[Option<u64>],
+) -> Vec<Row> {
+    let baseline = times.first().map_or(Duration::ZERO, |first| first.median);
+    let mut rows: Vec<_> = subjects
+        .iter()
+        .enumerate()
+        .map(|(index, subject)| Row {
+            hook: subject.case.map(|case| HookRow {
+                name: case.name(),
+                state: subject.state,
+                class: case.class(subject.state),
+            }),
+            label: subject.label(),
+            median: times[index].median,
+            p90: times[index].p90,
+            ratio: ratio(times[index].median, baseline),
+            memory_kib: memory[index],
+            instructions: instructions[index],
+            time_growth: None,
+            instruction_growth: None,
+            surprise: surprises[index].clone(),
+        })
+        .collect();
+    add_growth(&mut rows);
+    // Subjects come by fixture; people read by hook. The sort is stable, so states stay in order.
+    rows.sort_by_key(|row| {
+        row.hook.as_ref().map(|hook| CASES.iter().position(|case| case.name() == hook.name))
+    });
+    rows
+}
+
+fn add_growth(rows: &mut [Row]) {
+    let short: Vec<_> = rows
+        .iter()
+        .filter_map(|row| {
+            let hook = row.hook.as_ref().filter(|hook| hook.state == State::Empty)?;
+            Some((hook.name.clone(), row.median, row.instructions))
+        })
+        .collect();
+    for row in rows {
+        let Some(hook) = row.hook.as_ref().filter(|hook| hook.state == State::Huge) else {
+            continue;
+        };
+        let Some((_, median, instructions)) = short.iter().find(|(name, ..)| *name == hook.name) else {
+            continue;
+        };
+        row.time_growth = Some(ratio(row.median, *median));
+        row.instruction_growth = quotient(row.instructions, *instructions);
+    }
+}
+
+fn ratio(value: Duration, base: Duration) -> f64 {
+    value.as_secs_f64() / base.as_secs_f64()
+}
+
+fn quotient(value: Option<u64>, base: Option<u64>) -> Option<f64> {
+    Some(to_float(value?) / to_float(base?))
+}
+
+/// Counts here are far below 2^52, where floats stop being exact.
+#[expect(clippy::cast_precision_loss, reason = "see above")]
+pub(crate) fn to_float(count: u64) -> f64 {
+    count as f64
+}

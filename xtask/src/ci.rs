@@ -1,0 +1,72 @@
+//! `cargo xtask ci`: every check, in the order of how fast it says no.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+use crate::{codegen, layers, shell, tools};
+
+struct Step {
+    name: &'static str,
+    run: fn() -> Result<()>,
+}
+
+const STEPS: [Step; 6] = [
+    Step { name: "format", run: format },
+    Step { name: "clippy", run: clippy },
+    Step { name: "test", run: test },
+    Step { name: "layers", run: layers::run },
+    Step { name: "codegen", run: codegen::check },
+    // Last: on a fresh machine its tool takes minutes to build.
+    Step { name: "deny", run: deny },
+];
+
+pub(crate) fn run() -> Result<()> {
+    let started = Instant::now();
+    for (index, step) in STEPS.iter().enumerate() {
+        println!("\n=== ci {}/{}: {} ===", index + 1, STEPS.len(), step.name);
+        let begun = Instant::now();
+        let outcome = (step.run)();
+        let took = seconds(begun.elapsed());
+        match outcome {
+            Ok(()) => println!("--- {}: ok in {took}", step.name),
+            Err(error) => {
+                eprintln!("error: {error}");
+                return Err(Error::new(format!("ci failed at step `{}` after {took}", step.name)));
+            }
+        }
+    }
+    println!("\nci: all {} steps passed in {}", STEPS.len(), seconds(started.elapsed()));
+    Ok(())
+}
+
+fn format() -> Result<()> {
+    tools::component("rustfmt", "fmt")?;
+    shell::run(shell::cargo().args(["fmt", "--all", "--check"])).map_err(|e| e.hint("run `cargo fmt --all`"))
+}
+
+fn clippy() -> Result<()> {
+    tools::component("clippy", "clippy")?;
+    let arguments = ["clippy", "--workspace", "--all-targets", "--quiet"];
+    shell::run(shell::cargo().args(arguments).args(["--", "-D", "warnings"]))
+}
+
+/// All failures at once, and no new snapshot files beside the old ones: a check changes nothing.
+fn test() -> Result<()> {
+    let mut command = shell::cargo();
+    command.args(["test", "--workspace", "--no-fail-fast"]);
+    shell::run(command.env("INSTA_UPDATE", "no"))
+}
+
+/// Without advisories: they need the download of a database, and an answer that changes from day to day
+/// does not belong into the check of a commit.
+fn deny() -> Result<()> {
+    let mut command = Command::new(tools::cargo_deny()?);
+    command.args(["--color", "never", "check", "bans", "licenses", "sources"]);
+    shell::run(command.current_dir(shell::root()).stdin(Stdio::null()))
+        .map_err(|e| e.hint("the rules are in deny.toml"))
+}
+
+fn seconds(duration: Duration) -> String {
+    format!("{:.1} s", duration.as_secs_f64())
+}

