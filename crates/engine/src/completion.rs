@@ -275,7 +275,7 @@ impl Desk<'_> {
         self.lines.push(step_text(self.facts.lang, &step));
         self.suggest(&step);
         let text = self.lines.join("\n");
-        self.workflow.notices.push(text.clone());
+        self.workflow.leave_notice(text.clone());
         self.outcome.reply.result = text;
         self.outcome.push(Effect::PutWorkflow(self.workflow));
         self.outcome

@@ -211,6 +211,9 @@ pub struct WorkflowState {
 /// How many finished agent ids are remembered.
 const REMEMBERED_AGENTS: usize = 16;
 
+/// How many undelivered texts are kept.
+const WAITING_NOTICES: usize = 8;
+
 impl WorkflowState {
     pub fn new(session_id: &str, workflow: Workflow, feature: Option<&str>, now: Millis) -> Self {
         Self {
@@ -284,6 +287,13 @@ impl WorkflowState {
         self.finished_agents.push(agent_id.to_owned());
         let excess = self.finished_agents.len().saturating_sub(REMEMBERED_AGENTS);
         self.finished_agents.drain(..excess);
+    }
+
+    /// Keeps a text for the main agent; the oldest give way, so that nobody's silence fills the state.
+    pub fn leave_notice(&mut self, text: String) {
+        self.notices.push(text);
+        let excess = self.notices.len().saturating_sub(WAITING_NOTICES);
+        self.notices.drain(..excess);
     }
 
     /// A free name for another instance of `agent`.

@@ -56,7 +56,7 @@ impl Door<'_> {
                 Record::new(EventKind::AgentError).with("agent", agent.name()).with("stage", agent.stage);
             let reason = if background.is_some() { "no-report" } else { "no-report-in-time" };
             self.outcome.emit(record.with("error", reason));
-            self.workflow.notices.push(words::agent_lost(self.facts.lang, agent.name()));
+            self.workflow.leave_notice(words::agent_lost(self.facts.lang, agent.name()));
         }
         if !lost.is_empty() {
             self.workflow.settle_current_stage();

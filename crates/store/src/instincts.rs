@@ -111,20 +111,21 @@ impl Memory {
     }
 
     fn lock(&self) -> Result<fs::File, StoreError> {
-        let dir = self.instincts_dir();
-        let made = if dir.is_dir() { Ok(()) } else { self.create() };
-        made.and_then(|()| files::lock_file(&self.dir.join(".lock"), LOCK_WAIT))
-            .map_err(|error| StoreError::io(&dir, error))
+        self.open().map_err(|error| StoreError::io(&self.dir, error))
     }
 
-    /// The folder's name is a hash, so the project's path is kept beside it for people.
-    fn create(&self) -> io::Result<()> {
-        create_private_dir(&self.instincts_dir())?;
-        files::write_atomic(
-            &self.dir.join("project"),
-            format!("{}\n", self.project.display()).as_bytes(),
-            PRIVATE,
-        )
+    fn open(&self) -> io::Result<fs::File> {
+        let is_new = !self.instincts_dir().is_dir();
+        if is_new {
+            create_private_dir(&self.instincts_dir())?;
+        }
+        let lock = files::lock_file(&self.dir.join(".lock"), LOCK_WAIT)?;
+        if is_new {
+            // The folder's name is a hash, so the project's path is kept beside it for people.
+            let path = format!("{}\n", self.project.display());
+            files::write_atomic(&self.dir.join("project"), path.as_bytes(), PRIVATE)?;
+        }
+        Ok(lock)
     }
 
     fn write(path: &Path, document: Map<String, Value>) -> Result<(), StoreError> {

@@ -1,0 +1,397 @@
+//! The life of a workflow, rule by rule.
+
+mod world;
+
+use overtone_engine::state::{Ending, Status, StoppedBy};
+use overtone_engine::{Effect, StartSource, Trigger};
+use overtone_registry::{EventKind, Workflow};
+use world::{World, verdict};
+
+#[test]
+fn a_skipped_stage_is_named_and_refused() {
+    let mut world = World::new(Workflow::Standard);
+    let reason = world.delegate("developer").unwrap_err();
+    for key in ["PLAN", "ARCH", "TEST", "ot:planner"] {
+        assert!(reason.contains(key), "{reason}");
+    }
+    assert_eq!(world.status("DEV"), Status::Pending);
+    assert!(world.events.is_empty());
+}
+
+#[test]
+fn the_first_stage_becomes_active_and_gets_its_context() {
+    let mut world = World::new(Workflow::Standard);
+    world.delegate("planner").unwrap();
+    assert_eq!(world.status("PLAN"), Status::Active);
+    assert_eq!(world.workflow().active_agents[0].slot, "planner");
+    assert_eq!(world.events, [EventKind::StageStart, EventKind::AgentDelegate]);
+}
+
+#[test]
+fn a_whole_standard_workflow_ends_complete() {
+    let mut world = World::new(Workflow::Standard);
+    world.pass(&[
+        "planner",
+        "architect",
+        "tester",
+        "developer",
+        "code-reviewer",
+        "tester",
+        "retrospective",
+        "doc-updater",
+    ]);
+    let summary = world.stop().system_message.unwrap();
+    assert!(summary.contains("standard"), "{summary}");
+    assert_eq!(world.workflow().ending, Some(Ending::Completed));
+    assert_eq!(world.looping().stopped_by, Some(StoppedBy::Completion));
+    assert_eq!(world.count(EventKind::WorkflowComplete), 1);
+    assert_eq!(world.count(EventKind::StageComplete), 8);
+    assert!(world.stop().system_message.is_none(), "the end is announced once");
+}
+
+#[test]
+fn parallel_stages_start_in_either_order_and_converge_once() {
+    for order in [["code-reviewer", "tester"], ["tester", "code-reviewer"]] {
+        let mut world = World::new(Workflow::Quick);
+        world.pass(&["developer"]);
+        world.delegate(order[0]).unwrap();
+        world.delegate(order[1]).unwrap();
+        assert_eq!(world.count(EventKind::ParallelStart), 1);
+        assert!(world.report(order[1], &verdict("PASS")).contains("並行"));
+        assert_eq!(world.count(EventKind::ParallelConverge), 0);
+        assert!(world.report(order[0], &verdict("PASS")).contains("ot:retrospective"));
+        assert_eq!(world.count(EventKind::ParallelConverge), 1);
+    }
+}
+
+#[test]
+fn the_next_step_of_a_group_names_all_its_stages() {
+    let mut world = World::new(Workflow::Secure);
+    world.pass(&["planner", "architect", "tester"]);
+    let notice = world.run("developer", &verdict("PASS")).unwrap();
+    for agent in ["ot:code-reviewer", "ot:tester", "ot:security-reviewer"] {
+        assert!(notice.contains(agent), "{notice}");
+    }
+}
+
+#[test]
+fn a_failed_test_is_repaired_and_run_again() {
+    let mut world = World::new(Workflow::Quick);
+    world.pass(&["developer", "code-reviewer"]);
+    let notice = world.run("tester", "10 failed").unwrap();
+    assert!(notice.contains("ot:debugger") && notice.contains("ot:developer"), "{notice}");
+    assert_eq!(
+        (world.status("TEST"), world.result("TEST"), world.workflow().fail_count),
+        (Status::Completed, Some("fail"), 1)
+    );
+    assert!(world.delegate("retrospective").is_err(), "a failed stage is not passed over");
+
+    world.run("debugger", "the cause is found");
+    assert_eq!((world.status("DEV"), world.status("TEST")), (Status::Pending, Status::Pending));
+    assert!(world.delegate("tester").is_err(), "the repair comes first");
+    world.pass(&["developer"]);
+    // The failed stage is opened with its whole group: the repair must be reviewed too.
+    assert_eq!(world.status("REVIEW"), Status::Pending);
+    world.pass(&["code-reviewer", "tester", "retrospective", "doc-updater"]);
+    assert_eq!(world.workflow().stage(world::stage("TEST")).unwrap().attempts, 2);
+    world.stop();
+    assert_eq!(world.workflow().ending, Some(Ending::Completed));
+    assert_eq!((world.workflow().fail_count, world.count(EventKind::StageRetry)), (1, 1));
+}
+
+#[test]
+fn a_rejected_review_goes_back_to_the_developer() {
+    let mut world = World::new(Workflow::Quick);
+    world.pass(&["developer"]);
+    let notice = world.run("code-reviewer", "REQUEST CHANGES: see file.rs:3").unwrap();
+    assert!(notice.contains("ot:developer") && !notice.contains("ot:debugger"), "{notice}");
+    assert_eq!((world.workflow().reject_count, world.workflow().fail_count), (1, 0));
+}
+
+#[test]
+fn at_the_limit_a_person_is_asked_and_delegation_is_refused() {
+    let mut world = World::new(Workflow::Quick);
+    world.pass(&["developer"]);
+    for round in 1..=3 {
+        world.pass(&["code-reviewer"]);
+        let notice = world.run("tester", &verdict("FAIL")).unwrap();
+        if round < 3 {
+            world.pass(&["developer"]);
+        } else {
+            assert!(notice.contains("使用者"), "{notice}");
+        }
+    }
+    assert_eq!(world.count(EventKind::ErrorFatal), 1);
+    assert!(world.delegate("developer").is_err());
+    let reply = world.stop();
+    assert!(reply.system_message.is_some() && reply.model_context.is_none() && reply.block.is_none());
+    assert_eq!(world.workflow().ending, Some(Ending::Aborted));
+    assert_eq!(world.count(EventKind::WorkflowAbort), 1);
+}
+
+#[test]
+fn findings_of_a_review_only_workflow_go_to_the_person() {
+    let mut world = World::new(Workflow::ReviewOnly);
+    world.run("code-reviewer", &verdict("REJECT"));
+    let reply = world.stop();
+    assert!(reply.model_context.is_none(), "nobody is sent round in circles");
+    assert!(reply.system_message.is_some());
+    assert_eq!(world.workflow().ending, Some(Ending::Aborted));
+}
+
+#[test]
+fn a_specification_that_fails_is_written_again() {
+    let mut world = World::new(Workflow::Tdd);
+    let notice = world.run("tester", &verdict("FAIL")).unwrap();
+    assert!(notice.contains("ot:tester"), "{notice}");
+    world.pass(&["tester", "developer", "tester"]);
+    world.stop();
+    assert_eq!(world.workflow().ending, Some(Ending::Completed));
+}
+
+#[test]
+fn an_api_error_is_no_pass_and_no_failure() {
+    let mut world = World::new(Workflow::Single);
+    let notice = world.run("developer", "API Error: 529 overloaded").unwrap();
+    assert!(notice.contains("API"), "{notice}");
+    assert_eq!((world.status("DEV"), world.workflow().fail_count), (Status::Pending, 0));
+    assert_eq!(world.count(EventKind::AgentError), 1);
+    assert_eq!(world.count(EventKind::StageComplete), 0);
+}
+
+#[test]
+fn a_second_report_of_the_same_agent_changes_nothing() {
+    let mut world = World::new(Workflow::Quick);
+    world.delegate("developer").unwrap();
+    world.fire(&Trigger::AgentStarted { agent_type: "ot:developer", agent_id: "a1" });
+    world.report_as("developer", "a1", &verdict("PASS"));
+    let before = world.workflow().clone();
+    assert_eq!(world.report_as("developer", "a1", &verdict("FAIL")), "");
+    assert_eq!(*world.workflow(), before);
+}
+
+#[test]
+fn twins_share_a_stage_and_the_worst_verdict_counts() {
+    let mut world = World::new(Workflow::Quick);
+    world.pass(&["developer"]);
+    world.delegate("tester").unwrap();
+    world.delegate("tester").unwrap();
+    let slots: Vec<_> = world.workflow().active_agents.iter().map(|a| a.slot.as_str()).collect();
+    assert_eq!(slots, ["tester", "tester#2"]);
+    world.fire(&Trigger::AgentStarted { agent_type: "ot:tester", agent_id: "t1" });
+    world.fire(&Trigger::AgentStarted { agent_type: "ot:tester", agent_id: "t2" });
+    world.report_as("tester", "t2", &verdict("FAIL"));
+    assert_eq!(world.status("TEST"), Status::Active);
+    world.report_as("tester", "t1", &verdict("PASS"));
+    assert_eq!((world.status("TEST"), world.result("TEST")), (Status::Completed, Some("fail")));
+}
+
+#[test]
+fn the_agent_tools_result_makes_up_for_a_missing_report() {
+    let mut world = World::new(Workflow::Single);
+    let call = world.delegate("developer").unwrap();
+    let notice = world.returned("developer", &call, "done").unwrap();
+    assert!(notice.contains("完成"), "{notice}");
+    assert_eq!(world.status("DEV"), Status::Completed);
+}
+
+#[test]
+fn a_notice_is_delivered_exactly_once() {
+    let mut world = World::new(Workflow::Quick);
+    let call = world.delegate("developer").unwrap();
+    world.report("developer", &verdict("PASS"));
+    assert!(world.returned("developer", &call, "x").is_some());
+    assert!(world.returned("developer", &call, "x").is_none());
+
+    world.delegate("code-reviewer").unwrap();
+    world.report("code-reviewer", &verdict("PASS"));
+    let reply = world.fire(&Trigger::Prompted { prompt: "<task-notification>x" });
+    assert!(reply.model_context.unwrap().contains("完成"));
+    assert!(world.fire(&Trigger::Prompted { prompt: "<task-notification>x" }).model_context.is_none());
+}
+
+#[test]
+fn an_agent_that_never_reports_does_not_hold_its_stage_for_ever() {
+    let mut world = World::new(Workflow::Single);
+    world.delegate("developer").unwrap();
+    let reply = world.stop();
+    assert_eq!(world.status("DEV"), Status::Pending);
+    assert!(world.workflow().active_agents.is_empty());
+    assert!(reply.model_context.unwrap().contains("developer"));
+}
+
+#[test]
+fn running_background_agents_are_waited_for_in_silence() {
+    let mut world = World::new(Workflow::Single);
+    let call = world.delegate("developer").unwrap();
+    world.fire(&Trigger::AgentReturned {
+        tool_use_id: Some(&call),
+        agent_id: Some("a"),
+        subagent_type: "ot:developer",
+        finished: false,
+        content: "",
+    });
+    for background in [Some(true), None] {
+        let reply = world.fire(&Trigger::Stopping { background });
+        assert_eq!(reply, overtone_engine::Reply::default());
+    }
+    assert_eq!(world.status("DEV"), Status::Active);
+}
+
+#[test]
+fn the_loop_goes_on_with_the_form_the_client_shows_best() {
+    let mut world = World::new(Workflow::Single);
+    let reply = world.stop();
+    assert!(reply.model_context.unwrap().contains("ot:developer"));
+    let reply = world.fire(&Trigger::Stopping { background: None });
+    assert!(reply.block.unwrap().contains("ot:developer"));
+    assert_eq!(world.looping().iterations, 2);
+}
+
+#[test]
+fn without_progress_the_loop_lets_go_and_a_prompt_wakes_it() {
+    let mut world = World::new(Workflow::Single);
+    for _ in 0..3 {
+        assert!(world.stop().model_context.is_some());
+    }
+    let reply = world.stop();
+    assert!(reply.model_context.is_none() && reply.system_message.is_some());
+    assert!(!world.looping().stopped);
+    world.fire(&Trigger::Prompted { prompt: "use the other table" });
+    assert!(world.stop().model_context.is_some());
+}
+
+#[test]
+fn progress_between_stops_keeps_the_loop_going() {
+    let mut world = World::new(Workflow::Standard);
+    for agent in ["planner", "architect", "tester", "developer", "code-reviewer", "tester", "retrospective"] {
+        assert!(world.stop().model_context.is_some());
+        world.pass(&[agent]);
+    }
+    assert_eq!(world.looping().consecutive_errors, 0);
+}
+
+#[test]
+fn the_iteration_limit_stops_the_loop() {
+    let mut world = World::new(Workflow::Standard);
+    world.facts.settings.max_iterations = 2;
+    for agent in ["planner", "architect"] {
+        assert!(world.stop().model_context.is_some());
+        world.pass(&[agent]);
+    }
+    let reply = world.stop();
+    assert!(reply.model_context.is_none() && reply.system_message.is_some());
+    assert_eq!(world.looping().stopped_by, Some(StoppedBy::Limit));
+}
+
+#[test]
+fn a_stopped_loop_says_so_once_and_stays_stopped() {
+    let mut world = World::new(Workflow::Single);
+    let outcome = overtone_engine::commands::stop(&world.snapshot, world.facts.now).unwrap();
+    for effect in outcome.effects {
+        if let Effect::PutLoop(looping) = effect {
+            world.snapshot.looping = Some(looping);
+        }
+    }
+    assert!(world.stop().system_message.is_some());
+    assert_eq!(world.stop(), overtone_engine::Reply::default());
+}
+
+#[test]
+fn unticked_tasks_keep_the_loop_going_and_the_feature_is_archived_at_the_end() {
+    let mut world = World::new(Workflow::Single).with_feature(&["write the migration"]);
+    world.pass(&["developer"]);
+    assert!(world.stop().model_context.unwrap().contains("write the migration"));
+    assert_eq!(world.count(EventKind::WorkflowComplete), 0);
+    world.set_tasks(&[]);
+    world.stop();
+    assert!(world.effects.contains(&Effect::ArchiveFeature { feature: "f".into() }));
+    assert_eq!(world.workflow().ending, Some(Ending::Completed));
+}
+
+#[test]
+fn another_feature_does_not_hold_the_workflow_up() {
+    let mut world = World::new(Workflow::Single).with_feature(&["foreign task"]);
+    world.workflow_mut().feature_name = Some("other".into());
+    world.pass(&["developer"]);
+    world.stop();
+    assert_eq!(world.workflow().ending, Some(Ending::Completed));
+    assert!(!world.effects.iter().any(|effect| matches!(effect, Effect::ArchiveFeature { .. })));
+}
+
+#[test]
+fn a_passed_stage_is_ticked_and_its_message_kept() {
+    let mut world = World::new(Workflow::Single).with_feature(&[]);
+    world.delegate("developer").unwrap();
+    world.report("developer", &verdict("PASS"));
+    assert!(world.effects.contains(&Effect::TickStage { feature: "f".into(), key: world::stage("DEV") }));
+    let handoff = world.effects.iter().find_map(|effect| match effect {
+        Effect::SaveHandoff(handoff) => Some(handoff.clone()),
+        _ => None,
+    });
+    assert_eq!(handoff.unwrap().file, "handoffs/01-DEV-developer.md");
+}
+
+#[test]
+fn recovery_after_compaction_and_resume_names_the_handoffs() {
+    let mut world = World::new(Workflow::Standard);
+    world.pass(&["planner"]);
+    for (source, header) in [(StartSource::Compact, "compact 後"), (StartSource::Resume, "續接")] {
+        let text = world.start(source).model_context.unwrap();
+        assert!(text.contains(header) && text.contains("/s/handoffs/01-PLAN-planner.md"), "{text}");
+        assert!(text.contains("ot:architect") && text.contains("⛔"), "{text}");
+    }
+}
+
+#[test]
+fn a_resumed_session_has_no_agents_of_the_dead_process_and_loops_again() {
+    let mut world = World::new(Workflow::Single);
+    world.delegate("developer").unwrap();
+    world.fire(&Trigger::SessionEnded { reason: "logout" });
+    assert_eq!(world.looping().stopped_by, Some(StoppedBy::SessionEnd));
+    world.start(StartSource::Resume);
+    assert!(!world.looping().stopped);
+    assert_eq!(world.status("DEV"), Status::Pending);
+    assert!(world.stop().model_context.is_some());
+}
+
+#[test]
+fn agents_outside_the_workflow_are_not_gated() {
+    let mut world = World::new(Workflow::Standard);
+    world.delegate("security-reviewer").unwrap();
+    let result = world.report("security-reviewer", "nothing found");
+    assert!(result.contains("ot:planner"), "{result}");
+    assert_eq!(world.workflow().resolved_count(), 0);
+}
+
+#[test]
+fn prompts_point_to_the_workflow_or_to_auto() {
+    let mut world = World::new(Workflow::Standard);
+    let text = |world: &mut World, prompt: &str| {
+        world.fire(&Trigger::Prompted { prompt }).model_context.unwrap_or_default()
+    };
+    assert!(text(&mut world, "hello").contains("ot:planner"));
+    assert!(text(&mut world, "fix it [workflow:quick]").contains("/ot:quick"));
+    let unknown = text(&mut world, "fix it [workflow:constructor]");
+    assert!(unknown.contains("constructor") && unknown.contains("standard"), "{unknown}");
+    assert_eq!(text(&mut world, "/ot:status"), "");
+    world.workflow_mut().ending = Some(Ending::Completed);
+    assert!(text(&mut world, "hello").contains("/ot:auto"));
+    world.snapshot.workflow = None;
+    assert!(text(&mut world, "hello").contains("/ot:auto"));
+}
+
+#[test]
+fn an_unlaunched_agent_frees_its_stage() {
+    let mut world = World::new(Workflow::Single);
+    let call = world.delegate("developer").unwrap();
+    world.fire(&Trigger::ToolFailed {
+        tool: "Agent",
+        error: "agent not found",
+        command: "",
+        interrupted: false,
+        tool_use_id: Some(&call),
+    });
+    assert_eq!(world.status("DEV"), Status::Pending);
+    assert!(world.workflow().active_agents.is_empty());
+}

@@ -1,0 +1,145 @@
+//! A session without a disk: triggers go in, effects are kept in memory.
+
+#![allow(dead_code, unreachable_pub, reason = "each test crate uses its own part of the world")]
+
+use overtone_engine::state::{LoopState, Millis, Status, WorkflowState};
+use overtone_engine::{
+    Effect, Facts, Feature, Outcome, Permission, Reply, Snapshot, StartSource, Trigger, decide,
+};
+use overtone_registry::{EventKind, StageKey, Workflow};
+
+pub struct World {
+    pub snapshot: Snapshot,
+    pub facts: Facts,
+    pub events: Vec<EventKind>,
+    pub effects: Vec<Effect>,
+    calls: u32,
+}
+
+impl World {
+    pub fn new(workflow: Workflow) -> Self {
+        let state = WorkflowState::new("s", workflow, None, Millis(0));
+        let snapshot = Snapshot { workflow: Some(state), looping: Some(LoopState::started(Millis(0))) };
+        let facts = Facts { session_dir: "/s".into(), ..Facts::default() };
+        Self { snapshot, facts, events: Vec::new(), effects: Vec::new(), calls: 0 }
+    }
+
+    pub fn with_feature(mut self, pending: &[&str]) -> Self {
+        self.workflow_mut().feature_name = Some("f".into());
+        self.set_tasks(pending);
+        self
+    }
+
+    pub fn set_tasks(&mut self, pending: &[&str]) {
+        let pending: Vec<_> = pending.iter().map(|task| (*task).to_owned()).collect();
+        self.facts.feature =
+            Some(Feature { name: "f".into(), checked: 3 - pending.len(), total: 3, pending });
+    }
+
+    pub fn workflow(&self) -> &WorkflowState {
+        self.snapshot.workflow.as_ref().unwrap()
+    }
+
+    pub fn workflow_mut(&mut self) -> &mut WorkflowState {
+        self.snapshot.workflow.as_mut().unwrap()
+    }
+
+    pub fn looping(&self) -> &LoopState {
+        self.snapshot.looping.as_ref().unwrap()
+    }
+
+    pub fn fire(&mut self, trigger: &Trigger) -> Reply {
+        self.facts.now.0 += 1000;
+        let Outcome { reply, effects } = decide(&self.snapshot, trigger, &self.facts);
+        for effect in &effects {
+            match effect {
+                Effect::PutWorkflow(state) => self.snapshot.workflow = Some(state.clone()),
+                Effect::PutLoop(state) => self.snapshot.looping = Some(state.clone()),
+                Effect::Emit(record) => self.events.push(record.kind),
+                _ => {}
+            }
+        }
+        self.effects = effects;
+        reply
+    }
+
+    /// Delegates and returns the call's id, or the reason of the refusal.
+    pub fn delegate(&mut self, agent: &str) -> Result<String, String> {
+        self.calls += 1;
+        let call = format!("call-{}", self.calls);
+        let kind = format!("ot:{agent}");
+        let reply = self.fire(&Trigger::Delegating {
+            subagent_type: &kind,
+            description: "work",
+            prompt: "do it",
+            tool_use_id: Some(&call),
+        });
+        match reply.permission {
+            Some(Permission::Deny { reason }) => Err(reason),
+            Some(Permission::Allow { .. }) => Ok(call),
+            None => panic!("no opinion on {agent}"),
+        }
+    }
+
+    pub fn report(&mut self, agent: &str, message: &str) -> String {
+        self.report_as(agent, "", message)
+    }
+
+    pub fn report_as(&mut self, agent: &str, agent_id: &str, message: &str) -> String {
+        let agent_type = format!("ot:{agent}");
+        self.fire(&Trigger::AgentStopped { agent_type: &agent_type, agent_id, message }).result
+    }
+
+    pub fn returned(&mut self, agent: &str, call: &str, content: &str) -> Option<String> {
+        let kind = format!("ot:{agent}");
+        let trigger = Trigger::AgentReturned {
+            tool_use_id: Some(call),
+            agent_id: None,
+            subagent_type: &kind,
+            finished: true,
+            content,
+        };
+        self.fire(&trigger).model_context
+    }
+
+    /// Delegates, reports, and takes the notice as the Agent tool's result does.
+    pub fn run(&mut self, agent: &str, message: &str) -> Option<String> {
+        let call = self.delegate(agent).unwrap_or_else(|reason| panic!("{agent} refused: {reason}"));
+        self.report(agent, message);
+        self.returned(agent, &call, message)
+    }
+
+    pub fn pass(&mut self, agents: &[&str]) {
+        for agent in agents {
+            self.run(agent, &verdict("PASS"));
+        }
+    }
+
+    pub fn stop(&mut self) -> Reply {
+        self.fire(&Trigger::Stopping { background: Some(false) })
+    }
+
+    pub fn start(&mut self, source: StartSource) -> Reply {
+        self.fire(&Trigger::SessionStarted { source })
+    }
+
+    pub fn status(&self, key: &str) -> Status {
+        self.workflow().stage(stage(key)).unwrap().status
+    }
+
+    pub fn result(&self, key: &str) -> Option<&str> {
+        self.workflow().stage(stage(key)).unwrap().result.as_ref().map(|result| result.text())
+    }
+
+    pub fn count(&self, kind: EventKind) -> usize {
+        self.events.iter().filter(|event| **event == kind).count()
+    }
+}
+
+pub fn stage(key: &str) -> StageKey {
+    key.parse().unwrap()
+}
+
+pub fn verdict(word: &str) -> String {
+    format!("work done\n<!-- VERDICT: {{\"result\":\"{word}\"}} -->")
+}

@@ -1,0 +1,213 @@
+//! Whatever happens in whatever order, the promises of the engine hold and the state can be stored.
+
+#[path = "../../engine/tests/world/mod.rs"]
+mod world;
+
+use std::path::Path;
+
+use overtone_engine::state::{Ending, Status, WorkflowState};
+use overtone_engine::{Effect, StartSource, Trigger};
+use overtone_registry::{Agent, EventKind, Workflow};
+use overtone_store::{LoopDoc, WorkflowDoc};
+use proptest::prelude::*;
+use world::{World, verdict};
+
+/// Something that can happen in a session.
+#[derive(Debug, Clone)]
+enum Act {
+    Delegate(Agent),
+    Start(Agent, u8),
+    Report(Agent, u8, &'static str),
+    Returned(Agent, u8, bool),
+    LaunchFailed(u8),
+    Prompt(&'static str),
+    Stop(Option<bool>),
+    Session(StartSource),
+    End,
+    Compact,
+    Resume,
+}
+
+fn agents() -> impl Strategy<Value = Agent> {
+    prop::sample::select(Agent::ALL.to_vec())
+}
+
+fn acts() -> impl Strategy<Value = Act> {
+    let words =
+        prop::sample::select(vec!["PASS", "PASS", "PASS", "FAIL", "REJECT", "ISSUES", "MAYBE", "API"]);
+    prop_oneof![
+        6 => agents().prop_map(Act::Delegate),
+        2 => (agents(), 0..4u8).prop_map(|(agent, id)| Act::Start(agent, id)),
+        6 => (agents(), 0..40u8, words).prop_map(|(agent, id, word)| Act::Report(agent, id, word)),
+        2 => (agents(), 0..20u8, any::<bool>()).prop_map(|(agent, id, done)| Act::Returned(agent, id, done)),
+        1 => (0..20u8).prop_map(Act::LaunchFailed),
+        1 => prop::sample::select(vec!["go on", "<task-notification>", "/ot:stop", "[workflow:quick]"]).prop_map(Act::Prompt),
+        3 => prop::option::of(any::<bool>()).prop_map(Act::Stop),
+        1 => prop::sample::select(vec![StartSource::Startup, StartSource::Resume, StartSource::Compact]).prop_map(Act::Session),
+        1 => Just(Act::End),
+        1 => Just(Act::Compact),
+        1 => Just(Act::Resume),
+    ]
+}
+
+fn perform(world: &mut World, act: &Act) {
+    let wire = |agent: &Agent| format!("ot:{}", agent.name());
+    match act {
+        Act::Delegate(agent) => {
+            let kind = wire(agent);
+            let call = format!("call-{}", world.facts.now.0 % 20);
+            world.fire(&Trigger::Delegating {
+                subagent_type: &kind,
+                description: "",
+                prompt: "p",
+                tool_use_id: Some(&call),
+            });
+        }
+        Act::Start(agent, id) => {
+            world.fire(&Trigger::AgentStarted { agent_type: &wire(agent), agent_id: &format!("a{id}") });
+        }
+        Act::Report(agent, id, word) => {
+            let message = if *word == "API" { "API Error: 500".to_owned() } else { verdict(word) };
+            world.report_as(agent.name(), &format!("a{id}"), &message);
+        }
+        Act::Returned(agent, id, finished) => {
+            world.fire(&Trigger::AgentReturned {
+                tool_use_id: Some(&format!("call-{id}")),
+                agent_id: None,
+                subagent_type: &wire(agent),
+                finished: *finished,
+                content: "10 failed",
+            });
+        }
+        Act::LaunchFailed(id) => {
+            let call = format!("call-{id}");
+            let trigger = Trigger::ToolFailed {
+                tool: "Agent",
+                error: "x",
+                command: "",
+                interrupted: false,
+                tool_use_id: Some(&call),
+            };
+            world.fire(&trigger);
+        }
+        Act::Prompt(prompt) => drop(world.fire(&Trigger::Prompted { prompt })),
+        Act::Stop(background) => drop(world.fire(&Trigger::Stopping { background: *background })),
+        Act::Session(source) => drop(world.start(*source)),
+        Act::End => drop(world.fire(&Trigger::SessionEnded { reason: "clear" })),
+        Act::Compact => drop(world.fire(&Trigger::Compacting { trigger: "auto" })),
+        Act::Resume => resume(world),
+    }
+}
+
+fn resume(world: &mut World) {
+    world.effects.clear();
+    let Ok(outcome) =
+        overtone_engine::commands::resume(&world.snapshot, &world.facts.settings, world.facts.now)
+    else {
+        return;
+    };
+    for effect in outcome.effects {
+        match effect {
+            Effect::PutWorkflow(state) => world.snapshot.workflow = Some(state),
+            Effect::PutLoop(state) => world.snapshot.looping = Some(state),
+            _ => {}
+        }
+    }
+}
+
+/// Whoever was started had everything before it started, its own group aside.
+fn nothing_was_skipped(workflow: &WorkflowState) {
+    for (at, stage) in workflow.stages.iter().enumerate().filter(|(_, stage)| stage.attempts > 0) {
+        let group = workflow.group_keys(stage.key);
+        let skipped = workflow.stages[..at].iter().find(|s| s.attempts == 0 && !group.contains(&s.key));
+        assert!(skipped.is_none(), "{} ran before {}", stage.key, skipped.unwrap().key);
+    }
+}
+
+fn active_stages_have_agents(workflow: &WorkflowState) {
+    for stage in workflow.stages.iter().filter(|stage| stage.status == Status::Active) {
+        assert!(
+            workflow.active_agents.iter().any(|a| a.stage == Some(stage.key)),
+            "{} is active by itself",
+            stage.key
+        );
+    }
+}
+
+fn counters_never_fall(before: &WorkflowState, after: &WorkflowState) {
+    assert!(after.fail_count >= before.fail_count);
+    assert!(after.reject_count >= before.reject_count);
+    assert!(after.retro_count >= before.retro_count);
+    for (old, new) in before.stages.iter().zip(&after.stages) {
+        assert!(new.attempts >= old.attempts, "{}", new.key);
+    }
+}
+
+fn complete_means_complete(world: &World) {
+    let completed = world
+        .effects
+        .iter()
+        .any(|effect| matches!(effect, Effect::Emit(r) if r.kind == EventKind::WorkflowComplete));
+    if completed || world.workflow().ending == Some(Ending::Completed) {
+        assert!(world.workflow().stages.iter().all(|stage| stage.is_resolved()));
+    }
+}
+
+/// The new state written over the old document reads back as the new state.
+fn survives_the_disk(document: WorkflowDoc, world: &World) -> WorkflowDoc {
+    let next = document.with(world.workflow().clone());
+    let text = String::from_utf8(next.to_json().unwrap()).unwrap();
+    let read = WorkflowDoc::parse(Path::new("workflow.json"), &text).unwrap();
+    assert_eq!(read.state, *world.workflow());
+    let looping = LoopDoc::default().with(world.looping().clone());
+    let text = String::from_utf8(looping.to_json().unwrap()).unwrap();
+    assert_eq!(LoopDoc::parse(Path::new("loop.json"), &text).unwrap().state, *world.looping());
+    read
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_sequence_keeps_the_promises(
+        workflow in prop::sample::select(Workflow::ALL.to_vec()),
+        acts in prop::collection::vec(acts(), 1..60),
+    ) {
+        let mut world = World::new(workflow);
+        let mut document = WorkflowDoc::new(world.workflow().clone());
+        for act in &acts {
+            let before = world.workflow().clone();
+            perform(&mut world, act);
+            nothing_was_skipped(world.workflow());
+            active_stages_have_agents(world.workflow());
+            counters_never_fall(&before, world.workflow());
+            complete_means_complete(&world);
+            document = survives_the_disk(document, &world);
+        }
+    }
+
+    /// Following the next step with agents that fail now and then always comes to an end.
+    #[test]
+    fn following_the_advice_ends(workflow in prop::sample::select(Workflow::ALL.to_vec()), failures in prop::collection::vec(0..8u8, 80)) {
+        let mut world = World::new(workflow);
+        for failure in failures {
+            let step = overtone_engine::flow::next_step(world.workflow(), &world.facts.settings);
+            let agents = match &step {
+                overtone_engine::flow::Step::Delegate(keys) => keys.iter().map(|key| key.stage.agent()).collect(),
+                overtone_engine::flow::Step::Repair(_) => vec![Agent::Debugger, Agent::Developer],
+                overtone_engine::flow::Step::Rework(_) => vec![Agent::Developer],
+                overtone_engine::flow::Step::Again(key) => vec![key.stage.agent()],
+                _ => break,
+            };
+            for agent in agents {
+                // The limit may be reached in the middle of a group.
+                let Ok(call) = world.delegate(agent.name()) else { break };
+                let message = verdict(if failure == 0 { "FAIL" } else { "PASS" });
+                world.report(agent.name(), &message);
+                world.returned(agent.name(), &call, &message);
+            }
+        }
+        world.stop();
+        prop_assert!(world.workflow().ending.is_some(), "still open: {:?}", world.workflow());
+    }
+}
