@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 use crate::error::{Error, Result};
 use crate::{dist, shell, tools, tree};
-use rows::Row;
+use rows::{Measured, Row};
 use subject::Subjects;
 
 #[derive(Debug, clap::Args)]
@@ -78,7 +78,7 @@ fn measure(subjects: &mut Subjects, starts: usize) -> Result<Vec<Row>> {
     let memory = memory::measure(subjects)?;
     eprintln!("bench: instructions");
     let instructions = callgrind::measure(subjects)?;
-    Ok(rows::assemble(subjects, &surprises, &times, &memory, &instructions))
+    Ok(rows::assemble(subjects, &Measured { surprises, times, memory, instructions }))
 }
 
 fn decide(rows: &[Row], verdicts: &[budgets::Verdict], strict: bool) -> Result<()> {

@@ -80,6 +80,8 @@ fn compile(target: &str) -> Result<()> {
     shell::run(command.env("CARGO_ENCODED_RUSTFLAGS", flags().join("\u{1f}")))
 }
 
+/// Not position-independent: a static-pie program relocates itself at every start, which was measured at 25 µs
+/// of 520 µs for `on-submit` (the glibc build of the same takes 730 µs).
 fn flags() -> [&'static str; 2] {
     ["-Ctarget-feature=+crt-static", "-Crelocation-model=static"]
 }

@@ -68,6 +68,7 @@ pub(crate) fn report(workflow: &WorkflowState, report: &Report, facts: &Facts) -
         started: active,
         outcome: Outcome::default(),
         lines: Vec::new(),
+        passed: None,
     };
     match judge(report.agent.stage(), report.message) {
         Judgement::Broken => desk.broken(stage),
@@ -84,6 +85,8 @@ struct Desk<'a> {
     started: Option<ActiveAgent>,
     outcome: Outcome,
     lines: Vec<String>,
+    /// The stage that this report completed without any reservation.
+    passed: Option<StageKey>,
 }
 
 impl Desk<'_> {
@@ -155,14 +158,19 @@ impl Desk<'_> {
         // A report without a recorded delegation is still an attempt.
         stage.attempts = stage.attempts.max(1);
         match verdict {
-            Verdict::Pass | Verdict::Issues => self.passed(key, verdict),
+            Verdict::Pass | Verdict::Issues => self.complete(key, verdict),
             Verdict::Fail | Verdict::Reject => self.failed(key, verdict),
         }
         self.converge(key);
         self.workflow.settle_current_stage();
     }
 
-    fn passed(&mut self, key: StageKey, verdict: Verdict) {
+    fn complete(&mut self, key: StageKey, verdict: Verdict) {
+        // A workflow that has not counted so far takes what the timeline says.
+        if self.workflow.since_compact == SinceCompact::Unknown {
+            self.workflow.since_compact = self.facts.since_compact;
+        }
+        self.workflow.since_compact = self.workflow.since_compact.after_stage();
         let stage = self.workflow.stage(key);
         let spent = stage.and_then(|s| s.started_at).map(|at| self.facts.now.since(at));
         let attempt = stage.map(|s| s.attempts);
@@ -180,6 +188,7 @@ impl Desk<'_> {
                 self.lines.push(words::issues_advice(self.facts.lang));
             }
         } else {
+            self.passed = Some(key);
             self.lines.push(words::stage_passed(self.facts.lang, &title));
         }
         self.observe_performance(key, Signal::Contradict);
@@ -283,15 +292,15 @@ impl Desk<'_> {
 
     fn suggest(&mut self, step: &Step) {
         let facts = self.facts;
-        let Some(stage) = self.just_passed() else { return };
-        // The facts count completed stages before this one.
-        let since = match facts.since_compact {
-            SinceCompact::Stages(count) => SinceCompact::Stages(count + 1),
-            other => other,
-        };
+        let Some(stage) = self.passed else { return };
         let last = *step == Step::Done;
-        let reason =
-            suggest_compact(facts.transcript_bytes, facts.context_percent, last, since, &facts.settings);
+        let reason = suggest_compact(
+            facts.transcript_bytes,
+            facts.context_percent,
+            last,
+            self.workflow.since_compact,
+            &facts.settings,
+        );
         let bytes = facts.transcript_bytes.unwrap_or(0);
         let size = format_size(bytes);
         self.lines.push(match reason {
@@ -304,19 +313,6 @@ impl Desk<'_> {
         let size = i64::try_from(bytes).unwrap_or(i64::MAX);
         let suggestion = self.record(EventKind::SessionCompactSuggestion, Some(stage));
         self.outcome.emit(suggestion.with("transcriptSize", size));
-    }
-
-    /// The stage that this report completed with a pass.
-    fn just_passed(&self) -> Option<StageKey> {
-        self.outcome.effects.iter().find_map(|effect| match effect {
-            Effect::Emit(record) if record.kind == EventKind::StageComplete => self
-                .workflow
-                .stages
-                .iter()
-                .map(|s| s.key)
-                .find(|key| record.fields.contains(&("stage", (*key).into()))),
-            _ => None,
-        })
     }
 }
 

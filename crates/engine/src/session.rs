@@ -6,6 +6,7 @@ use overtone_registry::{Agent, EventKind, RefSkill, limits};
 use crate::completion::bind_agent;
 use crate::outcome::{Effect, Outcome, Record};
 use crate::state::{LoopState, StoppedBy, WorkflowState};
+use crate::suggestion::SinceCompact;
 use crate::text::{fit, pending_tasks, recovery};
 use crate::trigger::{Facts, Snapshot, StartSource};
 
@@ -99,6 +100,10 @@ pub(crate) fn compact(snapshot: &Snapshot, trigger: &str, facts: &Facts) -> Outc
     };
     let record = Record::new(EventKind::SessionCompact).with("workflowType", &*workflow.workflow_type);
     outcome.emit(record.with("currentStage", workflow.current_stage).with("trigger", trigger));
+    outcome.push(Effect::PutWorkflow(WorkflowState {
+        since_compact: SinceCompact::Stages(0),
+        ..workflow.clone()
+    }));
     if workflow.is_open() {
         outcome.reply.system_message = Some(recovery(context::recovery_header(facts.lang), workflow, facts));
     }

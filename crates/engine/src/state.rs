@@ -5,6 +5,8 @@
 
 use overtone_registry::{Agent, Stage, StageKey, TestMode, Workflow};
 
+use crate::suggestion::SinceCompact;
+
 /// A point in time, in milliseconds since 1970 (UTC).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Millis(pub i64);
@@ -205,6 +207,8 @@ pub struct WorkflowState {
     /// The agents that reported back last, so that a second report is not counted again.
     pub finished_agents: Vec<String>,
     pub handoff_count: u32,
+    /// Counted here so that no hook has to search the timeline for it.
+    pub since_compact: SinceCompact,
     pub ending: Option<Ending>,
 }
 
@@ -235,6 +239,7 @@ impl WorkflowState {
             notices: Vec::new(),
             finished_agents: Vec::new(),
             handoff_count: 0,
+            since_compact: SinceCompact::Unknown,
             ending: None,
         }
     }

@@ -12,6 +12,17 @@ pub enum SinceCompact {
     Stages(u32),
 }
 
+impl SinceCompact {
+    /// One more stage was completed.
+    #[must_use]
+    pub fn after_stage(self) -> Self {
+        match self {
+            Self::Stages(count) => Self::Stages(count.saturating_add(1)),
+            other => other,
+        }
+    }
+}
+
 /// Why a compaction is suggested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {

@@ -117,24 +117,25 @@ pub fn recovery(header: String, workflow: &WorkflowState, facts: &Facts) -> Stri
     let lang = facts.lang;
     let mut lines = vec![header];
     lines.extend(summary(workflow, facts));
-    lines.push(context::next_step(lang, &step_text(lang, &next_step(workflow, &facts.settings))));
+    lines.push(step_text(lang, &next_step(workflow, &facts.settings)));
     lines.extend(handoff_paths(workflow, facts));
     if let Some(tasks) = facts.feature.as_ref().and_then(|feature| pending_tasks(lang, feature, false)) {
         lines.push(String::new());
         lines.push(tasks);
     }
-    close_with_guide(lang, lines.join("\n"))
+    close_with_guide(lang, &lines.join("\n"))
 }
 
 /// The guide is what makes the model go on, so it survives a cut; the note about the cut comes last.
-fn close_with_guide(lang: Lang, body: String) -> String {
+fn close_with_guide(lang: Lang, body: &str) -> String {
     let guide = context::guide(lang);
     let whole = format!("{body}\n\n{guide}");
     if units(&whole) <= limits::RECOVERY_TEXT_UNITS {
         return whole;
     }
-    let ending = format!("\n{guide}\n{}", context::recovery_truncated(lang));
-    fit(body, &ending, limits::RECOVERY_TEXT_UNITS)
+    let ending = format!("\n\n{guide}\n{}", context::recovery_truncated(lang));
+    let room = limits::RECOVERY_TEXT_UNITS.saturating_sub(units(&ending));
+    format!("{}{ending}", cut(body, room))
 }
 
 fn summary(workflow: &WorkflowState, facts: &Facts) -> Vec<String> {

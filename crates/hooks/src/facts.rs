@@ -1,6 +1,7 @@
 //! Looks up what a decision needs, and nothing more.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use overtone_engine::suggestion::SinceCompact;
@@ -8,7 +9,7 @@ use overtone_engine::{Facts, Feature, Snapshot};
 use overtone_registry::Hook;
 use overtone_store::config::Config;
 use overtone_store::instincts::Memory;
-use overtone_store::specs::Specs;
+use overtone_store::specs::{Specs, Tasks};
 use overtone_store::{Session, clock, timeline};
 use overtone_wire::HookInput;
 
@@ -26,14 +27,16 @@ const fn needs_feature(hook: Hook) -> bool {
     matches!(hook, Hook::OnStart | Hook::PreCompact | Hook::PreTask | Hook::OnStop)
 }
 
+/// The facts, and what could not be looked up.
 pub(crate) fn gather(
     hook: Hook,
     place: &Place,
     session: Option<&Session>,
     input: &HookInput,
     snapshot: &Snapshot,
-) -> Facts {
+) -> (Facts, Vec<String>) {
     let config = &place.config;
+    let mut problems = Vec::new();
     let mut facts = Facts {
         now: clock::now(),
         lang: place.environment.lang().unwrap_or_else(|| config.language()),
@@ -41,40 +44,45 @@ pub(crate) fn gather(
         version: place.environment.version,
         ..Facts::default()
     };
-    let Some(session) = session else { return facts };
+    let Some(session) = session else { return (facts, problems) };
     facts.session_dir = session.dir().display().to_string();
     if needs_feature(hook) {
-        facts.feature = active_feature(place.project, snapshot);
+        match active_feature(place.project, snapshot) {
+            Ok(feature) => facts.feature = feature,
+            // The rest of the text is still worth having.
+            Err(error) => problems.push(error.to_string()),
+        }
     }
     match hook {
-        Hook::OnAgentStop => compaction_facts(&mut facts, session, input),
+        Hook::OnAgentStop => compaction_facts(&mut facts, session, input, snapshot),
         Hook::OnStart if config.switch("instinct.enabled") => facts.lessons = lessons(place, &facts),
         _ => {}
     }
-    facts
+    (facts, problems)
 }
 
-/// Specs that cannot be read are passed over: the rest of the text is still worth having.
-fn active_feature(project: Option<&Path>, snapshot: &Snapshot) -> Option<Feature> {
+fn active_feature(project: Option<&Path>, snapshot: &Snapshot) -> io::Result<Option<Feature>> {
+    let Some(project) = project else { return Ok(None) };
     let own = snapshot.workflow.as_ref().and_then(|workflow| workflow.feature_name.as_deref());
-    let feature = Specs::new(project?).active(own).ok()??;
-    let tasks = feature.tasks.unwrap_or_default();
-    Some(Feature { name: feature.name, checked: tasks.checked, total: tasks.total, pending: tasks.pending })
+    let Some(feature) = Specs::new(project).active(own)? else { return Ok(None) };
+    let Tasks { checked, total, pending } = feature.tasks.unwrap_or_default();
+    Ok(Some(Feature { name: feature.name, checked, total, pending }))
 }
 
-/// The timeline is looked at only when the transcript or the context is large enough to ask.
-fn compaction_facts(facts: &mut Facts, session: &Session, input: &HookInput) {
+/// The timeline is looked at only when the transcript or the context is large enough to ask, and the workflow
+/// does not know the answer itself.
+fn compaction_facts(facts: &mut Facts, session: &Session, input: &HookInput, snapshot: &Snapshot) {
     let path = input.transcript_path();
     let transcript = fs::metadata(Path::new(&*path)).ok().filter(|about| !path.is_empty() && about.is_file());
     facts.transcript_bytes = transcript.map(|about| about.len());
     facts.context_percent = input.context_percent().or_else(|| session.context_percent());
     let large = facts.transcript_bytes.is_some_and(|bytes| bytes > facts.settings.compact_threshold_bytes)
         || facts.context_percent.is_some_and(|percent| percent >= facts.settings.compact_threshold_percent);
-    facts.since_compact = if large {
-        timeline::since_compact(&session.timeline_file(), facts.settings.compact_cooldown_stages)
-    } else {
-        SinceCompact::Unknown
-    };
+    let counted = snapshot.workflow.as_ref().is_some_and(|w| w.since_compact != SinceCompact::Unknown);
+    if large && !counted {
+        facts.since_compact =
+            timeline::since_compact(&session.timeline_file(), facts.settings.compact_cooldown_stages);
+    }
 }
 
 fn lessons(place: &Place, facts: &Facts) -> Vec<String> {

@@ -66,6 +66,11 @@ pub fn run_event(environment: &Environment) -> bool {
     true
 }
 
+/// The JSON value on stdin, for commands that the client feeds like a hook. Never waits for the end of input.
+pub fn read_stdin() -> Option<Vec<u8>> {
+    read(PATIENCE).ok()
+}
+
 /// How long to wait for the payload, which a client writes at once.
 const PATIENCE: Duration = Duration::from_secs(5);
 

@@ -15,4 +15,4 @@ mod trigger;
 
 pub use command::{Documented, act};
 pub use environment::Environment;
-pub use guard::{run_event, run_hook};
+pub use guard::{read_stdin, run_event, run_hook};

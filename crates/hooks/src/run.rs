@@ -52,7 +52,7 @@ impl Call<'_> {
         }
         let config = self.environment.home.as_ref().map(Config::load_or_default).unwrap_or_default();
         let place = Place { environment: self.environment, config, project: None };
-        let facts = facts::gather(self.hook, &place, None, self.input, &nothing);
+        let (facts, _) = facts::gather(self.hook, &place, None, self.input, &nothing);
         let outcome = decide(&nothing, self.trigger, &facts);
         printer.print(&render(self.hook, outcome.reply, None)?)?;
         Ok(Problems::new())
@@ -66,8 +66,11 @@ impl Call<'_> {
             session.create()?;
         }
         // A hook that usually only reads looks first without the lock; files are always whole.
-        if reads_first(self.hook) && !self.decide_and_apply(home, session, Mode::Look, printer)?.must_write {
-            return Ok(Problems::new());
+        if reads_first(self.hook) {
+            let look = self.decide_and_apply(home, session, Mode::Look, printer)?;
+            if !look.must_write {
+                return Ok(look.problems);
+            }
         }
         // From reading to writing back, nobody else may change the session.
         let _lock = if self.needs_workflow() && session.exists() { Some(session.lock()?) } else { None };
@@ -92,7 +95,7 @@ impl Call<'_> {
             config: Config::load_or_default(home),
             project: project.as_deref(),
         };
-        let facts = facts::gather(self.hook, &place, Some(session), self.input, &snapshot);
+        let (facts, mut problems) = facts::gather(self.hook, &place, Some(session), self.input, &snapshot);
         let outcome = decide(&snapshot, self.trigger, &facts);
         if mode == Mode::Look && !outcome.effects.is_empty() {
             return Ok(Round { must_write: true, problems: Problems::new() });
@@ -106,7 +109,7 @@ impl Call<'_> {
             now: facts.now,
         };
         let answer = render(self.hook, outcome.reply, self.input.tool_input())?;
-        let problems = apply::around(&scene, documents, &outcome.effects, || printer.print(&answer))?;
+        problems.extend(apply::around(&scene, documents, &outcome.effects, || printer.print(&answer))?);
         Ok(Round { must_write: false, problems })
     }
 

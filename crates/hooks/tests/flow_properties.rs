@@ -1,11 +1,13 @@
 //! Whatever happens in whatever order, the promises of the engine hold and the state can be stored.
 
+#![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
+
 #[path = "../../engine/tests/world/mod.rs"]
 mod world;
 
 use std::path::Path;
 
-use overtone_engine::state::{Ending, Status, WorkflowState};
+use overtone_engine::state::{Ending, StageState, Status, WorkflowState};
 use overtone_engine::{Effect, StartSource, Trigger};
 use overtone_registry::{Agent, EventKind, Workflow};
 use overtone_store::{LoopDoc, WorkflowDoc};
@@ -66,8 +68,8 @@ fn perform(world: &mut World, act: &Act) {
         Act::Start(agent, id) => {
             world.fire(&Trigger::AgentStarted { agent_type: &wire(agent), agent_id: &format!("a{id}") });
         }
-        Act::Report(agent, id, word) => {
-            let message = if *word == "API" { "API Error: 500".to_owned() } else { verdict(word) };
+        Act::Report(agent, id, said) => {
+            let message = if *said == "API" { "API Error: 500".to_owned() } else { verdict(said) };
             world.report_as(agent.name(), &format!("a{id}"), &message);
         }
         Act::Returned(agent, id, finished) => {
@@ -120,7 +122,7 @@ fn nothing_was_skipped(workflow: &WorkflowState) {
     for (at, stage) in workflow.stages.iter().enumerate().filter(|(_, stage)| stage.attempts > 0) {
         let group = workflow.group_keys(stage.key);
         let skipped = workflow.stages[..at].iter().find(|s| s.attempts == 0 && !group.contains(&s.key));
-        assert!(skipped.is_none(), "{} ran before {}", stage.key, skipped.unwrap().key);
+        assert_eq!(skipped.map(|s| s.key), None, "skipped by {}", stage.key);
     }
 }
 
@@ -149,7 +151,7 @@ fn complete_means_complete(world: &World) {
         .iter()
         .any(|effect| matches!(effect, Effect::Emit(r) if r.kind == EventKind::WorkflowComplete));
     if completed || world.workflow().ending == Some(Ending::Completed) {
-        assert!(world.workflow().stages.iter().all(|stage| stage.is_resolved()));
+        assert!(world.workflow().stages.iter().all(StageState::is_resolved));
     }
 }
 

@@ -36,7 +36,6 @@ messages! {
     active_agents(list: &str) { "活躍 Agents：{list}", "活跃 Agents：{list}", "Active agents: {list}" }
     active_agent(name: &str, stage: &str) { "{name}（{stage}）", "{name}（{stage}）", "{name} ({stage})" }
     list_separator() { "、", "、", ", " }
-    next_step(step: &str) { "下一步：{step}", "下一步：{step}", "Next: {step}" }
     handoffs(paths: &str) { "Handoff 檔案：{paths}", "Handoff 文件：{paths}", "Handoff files: {paths}" }
     guide() {
         "⛔ 禁止詢問使用者是否繼續。請依上述狀態直接委派下一個 agent，直到所有階段完成。",

@@ -26,14 +26,14 @@ messages! {
         "❌ {stage} failed ({count}/{limit})."
     }
     stage_rejected(stage: &str, count: u32, limit: u32) {
-        "🚫 {stage} 未通過審查（{count}/{limit}）。",
-        "🚫 {stage} 未通过审查（{count}/{limit}）。",
+        "🚫 {stage} 未通過（{count}/{limit}）。",
+        "🚫 {stage} 未通过（{count}/{limit}）。",
         "🚫 {stage} rejected ({count}/{limit})."
     }
     stage_issues(stage: &str, count: u32, limit: u32) {
-        "🔁 {stage} 完成，發現可改善之處（{count}/{limit}）。",
-        "🔁 {stage} 完成，发现可改善之处（{count}/{limit}）。",
-        "🔁 {stage} complete, with issues to improve ({count}/{limit})."
+        "✅ {stage} 完成，發現可改善之處（{count}/{limit}）。",
+        "✅ {stage} 完成，发现可改善之处（{count}/{limit}）。",
+        "✅ {stage} complete, with issues to improve ({count}/{limit})."
     }
     issues_advice() {
         "💡 值得改善的項目可以委派 DEVELOPER 處理，或記入文件後繼續。",
@@ -61,13 +61,13 @@ messages! {
         "Next, delegate {agents}, launched in parallel in one message."
     }
     next_repair(debugger: &str, developer: &str, stage: &str) {
-        "下一步請委派 {debugger} 找出原因，再委派 {developer} 修復，然後重跑 {stage}。",
-        "下一步请委派 {debugger} 找出原因，再委派 {developer} 修复，然后重跑 {stage}。",
+        "下一步請委派 {debugger}找出原因，再委派 {developer}修復，然後重跑 {stage}。",
+        "下一步请委派 {debugger}找出原因，再委派 {developer}修复，然后重跑 {stage}。",
         "Next, delegate {debugger} to find the cause, then {developer} to repair it, then run {stage} again."
     }
     next_rework(developer: &str, stage: &str) {
-        "下一步請委派 {developer} 依審查意見修改，然後重跑 {stage}。",
-        "下一步请委派 {developer} 依审查意见修改，然后重跑 {stage}。",
+        "下一步請委派 {developer}依審查意見修改，然後重跑 {stage}。",
+        "下一步请委派 {developer}依审查意见修改，然后重跑 {stage}。",
         "Next, delegate {developer} to act on the findings, then run {stage} again."
     }
     next_again(agent: &str) {

@@ -7,8 +7,8 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use crate::files;
-use crate::session::Session;
+use crate::session::{REMOVED_PREFIX, Session};
+use crate::{StoreError, files};
 
 /// `~/.overtone`, or what `OVERTONE_HOME` says.
 #[derive(Debug, Clone)]
@@ -43,6 +43,29 @@ impl Home {
 
     pub fn session(&self, id: &SessionId) -> Session {
         Session::new(id.clone(), self.sessions_dir().join(id.as_str()))
+    }
+
+    /// Every session that has a folder, in no order. What is no session's folder is passed over.
+    pub fn sessions(&self) -> Result<Vec<Session>, StoreError> {
+        let dir = self.sessions_dir();
+        let entries = match fs::read_dir(&dir) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(StoreError::io(&dir, error)),
+        };
+        let folders = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        let ids = folders.filter_map(|entry| SessionId::parse(entry.file_name().to_str()?));
+        Ok(ids.map(|id| self.session(&id)).collect())
+    }
+
+    /// Deletes what a killed [`Session::remove`] left behind.
+    pub fn sweep_removed(&self) {
+        for entry in fs::read_dir(self.sessions_dir()).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with(REMOVED_PREFIX) {
+                // It is nobody's session any more; the next sweep tries again.
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
     }
 
     fn current_session_file(&self) -> PathBuf {

@@ -18,6 +18,9 @@ pub struct Session {
     dir: PathBuf,
 }
 
+/// How the name of a session's folder begins while it is being deleted; no session id begins like this.
+pub(crate) const REMOVED_PREFIX: &str = ".removed-";
+
 /// Held while state is read, changed and written back.
 #[derive(Debug)]
 pub struct SessionLock {
@@ -105,6 +108,35 @@ impl Session {
         text.map(|text| LoopDoc::parse(&path, &text)).transpose()
     }
 
+    /// Deletes the session: under another name first, so that a kill half-way leaves no half session.
+    pub fn remove(&self) -> Result<(), StoreError> {
+        let _lock = self.lock()?;
+        let doomed = self.dir.with_file_name(format!("{REMOVED_PREFIX}{}-{}", self.id, std::process::id()));
+        fs::rename(&self.dir, &doomed).map_err(|error| StoreError::io(&self.dir, error))?;
+        match fs::remove_dir_all(&doomed) {
+            // A sweep of another process was faster.
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io(&doomed, error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Renames state files that cannot be read to `<name>.broken-<time>`, so that a new workflow can start without
+    /// destroying them. Returns the new names.
+    pub fn set_broken_aside(&self) -> Result<Vec<PathBuf>, StoreError> {
+        let _lock = self.lock()?;
+        let broken =
+            [(self.workflow_file(), self.workflow().is_err()), (self.loop_file(), self.looping().is_err())];
+        let stamp = clock::to_iso(clock::now()).replace([':', '.'], "-");
+        let mut moved = Vec::new();
+        for (path, _) in broken.into_iter().filter(|(_, is_broken)| *is_broken) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let aside = path.with_file_name(format!("{name}.broken-{stamp}"));
+            fs::rename(&path, &aside).map_err(|error| StoreError::io(&path, error))?;
+            moved.push(aside);
+        }
+        Ok(moved)
+    }
+
     /// Keeps an agent's last message. `name` is relative to the session folder.
     pub fn save_handoff(&self, name: &str, text: &str) -> Result<(), StoreError> {
         let path = self.dir.join(name);
@@ -153,4 +185,44 @@ impl Session {
 fn read_object(path: &Path) -> Map<String, Value> {
     let text = files::read_small(path).ok().flatten();
     text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Home;
+
+    fn session(home: &Home, id: &str) -> Session {
+        let session = home.session(&SessionId::parse(id).unwrap());
+        session.create().unwrap();
+        session
+    }
+
+    #[test]
+    fn a_removed_session_is_gone_and_left_overs_are_swept() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path().to_owned());
+        let (a, b) = (session(&home, "a"), session(&home, "b"));
+        a.save_handoff("handoffs/01.md", "x").unwrap();
+        fs::create_dir(home.sessions_dir().join(".removed-c-1")).unwrap();
+        a.remove().unwrap();
+        home.sweep_removed();
+        let left: Vec<_> =
+            fs::read_dir(home.sessions_dir()).unwrap().flatten().map(|e| e.file_name()).collect();
+        assert_eq!(left, ["b"]);
+        assert_eq!(home.sessions().unwrap().iter().map(Session::id).collect::<Vec<_>>(), [b.id()]);
+    }
+
+    #[test]
+    fn broken_state_is_renamed_and_good_state_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let session = session(&Home::at(dir.path().to_owned()), "s");
+        assert!(session.set_broken_aside().unwrap().is_empty());
+        files::write_atomic(&session.workflow_file(), b"{broken", PRIVATE).unwrap();
+        files::write_atomic(&session.loop_file(), b"{}", PRIVATE).unwrap();
+        let moved = session.set_broken_aside().unwrap();
+        assert_eq!(moved.len(), 1);
+        assert_eq!(fs::read_to_string(&moved[0]).unwrap(), "{broken");
+        assert!(!session.workflow_file().exists() && session.loop_file().exists());
+    }
 }

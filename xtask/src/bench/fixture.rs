@@ -17,6 +17,8 @@ pub(crate) const OVERTONE_HOME: &str = "home/.overtone";
 const HUGE_EVENTS: usize = 100_000;
 const HUGE_OBSERVATIONS: usize = 20_000;
 const LITTLE: usize = 8;
+/// How many of the events belong to the stage that is still running.
+const LAST_STAGE_EVENTS: usize = 1_000;
 /// Above the size from which a compaction is suggested, so that the look for earlier ones is paid for.
 const TRANSCRIPT_BYTES: u64 = 6_500_000;
 
@@ -118,8 +120,8 @@ fn stage(index: usize, stage: Stage, phase: Phase) -> Value {
     json!({ "status": if active { "active" } else { "pending" }, "result": null })
 }
 
-/// A long session: one compaction at its very beginning, then work. Whoever looks for the last compaction line
-/// by line has the whole file to read.
+/// A long session: one compaction at its very beginning, much work, and a last stage in which nothing succeeds.
+/// Whoever looks back line by line for a completed stage or a compaction has a long way to go.
 fn timeline(events: usize, now: &str) -> String {
     const WORK: [EventKind; 5] = [
         EventKind::StageStart,
@@ -130,19 +132,20 @@ fn timeline(events: usize, now: &str) -> String {
     ];
     let first = [EventKind::SessionStart, EventKind::WorkflowStart, EventKind::SessionCompact];
     let kinds = first.into_iter().chain(WORK.into_iter().cycle());
-    kinds.take(events).fold(String::new(), |mut text, kind| {
-        let (name, category, label) = (kind.name(), kind.category(), kind.label());
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            r#"{{"ts":"{now}","type":"{name}","category":"{category}","label":"{label}","stage":"DEV"}}"#
-        );
-        text
-    })
+    let last_stage = (events / 2).min(LAST_STAGE_EVENTS);
+    let failures = std::iter::repeat_n(EventKind::ToolFailure, last_stage);
+    kinds.take(events - last_stage).chain(failures).fold(String::new(), |text, kind| text + &event(kind, now))
+}
+
+fn event(kind: EventKind, now: &str) -> String {
+    let (name, category, label) = (kind.name(), kind.category(), kind.label());
+    format!(r#"{{"ts":"{now}","type":"{name}","category":"{category}","label":"{label}","stage":"DEV"}}"#)
+        + "\n"
 }
 
 fn observed(count: usize, now: &str) -> String {
     (0..count).fold(String::new(), |mut text, index| {
+        // Writing to a string cannot fail.
         let _ = writeln!(
             text,
             r#"{{"ts":"{now}","type":"tool_preference","trigger":"search {index}","action":"use rg","confidence":0.5}}"#

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::cases::{CASES, Class, State};
-use super::subject::Subjects;
+use super::subject::{Subject, Subjects};
 use super::timing::Times;
 
 /// Everything known of one subject.
@@ -31,41 +31,44 @@ pub(crate) struct HookRow {
     pub class: Class,
 }
 
-/// The slices are in the order of the subjects, the baseline first.
-pub(crate) fn assemble(
-    subjects: &Subjects,
-    surprises: &[Option<String>],
-    times: &[Times],
-    memory: &[Option<u64>],
-    instructions: &[Option<u64>],
-) -> Vec<Row> {
-    let baseline = times.first().map_or(Duration::ZERO, |first| first.median);
-    let mut rows: Vec<_> = subjects
-        .iter()
-        .enumerate()
-        .map(|(index, subject)| Row {
-            hook: subject.case.map(|case| HookRow {
-                name: case.name(),
-                state: subject.state,
-                class: case.class(subject.state),
-            }),
-            label: subject.label(),
-            median: times[index].median,
-            p90: times[index].p90,
-            ratio: ratio(times[index].median, baseline),
-            memory_kib: memory[index],
-            instructions: instructions[index],
-            time_growth: None,
-            instruction_growth: None,
-            surprise: surprises[index].clone(),
-        })
-        .collect();
+/// All that was measured, each list in the order of the subjects, the baseline first.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    pub surprises: Vec<Option<String>>,
+    pub times: Vec<Times>,
+    pub memory: Vec<Option<u64>>,
+    pub instructions: Vec<Option<u64>>,
+}
+
+pub(crate) fn assemble(subjects: &Subjects, measured: &Measured) -> Vec<Row> {
+    let mut rows: Vec<_> =
+        subjects.iter().enumerate().map(|(index, subject)| row(subject, index, measured)).collect();
     add_growth(&mut rows);
     // Subjects come by fixture; people read by hook. The sort is stable, so states stay in order.
     rows.sort_by_key(|row| {
         row.hook.as_ref().map(|hook| CASES.iter().position(|case| case.name() == hook.name))
     });
     rows
+}
+
+fn row(subject: &Subject, index: usize, measured: &Measured) -> Row {
+    let Times { median, p90 } = measured.times[index];
+    Row {
+        hook: subject.case.map(|case| HookRow {
+            name: case.name(),
+            state: subject.state,
+            class: case.class(subject.state),
+        }),
+        label: subject.label(),
+        median,
+        p90,
+        ratio: ratio(median, measured.times[0].median),
+        memory_kib: measured.memory[index],
+        instructions: measured.instructions[index],
+        time_growth: None,
+        instruction_growth: None,
+        surprise: measured.surprises[index].clone(),
+    }
 }
 
 fn add_growth(rows: &mut [Row]) {

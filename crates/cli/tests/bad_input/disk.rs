@@ -26,10 +26,15 @@ impl SmallDisk {
     /// Takes every byte that is left.
     fn fill(&self) {
         let mut file = OpenOptions::new().create(true).append(true).open(self.0.join("filler")).unwrap();
-        for size in [4096, 1] {
-            let chunk = vec![0; size];
-            while file.write_all(&chunk).is_ok() {}
-        }
+        while file.write_all(&[0; 4096]).is_ok() {}
+        while file.write_all(&[0]).is_ok() {}
+    }
+
+    /// The hook did not make room for itself.
+    #[track_caller]
+    fn assert_full(&self) {
+        let mut file = OpenOptions::new().append(true).open(self.0.join("filler")).unwrap();
+        assert!(file.write_all(&[0]).is_err(), "there is room on the disk again");
     }
 }
 
@@ -37,6 +42,22 @@ impl Drop for SmallDisk {
     fn drop(&mut self) {
         // Lazily, so that nothing that still looks at it keeps the temporary folder from being removed.
         let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+/// A world whose state is on a disk without room. The disk is dropped first: a mounted folder cannot be removed.
+struct FullDisk {
+    disk: SmallDisk,
+    world: World,
+}
+
+impl FullDisk {
+    fn new() -> Self {
+        let sandbox = Sandbox::new();
+        let disk = SmallDisk::mount(&sandbox.state())
+            .unwrap_or_else(|error| panic!("root, but no tmpfs could be mounted for the test: {error}"));
+        let world = World::in_sandbox(sandbox, |_| disk.fill());
+        Self { disk, world }
     }
 }
 
@@ -52,11 +73,7 @@ fn a_full_disk() {
         return;
     }
     each_hook(|hook| {
-        let sandbox = Sandbox::new();
-        let disk = SmallDisk::mount(&sandbox.state())
-            .unwrap_or_else(|error| panic!("root, but no tmpfs could be mounted for the test: {error}"));
-        let world = World::in_sandbox(sandbox, |_| disk.fill());
-
+        let FullDisk { world, disk } = &FullDisk::new();
         let output = world.run(hook);
         output.json();
         assert_clean_log(&output);
@@ -70,9 +87,11 @@ fn a_full_disk() {
             world.assert_same(&world.file(name));
         }
 
+        // A folder that the first runs could still make is no litter; a file more with each run would be.
+        world.run(hook).json();
         let paths = world.paths();
         world.run(hook).json();
-        assert_eq!(world.paths(), paths, "each failure leaves another file behind");
-        drop(disk);
+        assert_eq!(world.paths(), paths, "each failure leaves something behind");
+        disk.assert_full();
     });
 }

@@ -1,8 +1,13 @@
 //! A session without a disk: triggers go in, effects are kept in memory.
 
-#![allow(dead_code, unreachable_pub, reason = "each test crate uses its own part of the world")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::unwrap_used,
+    reason = "each test crate uses its own part of the world"
+)]
 
-use overtone_engine::state::{LoopState, Millis, Status, WorkflowState};
+use overtone_engine::state::{LoopState, Millis, StageResult, Status, WorkflowState};
 use overtone_engine::{
     Effect, Facts, Feature, Outcome, Permission, Reply, Snapshot, StartSource, Trigger, decide,
 };
@@ -128,7 +133,7 @@ impl World {
     }
 
     pub fn result(&self, key: &str) -> Option<&str> {
-        self.workflow().stage(stage(key)).unwrap().result.as_ref().map(|result| result.text())
+        self.workflow().stage(stage(key)).unwrap().result.as_ref().map(StageResult::text)
     }
 
     pub fn count(&self, kind: EventKind) -> usize {

@@ -52,10 +52,15 @@ pub struct FeatureNameError {
 }
 
 impl FeatureNameError {
-    /// How to write it instead; made from the given text where that leaves anything.
-    pub fn hint(&self) -> String {
+    /// A name that would do, made from the given text where that leaves anything.
+    pub fn suggestion(&self) -> String {
         let suggestion = kebab(&self.given);
-        let example = if suggestion.is_empty() { "user-login" } else { &suggestion };
+        if suggestion.is_empty() { "user-login".to_owned() } else { suggestion }
+    }
+
+    /// How to write it instead.
+    pub fn hint(&self) -> String {
+        let example = self.suggestion();
         format!(
             "use lowercase letters, digits and single hyphens, at most {MAX_LENGTH} characters, such as `{example}`"
         )
