@@ -21,6 +21,8 @@ use overtone_store::{Home, LoopDoc, Session, StoreError, Transaction, WorkflowDo
 pub(crate) struct Scene<'a> {
     pub(crate) home: &'a Home,
     pub(crate) session: &'a Session,
+    /// The session's folder is known to be there.
+    pub(crate) has_folder: bool,
     pub(crate) project: Option<&'a Path>,
     pub(crate) env_file: Option<&'a Path>,
     pub(crate) learning: bool,
@@ -41,7 +43,7 @@ pub(crate) fn around(
     effects: &[Effect],
     answer: impl FnOnce() -> io::Result<()>,
 ) -> Result<Vec<String>, Box<dyn Error>> {
-    if effects.iter().any(leaves_a_trace) {
+    if !scene.has_folder && effects.iter().any(leaves_a_trace) {
         scene.session.create()?;
     }
     let transaction = prepare(scene, documents, effects)?;
@@ -118,7 +120,7 @@ fn finish(scene: &Scene, transaction: Transaction, effects: &[Effect]) -> Vec<St
                 specs.tick_stage(feature, *key).map(|_| ()).map_err(|error| error.to_string())
             }),
             Effect::ArchiveFeature { feature } => archive(scene, feature),
-            Effect::CountCompaction { automatic } if scene.session.exists() => {
+            Effect::CountCompaction { automatic } if scene.has_folder => {
                 scene.session.count_compaction(*automatic).map_err(|error| error.to_string())
             }
             Effect::PointCurrentSession => text(scene.home.point_current_session(scene.session.id())),

@@ -36,6 +36,14 @@ pub fn act<R: Error + 'static>(
     if documented == Documented::Anew {
         documents = Documents::default();
     }
-    let scene = Scene { home, session, project, env_file: None, learning: false, now: clock::now() };
+    let scene = Scene {
+        home,
+        session,
+        has_folder: true,
+        project,
+        env_file: None,
+        learning: false,
+        now: clock::now(),
+    };
     apply::around(&scene, documents, &outcome.effects, || Ok(()))
 }

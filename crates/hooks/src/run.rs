@@ -73,8 +73,9 @@ impl Call<'_> {
             }
         }
         // From reading to writing back, nobody else may change the session.
-        let _lock = if self.needs_workflow() && session.exists() { Some(session.lock()?) } else { None };
-        Ok(self.decide_and_apply(home, session, Mode::Write, printer)?.problems)
+        let has_folder = session.exists();
+        let _lock = if self.needs_workflow() && has_folder { Some(session.lock()?) } else { None };
+        Ok(self.decide_and_apply(home, session, Mode::Write { has_folder }, printer)?.problems)
     }
 
     fn decide_and_apply(
@@ -103,6 +104,7 @@ impl Call<'_> {
         let scene = Scene {
             home,
             session,
+            has_folder: mode == Mode::Write { has_folder: true },
             project: place.project,
             env_file: self.environment.env_file.as_deref(),
             learning: place.config.switch("instinct.enabled"),
@@ -166,7 +168,9 @@ impl Call<'_> {
 enum Mode {
     /// Answer if nothing has to be written.
     Look,
-    Write,
+    Write {
+        has_folder: bool,
+    },
 }
 
 struct Round {

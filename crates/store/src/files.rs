@@ -56,12 +56,16 @@ pub fn temp_path(path: &Path) -> PathBuf {
 /// Writes the content beside `path`; a rename of the result completes it.
 pub fn write_temp(path: &Path, bytes: &[u8], mode: u32) -> io::Result<PathBuf> {
     let temp = temp_path(path);
-    let mut file = create(&temp, mode)?;
-    file.write_all(bytes).inspect_err(|_| {
-        // Half a file is of no use to anyone.
-        let _ = fs::remove_file(&temp);
-    })?;
+    write_new(&temp, bytes, mode)?;
     Ok(temp)
+}
+
+/// Writes a file that nobody reads yet.
+pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    create(path, mode)?.write_all(bytes).inspect_err(|_| {
+        // Half a file is of no use to anyone.
+        let _ = fs::remove_file(path);
+    })
 }
 
 fn create(path: &Path, mode: u32) -> io::Result<File> {

@@ -137,13 +137,18 @@ impl Session {
         Ok(moved)
     }
 
-    /// Keeps an agent's last message. `name` is relative to the session folder.
+    /// Keeps an agent's last message. `name` is relative to the session folder and new each time; the state that
+    /// names it is written after it, so nobody reads it half done.
     pub fn save_handoff(&self, name: &str, text: &str) -> Result<(), StoreError> {
         let path = self.dir.join(name);
-        if let Some(folder) = path.parent() {
-            create_private_dir(folder).map_err(|error| StoreError::io(folder, error))?;
-        }
-        files::write_atomic(&path, text.as_bytes(), PRIVATE).map_err(|error| StoreError::io(&path, error))
+        let saved = files::write_new(&path, text.as_bytes(), PRIVATE).or_else(|error| match path.parent() {
+            Some(folder) if error.kind() == io::ErrorKind::NotFound => {
+                create_private_dir(folder)?;
+                files::write_new(&path, text.as_bytes(), PRIVATE)
+            }
+            _ => Err(error),
+        });
+        saved.map_err(|error| StoreError::io(&path, error))
     }
 
     pub fn compactions(&self) -> Compactions {
