@@ -55,7 +55,10 @@ pub fn init(snapshot: &Snapshot, start: &Start) -> Result<Outcome, Refusal> {
     if let Some(running) = running(snapshot).filter(|_| !start.force) {
         return Err(running);
     }
-    let workflow = WorkflowState::new(start.session_id, start.workflow, start.feature, start.now);
+    let mut workflow = WorkflowState::new(start.session_id, start.workflow, start.feature, start.now);
+    if let Some(earlier) = &snapshot.workflow {
+        workflow.completed_stages = earlier.completed_stages;
+    }
     let mut outcome = Outcome::default();
     if let Some(replaced) = snapshot.workflow.as_ref().filter(|old| old.is_open()) {
         let record = Record::new(EventKind::WorkflowAbort).with("workflowType", &*replaced.workflow_type);

@@ -9,7 +9,7 @@ use crate::instinct::{Observation, Signal};
 use crate::outcome::{Effect, Handoff, Outcome, Record};
 use crate::redact::first_line;
 use crate::state::{ActiveAgent, StageResult, StageState, Status, Verdict, WorkflowState};
-use crate::suggestion::{Reason, SinceCompact, format_size, suggest_compact};
+use crate::suggestion::{Reason, format_size, suggest_compact};
 use crate::text::{step_text, titled};
 use crate::trigger::Facts;
 use crate::verdict::{Judgement, grade, judge};
@@ -166,11 +166,7 @@ impl Desk<'_> {
     }
 
     fn complete(&mut self, key: StageKey, verdict: Verdict) {
-        // A workflow that has not counted so far takes what the timeline says.
-        if self.workflow.since_compact == SinceCompact::Unknown {
-            self.workflow.since_compact = self.facts.since_compact;
-        }
-        self.workflow.since_compact = self.workflow.since_compact.after_stage();
+        self.workflow.completed_stages = self.workflow.completed_stages.map(|count| count.saturating_add(1));
         let stage = self.workflow.stage(key);
         let spent = stage.and_then(|s| s.started_at).map(|at| self.facts.now.since(at));
         let attempt = stage.map(|s| s.attempts);
@@ -294,13 +290,10 @@ impl Desk<'_> {
         let facts = self.facts;
         let Some(stage) = self.passed else { return };
         let last = *step == Step::Done;
-        let reason = suggest_compact(
-            facts.transcript_bytes,
-            facts.context_percent,
-            last,
-            self.workflow.since_compact,
-            &facts.settings,
-        );
+        // The facts are from before this stage was completed.
+        let since = facts.since_compact.after_stage();
+        let reason =
+            suggest_compact(facts.transcript_bytes, facts.context_percent, last, since, &facts.settings);
         let bytes = facts.transcript_bytes.unwrap_or(0);
         let size = format_size(bytes);
         self.lines.push(match reason {

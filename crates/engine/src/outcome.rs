@@ -50,7 +50,7 @@ pub enum Effect {
     SaveHandoff(Handoff),
     TickStage { feature: String, key: StageKey },
     ArchiveFeature { feature: String },
-    CountCompaction { automatic: bool },
+    CountCompaction { automatic: bool, completed_stages: Option<u32> },
     PointCurrentSession,
     ClearCurrentSession,
     ExportSession,

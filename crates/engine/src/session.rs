@@ -6,7 +6,6 @@ use overtone_registry::{Agent, EventKind, RefSkill, limits};
 use crate::completion::bind_agent;
 use crate::outcome::{Effect, Outcome, Record};
 use crate::state::{LoopState, StoppedBy, WorkflowState};
-use crate::suggestion::SinceCompact;
 use crate::text::{fit, pending_tasks, recovery};
 use crate::trigger::{Facts, Snapshot, StartSource};
 
@@ -94,16 +93,13 @@ fn capped(text: String, facts: &Facts) -> String {
 
 pub(crate) fn compact(snapshot: &Snapshot, trigger: &str, facts: &Facts) -> Outcome {
     let mut outcome = Outcome::default();
-    outcome.push(Effect::CountCompaction { automatic: trigger != "manual" });
+    let completed_stages = snapshot.workflow.as_ref().and_then(|workflow| workflow.completed_stages);
+    outcome.push(Effect::CountCompaction { automatic: trigger != "manual", completed_stages });
     let Some(workflow) = &snapshot.workflow else {
         return outcome;
     };
     let record = Record::new(EventKind::SessionCompact).with("workflowType", &*workflow.workflow_type);
     outcome.emit(record.with("currentStage", workflow.current_stage).with("trigger", trigger));
-    outcome.push(Effect::PutWorkflow(WorkflowState {
-        since_compact: SinceCompact::Stages(0),
-        ..workflow.clone()
-    }));
     if workflow.is_open() {
         outcome.reply.system_message = Some(recovery(context::recovery_header(facts.lang), workflow, facts));
     }

@@ -5,8 +5,6 @@
 
 use overtone_registry::{Agent, Stage, StageKey, TestMode, Workflow};
 
-use crate::suggestion::SinceCompact;
-
 /// A point in time, in milliseconds since 1970 (UTC).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Millis(pub i64);
@@ -207,8 +205,9 @@ pub struct WorkflowState {
     /// The agents that reported back last, so that a second report is not counted again.
     pub finished_agents: Vec<String>,
     pub handoff_count: u32,
-    /// Counted here so that no hook has to search the timeline for it.
-    pub since_compact: SinceCompact,
+    /// Stages completed in this session, over all its workflows: with the number at the last compaction it
+    /// spares every hook a search of the timeline. `None` in a file that does not count.
+    pub completed_stages: Option<u32>,
     pub ending: Option<Ending>,
 }
 
@@ -239,7 +238,7 @@ impl WorkflowState {
             notices: Vec::new(),
             finished_agents: Vec::new(),
             handoff_count: 0,
-            since_compact: SinceCompact::Unknown,
+            completed_stages: Some(0),
             ending: None,
         }
     }

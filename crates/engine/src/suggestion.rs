@@ -13,6 +13,11 @@ pub enum SinceCompact {
 }
 
 impl SinceCompact {
+    /// From the session's count of completed stages, now and at the last compaction.
+    pub fn counted(now: u32, at_last: Option<u32>) -> Self {
+        at_last.map_or(Self::Never, |then| Self::Stages(now.saturating_sub(then)))
+    }
+
     /// One more stage was completed.
     #[must_use]
     pub fn after_stage(self) -> Self {

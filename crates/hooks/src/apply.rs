@@ -120,9 +120,10 @@ fn finish(scene: &Scene, transaction: Transaction, effects: &[Effect]) -> Vec<St
                 specs.tick_stage(feature, *key).map(|_| ()).map_err(|error| error.to_string())
             }),
             Effect::ArchiveFeature { feature } => archive(scene, feature),
-            Effect::CountCompaction { automatic } if scene.has_folder => {
-                scene.session.count_compaction(*automatic).map_err(|error| error.to_string())
-            }
+            Effect::CountCompaction { automatic, completed_stages } if scene.has_folder => scene
+                .session
+                .count_compaction(*automatic, *completed_stages)
+                .map_err(|error| error.to_string()),
             Effect::PointCurrentSession => text(scene.home.point_current_session(scene.session.id())),
             Effect::ClearCurrentSession => text(scene.home.clear_current_session(scene.session.id())),
             Effect::ExportSession => text(export_session(scene)),

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use overtone_engine::settings::Settings;
 use overtone_engine::suggestion::SinceCompact;
 use overtone_engine::{Facts, Feature, Snapshot};
 use overtone_registry::Hook;
@@ -69,8 +70,7 @@ fn active_feature(project: Option<&Path>, snapshot: &Snapshot) -> io::Result<Opt
     Ok(Some(Feature { name: feature.name, checked, total, pending }))
 }
 
-/// The timeline is looked at only when the transcript or the context is large enough to ask, and the workflow
-/// does not know the answer itself.
+/// How long ago the last compaction was is looked up only when there is reason to ask.
 fn compaction_facts(facts: &mut Facts, session: &Session, input: &HookInput, snapshot: &Snapshot) {
     let path = input.transcript_path();
     let transcript = fs::metadata(Path::new(&*path)).ok().filter(|about| !path.is_empty() && about.is_file());
@@ -78,10 +78,16 @@ fn compaction_facts(facts: &mut Facts, session: &Session, input: &HookInput, sna
     facts.context_percent = input.context_percent().or_else(|| session.context_percent());
     let large = facts.transcript_bytes.is_some_and(|bytes| bytes > facts.settings.compact_threshold_bytes)
         || facts.context_percent.is_some_and(|percent| percent >= facts.settings.compact_threshold_percent);
-    let counted = snapshot.workflow.as_ref().is_some_and(|w| w.since_compact != SinceCompact::Unknown);
-    if large && !counted {
-        facts.since_compact =
-            timeline::since_compact(&session.timeline_file(), facts.settings.compact_cooldown_stages);
+    if large {
+        facts.since_compact = since_compact(session, snapshot, &facts.settings);
+    }
+}
+
+/// From the session's own count, or from the timeline where the state does not count.
+fn since_compact(session: &Session, snapshot: &Snapshot, settings: &Settings) -> SinceCompact {
+    match snapshot.workflow.as_ref().and_then(|workflow| workflow.completed_stages) {
+        Some(now) => SinceCompact::counted(now, session.compactions().completed_stages),
+        None => timeline::since_compact(&session.timeline_file(), settings.compact_cooldown_stages),
     }
 }
 

@@ -32,6 +32,8 @@ pub struct SessionLock {
 pub struct Compactions {
     pub automatic: u32,
     pub manual: u32,
+    /// How many stages the session had completed at the last one.
+    pub completed_stages: Option<u32>,
 }
 
 impl Session {
@@ -153,11 +155,13 @@ impl Session {
 
     pub fn compactions(&self) -> Compactions {
         let fields = read_object(&self.compactions_file());
-        Compactions { automatic: count(&fields, "auto"), manual: count(&fields, "manual") }
+        let completed_stages =
+            fields.contains_key("completedStages").then(|| count(&fields, "completedStages"));
+        Compactions { automatic: count(&fields, "auto"), manual: count(&fields, "manual"), completed_stages }
     }
 
     /// Counts a compaction. The caller holds the lock.
-    pub fn count_compaction(&self, automatic: bool) -> Result<(), StoreError> {
+    pub fn count_compaction(&self, automatic: bool, completed_stages: Option<u32>) -> Result<(), StoreError> {
         let path = self.compactions_file();
         let mut fields = read_object(&path);
         let name = if automatic { "auto" } else { "manual" };
@@ -165,6 +169,7 @@ impl Session {
         fields.insert(name.to_owned(), json!(next));
         let total = count(&fields, "auto").saturating_add(count(&fields, "manual"));
         fields.insert("count".to_owned(), json!(total));
+        fields.extend(completed_stages.map(|stages| ("completedStages".to_owned(), json!(stages))));
         fields.insert("lastAt".to_owned(), json!(clock::to_iso(clock::now())));
         let text = Value::Object(fields).to_string();
         files::write_atomic(&path, text.as_bytes(), PRIVATE).map_err(|error| StoreError::io(&path, error))

@@ -8,7 +8,6 @@ use std::path::Path;
 use overtone_engine::state::{
     ActiveAgent, Ending, Millis, StageResult, StageState, Status, Verdict, WorkflowState,
 };
-use overtone_engine::suggestion::SinceCompact;
 use overtone_registry::{StageKey, TestMode};
 use serde_json::{Map, Value, json};
 
@@ -72,7 +71,9 @@ fn read_state(document: &Map<String, Value>, workflow_type: String) -> WorkflowS
         notices: strings(document, "notices"),
         finished_agents: strings(document, "finishedAgents"),
         handoff_count: count(document, "handoffCount"),
-        since_compact: read_since_compact(document.get("stagesSinceCompact")),
+        completed_stages: document
+            .contains_key("completedStages")
+            .then(|| count(document, "completedStages")),
         ending: string(document, "ending").and_then(|key| Ending::from_key(&key)),
     }
 }
@@ -89,25 +90,6 @@ fn read_stage(key: &str, value: &Value) -> Option<StageState> {
         completed_at: time(fields, "completedAt"),
         handoff: string(fields, "handoff"),
     })
-}
-
-fn read_since_compact(value: Option<&Value>) -> SinceCompact {
-    match value {
-        Some(Value::String(text)) if text == "never" => SinceCompact::Never,
-        Some(value) => value
-            .as_u64()
-            .and_then(|n| u32::try_from(n).ok())
-            .map_or(SinceCompact::Unknown, SinceCompact::Stages),
-        None => SinceCompact::Unknown,
-    }
-}
-
-fn since_compact(since: SinceCompact) -> Value {
-    match since {
-        SinceCompact::Unknown => Value::Null,
-        SinceCompact::Never => json!("never"),
-        SinceCompact::Stages(count) => json!(count),
-    }
 }
 
 fn read_result(value: &Value) -> Option<StageResult> {
@@ -147,6 +129,7 @@ fn write_all(document: &mut Map<String, Value>, state: &WorkflowState) {
     put(document, "rejectCount", json!(state.reject_count));
     put(document, "retroCount", json!(state.retro_count));
     put(document, "featureName", json!(state.feature_name));
+    put(document, "completedStages", json!(state.completed_stages));
 }
 
 fn write_changes(document: &mut Map<String, Value>, old: &WorkflowState, new: &WorkflowState) {
@@ -172,9 +155,7 @@ fn write_changes(document: &mut Map<String, Value>, old: &WorkflowState, new: &W
     changed("notices", old.notices != new.notices, &|| json!(new.notices));
     changed("finishedAgents", old.finished_agents != new.finished_agents, &|| json!(new.finished_agents));
     changed("handoffCount", old.handoff_count != new.handoff_count, &|| json!(new.handoff_count));
-    changed("stagesSinceCompact", old.since_compact != new.since_compact, &|| {
-        since_compact(new.since_compact)
-    });
+    changed("completedStages", old.completed_stages != new.completed_stages, &|| json!(new.completed_stages));
     changed("ending", old.ending != new.ending, &|| json!(new.ending.map(Ending::key)));
     write_stages(child(document, "stages"), old, new);
     write_agents(child(document, "activeAgents"), old, new);

@@ -106,7 +106,7 @@ fn workflow(phase: Phase, now: &str) -> Value {
     };
     json!({
         "sessionId": SESSION, "workflowType": "standard", "createdAt": now, "currentStage": "DEV",
-        "stages": stages, "activeAgents": agents, "failCount": 0, "rejectCount": 0,
+        "stages": stages, "activeAgents": agents, "failCount": 0, "completedStages": 3, "rejectCount": 0,
         "featureName": "demo", "retroCount": 0,
     })
 }

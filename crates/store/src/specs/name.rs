@@ -52,6 +52,11 @@ pub struct FeatureNameError {
 }
 
 impl FeatureNameError {
+    /// What was given as a name.
+    pub fn given(&self) -> &str {
+        &self.given
+    }
+
     /// A name that would do, made from the given text where that leaves anything.
     pub fn suggestion(&self) -> String {
         let suggestion = kebab(&self.given);
