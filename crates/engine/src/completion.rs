@@ -110,11 +110,11 @@ impl Desk<'_> {
         if self.report.agent == Agent::Grader {
             self.score();
         }
+        self.save_handoff(stage, verdict);
         let Some(key) = stage else {
             self.lines.push(words::agent_finished(self.facts.lang, self.report.agent.name()));
             return;
         };
-        self.save_handoff(key, verdict);
         if self.twin_still_working(key, verdict) {
             return;
         }
@@ -250,21 +250,27 @@ impl Desk<'_> {
         self.lines.push(words::converged(self.facts.lang, group.name));
     }
 
-    fn save_handoff(&mut self, key: StageKey, verdict: Verdict) {
+    fn save_handoff(&mut self, stage: Option<StageKey>, verdict: Verdict) {
         if self.report.message.trim().is_empty() {
             return;
         }
+        let agent = self.report.agent;
+        // An agent without a stage of its own here still has one it is made for.
+        let title = stage
+            .or_else(|| agent.stage().map(StageKey::first))
+            .map_or_else(|| "OTHER".to_owned(), |key| key.to_string());
         self.workflow.handoff_count += 1;
-        let number = self.workflow.handoff_count;
-        let stage = key.to_string().replace(':', "-");
-        let file = format!("handoffs/{number:02}-{stage}-{}.md", self.report.agent.name());
-        let head = format!(
-            "<!-- stage: {key} · agent: {} · result: {} -->\n\n",
-            self.report.agent.name(),
-            verdict.key()
+        let file = format!(
+            "handoffs/{:02}-{}-{}.md",
+            self.workflow.handoff_count,
+            title.replace(':', "-"),
+            agent.name()
         );
-        if let Some(state) = self.workflow.stage_mut(key) {
-            state.handoff = Some(file.clone());
+        let head =
+            format!("<!-- stage: {title} · agent: {} · result: {} -->\n\n", agent.name(), verdict.key());
+        match stage.and_then(|key| self.workflow.stage_mut(key)) {
+            Some(finished) => finished.handoff = Some(file.clone()),
+            None => self.workflow.add_other_handoff(file.clone()),
         }
         self.outcome
             .push(Effect::SaveHandoff(Handoff { file, text: head + self.report.message.trim_end() + "\n" }));

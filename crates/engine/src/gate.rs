@@ -3,10 +3,10 @@
 use overtone_messages::flow as words;
 use overtone_registry::{Agent, EventKind, PLUGIN_PREFIX, Stage, StageKey, limits};
 
-use crate::flow::{blocking, limit_reached};
+use crate::flow::{blocking, limit_reached, next_step};
 use crate::outcome::{Effect, InputPatch, Outcome, Permission, Record, Reply};
 use crate::state::{ActiveAgent, Ending, Status, WorkflowState};
-use crate::text::{agents_of, key_list, workflow_context};
+use crate::text::{key_list, step_text, workflow_context};
 use crate::trigger::Facts;
 
 /// What divides the context block from the original prompt.
@@ -104,9 +104,8 @@ fn refusal(
     if missing.is_empty() {
         return None;
     }
-    let first = workflow.group_keys(missing[0]);
-    let first: Vec<_> = first.into_iter().filter(|key| missing.contains(key)).collect();
-    Some(words::deny_skipped(facts.lang, &key_list(facts.lang, &missing), &agents_of(facts.lang, &first)))
+    let step = step_text(facts.lang, &next_step(workflow, &facts.settings));
+    Some(words::deny_skipped(facts.lang, &key_list(facts.lang, &missing), &step))
 }
 
 fn deny(reason: String) -> Outcome {

@@ -205,6 +205,8 @@ pub struct WorkflowState {
     /// The agents that reported back last, so that a second report is not counted again.
     pub finished_agents: Vec<String>,
     pub handoff_count: u32,
+    /// Messages of agents that belong to no stage here, such as a debugger sent after a failed test.
+    pub other_handoffs: Vec<String>,
     /// Stages completed in this session, over all its workflows: with the number at the last compaction it
     /// spares every hook a search of the timeline. `None` in a file that does not count.
     pub completed_stages: Option<u32>,
@@ -213,6 +215,9 @@ pub struct WorkflowState {
 
 /// How many finished agent ids are remembered.
 const REMEMBERED_AGENTS: usize = 16;
+
+/// How many messages of agents without a stage are named.
+const OTHER_HANDOFFS: usize = 4;
 
 /// How many undelivered texts are kept.
 const WAITING_NOTICES: usize = 8;
@@ -238,6 +243,7 @@ impl WorkflowState {
             notices: Vec::new(),
             finished_agents: Vec::new(),
             handoff_count: 0,
+            other_handoffs: Vec::new(),
             completed_stages: Some(0),
             ending: None,
         }
@@ -291,6 +297,12 @@ impl WorkflowState {
         self.finished_agents.push(agent_id.to_owned());
         let excess = self.finished_agents.len().saturating_sub(REMEMBERED_AGENTS);
         self.finished_agents.drain(..excess);
+    }
+
+    pub fn add_other_handoff(&mut self, file: String) {
+        self.other_handoffs.push(file);
+        let excess = self.other_handoffs.len().saturating_sub(OTHER_HANDOFFS);
+        self.other_handoffs.drain(..excess);
     }
 
     /// Keeps a text for the main agent; the oldest give way, so that nobody's silence fills the state.

@@ -181,12 +181,34 @@ pub fn workflow_context(
     lines.extend(headline(lang, workflow, stage));
     lines.extend(stage.and_then(|key| test_mode(lang, workflow, key)));
     lines.extend(feature_lines(workflow, facts));
-    let done: Vec<_> = workflow.stages.iter().filter(|stage| stage.status == Status::Completed).collect();
-    if !done.is_empty() {
-        lines.push(context::earlier_stages(lang));
-        lines.extend(done.iter().map(|stage| earlier_stage(stage, facts)));
-    }
+    lines.extend(earlier_work(workflow, facts));
     fit(lines.join("\n"), &context::truncated(lang), max)
+}
+
+/// What was done before: finished stages, and reopened ones whose report says why.
+fn earlier_work(workflow: &WorkflowState, facts: &Facts) -> Vec<String> {
+    let told = |stage: &&StageState| stage.status == Status::Completed || stage.handoff.is_some();
+    let stages = workflow.stages.iter().filter(told).map(|stage| earlier_stage(stage, facts.lang));
+    let others = workflow.other_handoffs.iter().map(|file| format!("- {}", file_name(file)));
+    let mut lines: Vec<_> = stages.chain(others).collect();
+    if !lines.is_empty() {
+        lines.insert(
+            0,
+            match workflow.handoff_count {
+                0 => context::earlier_stages(facts.lang),
+                _ => context::earlier_stages_in(facts.lang, &handoff_folder(facts)),
+            },
+        );
+    }
+    lines
+}
+
+fn handoff_folder(facts: &Facts) -> String {
+    format!("{}/handoffs", facts.session_dir)
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 fn test_mode(lang: Lang, workflow: &WorkflowState, key: StageKey) -> Option<String> {
@@ -210,20 +232,21 @@ fn feature_lines(workflow: &WorkflowState, facts: &Facts) -> Vec<String> {
     lines
 }
 
-fn earlier_stage(stage: &StageState, facts: &Facts) -> String {
-    let result = stage.result.as_ref().map_or("–", |result| result.text());
-    let line = context::earlier_stage(facts.lang, &stage.key.to_string(), result);
+fn earlier_stage(stage: &StageState, lang: Lang) -> String {
+    // A reopened stage has no result any more, but its report is what the repair is about.
+    let result = stage.result.as_ref().map_or("↩", |result| result.text());
+    let line = context::earlier_stage(lang, &stage.key.to_string(), result);
     match &stage.handoff {
-        Some(handoff) => format!("{line} · {}/{handoff}", facts.session_dir),
+        Some(handoff) => format!("{line} · {}", file_name(handoff)),
         None => line,
     }
 }
 
 fn handoff_paths(workflow: &WorkflowState, facts: &Facts) -> Option<String> {
-    let mut paths = workflow.stages.iter().filter_map(|stage| stage.handoff.as_deref()).peekable();
-    paths.peek()?;
-    let list = paths.map(|path| format!("{}/{path}", facts.session_dir)).collect::<Vec<_>>();
-    Some(context::handoffs(facts.lang, &list.join(" ")))
+    let of_stages = workflow.stages.iter().filter_map(|stage| stage.handoff.as_ref());
+    let names: Vec<_> = of_stages.chain(&workflow.other_handoffs).map(|path| file_name(path)).collect();
+    let list = names.join(&context::list_separator(facts.lang));
+    (!names.is_empty()).then(|| context::handoffs(facts.lang, &handoff_folder(facts), &list))
 }
 
 /// `1h 02m`, `3m 20s`, `12s`.

@@ -333,12 +333,36 @@ fn a_passed_stage_is_ticked_and_its_message_kept() {
 }
 
 #[test]
+fn the_repair_is_told_where_the_failure_and_its_cause_are_described() {
+    let mut world = World::new(Workflow::Quick);
+    world.pass(&["developer", "code-reviewer"]);
+    world.run("tester", "2 failed: login.spec");
+    world.run("debugger", "the session expires too early");
+    let call = Trigger::Delegating {
+        subagent_type: "ot:developer",
+        description: "",
+        prompt: "repair it",
+        tool_use_id: None,
+    };
+    let Some(overtone_engine::Permission::Allow { patch: Some(patch), .. }) = world.fire(&call).permission
+    else {
+        panic!("refused")
+    };
+    for part in ["/s/handoffs/", "03-TEST-tester.md", "04-DEBUG-debugger.md", "repair it"] {
+        assert!(patch.prompt.contains(part), "{part} is not in {}", patch.prompt);
+    }
+}
+
+#[test]
 fn recovery_after_compaction_and_resume_names_the_handoffs() {
     let mut world = World::new(Workflow::Standard);
     world.pass(&["planner"]);
     for (source, header) in [(StartSource::Compact, "compact 後"), (StartSource::Resume, "續接")] {
         let text = world.start(source).model_context.unwrap();
-        assert!(text.contains(header) && text.contains("/s/handoffs/01-PLAN-planner.md"), "{text}");
+        assert!(
+            text.contains(header) && text.contains("/s/handoffs/") && text.contains("01-PLAN-planner.md"),
+            "{text}"
+        );
         assert!(text.contains("ot:architect") && text.contains("⛔"), "{text}");
     }
 }

@@ -36,7 +36,11 @@ messages! {
     active_agents(list: &str) { "活躍 Agents：{list}", "活跃 Agents：{list}", "Active agents: {list}" }
     active_agent(name: &str, stage: &str) { "{name}（{stage}）", "{name}（{stage}）", "{name} ({stage})" }
     list_separator() { "、", "、", ", " }
-    handoffs(paths: &str) { "Handoff 檔案：{paths}", "Handoff 文件：{paths}", "Handoff files: {paths}" }
+    handoffs(folder: &str, names: &str) {
+        "Handoff 檔案（{folder}/）：{names}",
+        "Handoff 文件（{folder}/）：{names}",
+        "Handoff files (in {folder}/): {names}"
+    }
     guide() {
         "⛔ 禁止詢問使用者是否繼續。請依上述狀態直接委派下一個 agent，直到所有階段完成。",
         "⛔ 禁止询问用户是否继续。请依上述状态直接委派下一个 agent，直到所有阶段完成。",
@@ -51,6 +55,11 @@ messages! {
     feature(name: &str) { "Feature：{name}", "Feature：{name}", "Feature: {name}" }
     specs_path(path: &str) { "Specs：{path}", "Specs：{path}", "Specs: {path}" }
     earlier_stages() { "前階段摘要：", "前阶段摘要：", "Earlier stages:" }
+    earlier_stages_in(folder: &str) {
+        "前階段摘要（Handoff 檔案在 {folder}/，請先讀取）：",
+        "前阶段摘要（Handoff 文件在 {folder}/，请先读取）：",
+        "Earlier stages (handoff files in {folder}/, read them first):"
+    }
     earlier_stage(stage: &str, result: &str) { "- {stage}：{result}", "- {stage}：{result}", "- {stage}: {result}" }
     pending_tasks() { "📋 **未完成任務**", "📋 **未完成任务**", "📋 **Unfinished tasks**" }
     pending_tasks_interrupted() {

@@ -3,10 +3,10 @@
 messages! {
     /// One agent to delegate to: `TESTER（ot:tester）`.
     delegate(upper: &str, name: &str) { "{upper}（ot:{name}）", "{upper}（ot:{name}）", "{upper} (ot:{name})" }
-    deny_skipped(stages: &str, agents: &str) {
-        "⛔ 不可跳過必要階段：{stages} 尚未完成。下一步請委派 {agents}。",
-        "⛔ 不可跳过必要阶段：{stages} 尚未完成。下一步请委派 {agents}。",
-        "⛔ A required stage NEVER gets skipped: {stages} not done yet. Next, delegate {agents}."
+    deny_skipped(stages: &str, step: &str) {
+        "⛔ 不可跳過必要階段：{stages} 尚未完成。{step}",
+        "⛔ 不可跳过必要阶段：{stages} 尚未完成。{step}",
+        "⛔ A required stage NEVER gets skipped: {stages} not done yet. {step}"
     }
     deny_finished(agent: &str) {
         "⛔ 工作流已達上限並中斷，不可再委派 {agent}。請向使用者說明狀況並等待指示（overtone resume 可重新開始）。",

@@ -71,6 +71,7 @@ fn read_state(document: &Map<String, Value>, workflow_type: String) -> WorkflowS
         notices: strings(document, "notices"),
         finished_agents: strings(document, "finishedAgents"),
         handoff_count: count(document, "handoffCount"),
+        other_handoffs: strings(document, "otherHandoffs"),
         completed_stages: document
             .contains_key("completedStages")
             .then(|| count(document, "completedStages")),
@@ -155,6 +156,7 @@ fn write_changes(document: &mut Map<String, Value>, old: &WorkflowState, new: &W
     changed("notices", old.notices != new.notices, &|| json!(new.notices));
     changed("finishedAgents", old.finished_agents != new.finished_agents, &|| json!(new.finished_agents));
     changed("handoffCount", old.handoff_count != new.handoff_count, &|| json!(new.handoff_count));
+    changed("otherHandoffs", old.other_handoffs != new.other_handoffs, &|| json!(new.other_handoffs));
     changed("completedStages", old.completed_stages != new.completed_stages, &|| json!(new.completed_stages));
     changed("ending", old.ending != new.ending, &|| json!(new.ending.map(Ending::key)));
     write_stages(child(document, "stages"), old, new);
