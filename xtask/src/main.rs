@@ -4,6 +4,7 @@ mod bench;
 mod ci;
 mod codegen;
 mod dist;
+mod e2e;
 mod elf;
 mod error;
 mod layers;
@@ -53,6 +54,11 @@ enum Task {
     /// instructions, memory and behaviour decide the exit code; wall time depends on the machine's load and
     /// decides only with --strict.
     Bench(bench::Options),
+    /// Run the end-to-end tests: the real Claude Code clients against a scripted API on loopback
+    ///
+    /// Fetches the versions of crates/testkit/clients.txt with npm when they are missing, builds the dev binary and
+    /// runs crates/testkit/tests/e2e. `OVERTONE_E2E_KEEP=1` keeps the folders of failed tests.
+    E2e(e2e::Options),
 }
 
 fn main() -> ExitCode {
@@ -63,6 +69,7 @@ fn main() -> ExitCode {
         Task::Codegen { check: false } => codegen::write(),
         Task::Dist => dist::run(),
         Task::Bench(options) => bench::run(&options),
+        Task::E2e(options) => e2e::run(&options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,18 +1,29 @@
 //! The multi-call binary. Hooks are answered before anything else is even looked at.
 
+mod args;
+mod commands;
+mod context;
+mod run;
+mod ui;
+
 use std::env;
 use std::process::ExitCode;
 
 use overtone_hooks::Environment;
 
 fn main() -> ExitCode {
-    let mut arguments = env::args_os().skip(1);
-    if arguments.next().is_some_and(|first| first == "hook") {
-        let name = arguments.next().unwrap_or_default();
-        overtone_hooks::run_hook(
-            &name.to_string_lossy(),
-            &Environment::from_process(env!("CARGO_PKG_VERSION")),
-        );
+    let mut arguments = env::args_os();
+    let program = arguments.next().unwrap_or_default();
+    let (first, second) = (arguments.next().unwrap_or_default(), arguments.next());
+    let environment = Environment::from_process(env!("CARGO_PKG_VERSION"));
+    if first == "hook" {
+        overtone_hooks::run_hook(&second.unwrap_or_default().to_string_lossy(), &environment);
+        return ExitCode::SUCCESS;
     }
-    ExitCode::SUCCESS
+    // The client starts this one several times a second; with more arguments it is a person asking for help.
+    if first == "statusline" && second.is_none() {
+        commands::statusline::run(&environment);
+        return ExitCode::SUCCESS;
+    }
+    run::run(&program, environment)
 }

@@ -1,0 +1,345 @@
+//! The command line as types. Help is in English and teaches by examples; every other text is in the person's
+//! language.
+
+mod help;
+mod names;
+mod since;
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand, ValueHint};
+use clap_complete::Shell;
+
+use names::{Names, categories};
+pub(crate) use since::Since;
+
+/// Makes Claude Code work like a disciplined development team.
+///
+/// Workflows of stages, each delegated to a specialised sub-agent; hooks that keep the order, record every event
+/// and keep the session going until everything is done.
+#[derive(Debug, Parser)]
+#[command(name = "overtone", version, after_help = help::OVERTONE, max_term_width = 110)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Up(UpArgs),
+    Init(InitArgs),
+    /// Show where the workflow stands and what comes next
+    #[command(after_help = help::STATUS)]
+    Status(SessionArgs),
+    /// Stop the loop of the running workflow; nothing is deleted
+    #[command(after_help = help::STOP)]
+    Stop(SessionArgs),
+    /// Let a stopped or aborted workflow go on
+    #[command(after_help = help::RESUME)]
+    Resume(SessionArgs),
+    Timeline(TimelineArgs),
+    Stats(StatsArgs),
+    Sessions(SessionsArgs),
+    Specs(SpecsArgs),
+    Instinct(InstinctArgs),
+    Config(ConfigArgs),
+    Validate(ValidateArgs),
+    /// Print the status line for Claude Code, from its JSON on stdin
+    #[command(after_help = help::STATUSLINE)]
+    Statusline,
+    /// Show the dashboard (not part of this version yet)
+    Dashboard,
+    Completions(CompletionsArgs),
+}
+
+/// Install the plugin and this program, and say how to start
+#[derive(Debug, Args)]
+#[command(after_help = help::UP)]
+pub(crate) struct UpArgs {
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// Start a workflow in a session
+#[derive(Debug, Args)]
+#[command(after_help = help::INIT)]
+pub(crate) struct InitArgs {
+    /// What kind of job it is
+    #[arg(value_name = "WORKFLOW", value_parser = Names::workflows())]
+    pub(crate) workflow: String,
+    /// The feature to work on, in kebab-case; made with its documents if it does not exist
+    #[arg(long, value_name = "NAME")]
+    pub(crate) feature: Option<String>,
+    /// Replace a workflow that is running, or set broken state files aside
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SessionArgs {
+    /// The session; by default the one this runs in, else the one that started last
+    #[arg(long = "session", value_name = "ID")]
+    pub(crate) id: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OutputArgs {
+    /// Print JSON for programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProjectArgs {
+    /// The project's folder; by default `CLAUDE_PROJECT_DIR`, else the current folder
+    #[arg(long = "project", value_name = "DIR", value_hint = ValueHint::DirPath, global = true)]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+/// Show what happened in a session, oldest first (times are UTC)
+#[derive(Debug, Args)]
+#[command(after_help = help::TIMELINE)]
+pub(crate) struct TimelineArgs {
+    /// Go on printing what happens
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+    /// Only events of this type; may be repeated
+    #[arg(long = "type", value_name = "TYPE", value_parser = Names::events(), hide_possible_values = true)]
+    pub(crate) types: Vec<String>,
+    /// Only events of this category; may be repeated
+    #[arg(long = "category", value_name = "CATEGORY", value_parser = PossibleValuesParser::new(categories()))]
+    pub(crate) categories: Vec<String>,
+    /// Only events since then: 10m, 2h, 3d, 2026-02-23 or 2026-02-23T14:00:00Z
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) since: Option<Since>,
+    /// At most this many of the newest events, 0 for all [default: 50, with --since all]
+    #[arg(long, short = 'n', value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+}
+
+/// Show how often stages pass at once, and how long they take
+#[derive(Debug, Args)]
+#[command(after_help = help::STATS)]
+pub(crate) struct StatsArgs {
+    /// All sessions together
+    #[arg(long, conflicts_with = "id")]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+}
+
+/// List, show and remove sessions
+#[derive(Debug, Args)]
+#[command(after_help = help::SESSIONS)]
+pub(crate) struct SessionsArgs {
+    #[command(subcommand)]
+    pub(crate) action: SessionsAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionsAction {
+    /// List all sessions, the last active first
+    List {
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Show one session
+    Show {
+        #[arg(value_name = "ID")]
+        id: String,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Remove sessions with all their records
+    Rm {
+        #[arg(value_name = "ID", required = true)]
+        ids: Vec<String>,
+        /// Do not ask
+        #[arg(long, short)]
+        yes: bool,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Remove old sessions, never the current one or one with an open workflow
+    Gc {
+        /// Keep sessions for this many days [default: retention.days of the configuration]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        days: Option<u32>,
+        /// Only show what would be removed
+        #[arg(long)]
+        dry_run: bool,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+}
+
+/// Make features and move them between in-progress, paused, backlog and archive
+#[derive(Debug, Args)]
+#[command(after_help = help::SPECS)]
+pub(crate) struct SpecsArgs {
+    #[command(subcommand)]
+    pub(crate) action: SpecsAction,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SpecsAction {
+    /// Make a feature with its documents
+    New {
+        /// In kebab-case, like user-login
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// The workflow whose stages and documents it starts with
+        #[arg(long, value_name = "WORKFLOW", value_parser = Names::workflows(), hide_possible_values = true)]
+        workflow: Option<String>,
+        /// Only note it down for later
+        #[arg(long)]
+        backlog: bool,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// List all features
+    List {
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Show one feature and its open tasks
+    Show(FeatureArgs),
+    /// Put a feature aside
+    Pause(FeatureArgs),
+    /// Take a paused or noted feature up again
+    Resume(FeatureArgs),
+    /// Put a feature back into the backlog
+    Backlog(FeatureArgs),
+    /// Move a finished feature into the archive, under today's date
+    Archive(FeatureArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FeatureArgs {
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// See and judge what was learned in a project
+#[derive(Debug, Args)]
+#[command(after_help = help::INSTINCT)]
+pub(crate) struct InstinctArgs {
+    #[command(subcommand)]
+    pub(crate) action: InstinctAction,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum InstinctAction {
+    /// List the lessons, the surest first
+    List {
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Say that a lesson is right
+    Confirm(LessonArgs),
+    /// Say that a lesson is wrong
+    Contradict(LessonArgs),
+    /// Remove the lessons that have faded
+    Decay {
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LessonArgs {
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// Show and change the configuration
+#[derive(Debug, Args)]
+#[command(after_help = help::CONFIG)]
+pub(crate) struct ConfigArgs {
+    #[command(subcommand)]
+    pub(crate) action: ConfigAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigAction {
+    /// List every key with its value
+    List {
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Print the value of one key
+    Get {
+        #[arg(value_name = "KEY", value_parser = Names::config_keys())]
+        key: String,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Change the value of one key
+    Set {
+        #[arg(value_name = "KEY", value_parser = Names::config_keys())]
+        key: String,
+        #[arg(value_name = "VALUE", allow_negative_numbers = true)]
+        value: String,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+}
+
+/// Check a plugin folder: what the client would silently ignore is named
+#[derive(Debug, Args)]
+#[command(after_help = help::VALIDATE)]
+pub(crate) struct ValidateArgs {
+    /// The folder; by default `CLAUDE_PLUGIN_ROOT`, else the installed one, else ./plugins/overtone
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) plugin: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// Print a completion script for a shell
+#[derive(Debug, Args)]
+#[command(after_help = help::COMPLETIONS)]
+pub(crate) struct CompletionsArgs {
+    pub(crate) shell: Shell,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    /// Every command and every option says what it is for.
+    #[test]
+    fn nothing_is_without_help() {
+        fn check(command: &clap::Command) {
+            assert!(command.get_about().is_some(), "{} has no description", command.get_name());
+            for argument in command.get_arguments().filter(|a| !a.is_positional()) {
+                assert!(argument.get_help().is_some(), "{} {}", command.get_name(), argument.get_id());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
+    }
+}

@@ -1,0 +1,112 @@
+//! The examples at the end of each help page.
+
+pub(super) const OVERTONE: &str = "\
+Examples:
+  overtone up                              install the plugin
+  overtone init standard --feature login   start a workflow in this session
+  overtone status                          where it stands, what comes next
+  overtone timeline --follow               watch what happens
+  overtone config set language en          zh-TW, zh-CN or en
+
+Inside Claude Code: /ot:auto <wish> chooses the workflow and runs it.
+State is in ~/.overtone (or OVERTONE_HOME), documents in <project>/specs.";
+
+pub(super) const UP: &str = "\
+Writes the plugin to ~/.overtone/plugin and a copy of this program into its
+bin folder. Running it again repairs and updates; running sessions are not
+disturbed.
+
+Example:
+  overtone up && claude --plugin-dir ~/.overtone/plugin";
+
+pub(super) const INIT: &str = "\
+Examples:
+  overtone init quick
+  overtone init standard --feature user-login
+  overtone init debug --force                  replace what is running
+
+The feature's documents are in specs/features/in-progress/<name>. A paused or
+noted feature is taken up again. Workflows of one stage keep no documents.";
+
+pub(super) const STATUS: &str = "\
+Examples:
+  overtone status
+  overtone status --json | jq .workflow.currentStage
+
+Ends with 0 when there is simply no workflow, with 1 when a file is broken.";
+
+pub(super) const STOP: &str = "\
+Example:
+  overtone stop       and later: overtone resume";
+
+pub(super) const RESUME: &str = "\
+Example:
+  overtone resume     after the retry limit, this gives new attempts";
+
+pub(super) const TIMELINE: &str = "\
+Examples:
+  overtone timeline --since 2h
+  overtone timeline --category error --category tool
+  overtone timeline --type stage:complete --limit 0
+  overtone timeline --follow --json | jq .type
+
+Times are UTC. With --json every line is one event, as it was recorded.";
+
+pub(super) const STATS: &str = "\
+Examples:
+  overtone stats
+  overtone stats --all --json
+
+pass@1: stages that passed at the first attempt; pass@3: within the first
+three. An attempt counts when an agent gave a verdict; one that was cut off
+by an API error does not.";
+
+pub(super) const SESSIONS: &str = "\
+Examples:
+  overtone sessions list
+  overtone sessions show 0f3c…
+  overtone sessions rm 0f3c… --yes
+  overtone sessions gc --dry-run";
+
+pub(super) const SPECS: &str = "\
+Examples:
+  overtone specs new user-login --workflow standard
+  overtone specs new dark-mode --backlog
+  overtone specs pause user-login
+  overtone specs list --json";
+
+pub(super) const INSTINCT: &str = "\
+Examples:
+  overtone instinct list
+  overtone instinct contradict er-1a2b3c4d
+
+A lesson starts at 30% and is told to the main agent from 70% on: +5% when it
+is seen or confirmed, -10% when it is contradicted, -2% a week. Below 20% it
+is forgotten.";
+
+pub(super) const CONFIG: &str = "\
+Examples:
+  overtone config list
+  overtone config get language
+  overtone config set loop.maxIterations 40";
+
+pub(super) const VALIDATE: &str = "\
+Examples:
+  overtone validate
+  overtone validate --plugin plugins/overtone";
+
+pub(super) const STATUSLINE: &str = "\
+In Claude Code's settings.json:
+  \"statusLine\": {
+    \"type\": \"command\",
+    \"command\": \"~/.overtone/plugin/bin/overtone statusline\"
+  }
+
+Shows workflow, progress, stage, agents, context use (yellow from 70%, red
+from 90%), cost and compactions.";
+
+pub(super) const COMPLETIONS: &str = "\
+Examples:
+  overtone completions bash > ~/.local/share/bash-completion/completions/overtone
+  overtone completions zsh  > ~/.zfunc/_overtone
+  overtone completions fish > ~/.config/fish/completions/overtone.fish";

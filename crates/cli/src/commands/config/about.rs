@@ -1,0 +1,49 @@
+//! What a key is for and which values it takes, in the person's language.
+
+use overtone_messages::{Lang, cli as words};
+use overtone_store::config::{Key, Kind};
+
+pub(super) fn about(lang: Lang, key: &Key) -> String {
+    match key.name {
+        "language" => words::about_language(lang),
+        "compact.thresholdMb" => words::about_threshold_mb(lang),
+        "compact.thresholdPercent" => words::about_threshold_percent(lang),
+        "compact.cooldownStages" => words::about_cooldown(lang),
+        "loop.maxIterations" => words::about_iterations(lang),
+        "loop.maxConsecutiveErrors" => words::about_errors(lang),
+        "limits.failures" => words::about_failures(lang),
+        "limits.rejections" => words::about_rejections(lang),
+        "limits.retros" => words::about_retros(lang),
+        "agents.foreground" => words::about_foreground(lang),
+        "dashboard.enabled" => words::about_dashboard(lang),
+        "dashboard.port" => words::about_port(lang),
+        "dashboard.idleMinutes" => words::about_idle(lang),
+        "retention.days" => words::about_days(lang),
+        "retention.sessions" => words::about_sessions(lang),
+        "instinct.enabled" => words::about_instinct(lang),
+        // A key that is newer than its translation.
+        _ => key.about.to_owned(),
+    }
+}
+
+pub(super) fn allowed(lang: Lang, key: &Key) -> String {
+    match key.kind {
+        Kind::Language | Kind::Switch => key.allowed(),
+        Kind::Whole(low, high) => words::whole_number(lang, low, high),
+        Kind::Number(high) => words::any_number(lang, &high.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use overtone_store::config::KEYS;
+
+    #[test]
+    fn every_key_is_translated() {
+        for key in &KEYS {
+            assert_ne!(about(Lang::ZhTw, key), key.about, "{}", key.name);
+            assert_ne!(about(Lang::ZhCn, key), key.about, "{}", key.name);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What `overtone init` tells: the workflow, its stages, the feature, the next step.
+
+use std::path::PathBuf;
+
+use overtone_engine::commands::next_words;
+use overtone_engine::state::WorkflowState;
+use overtone_messages::{cli as words, shelf_label, stage_name, workflow_purpose};
+use overtone_registry::{StageKey, Workflow};
+use overtone_store::{Session, clock};
+use serde_json::{Value, json};
+
+use super::feature::Attached;
+use crate::args::OutputArgs;
+use crate::context::Context;
+use crate::ui::error::Done;
+use crate::ui::out;
+use crate::ui::style::Tone;
+use crate::ui::table::{ARROW, Cell, Fields};
+
+/// A workflow that has just begun.
+pub(super) struct Started {
+    pub(super) session: Session,
+    pub(super) workflow: Workflow,
+    pub(super) attached: Attached,
+    pub(super) set_aside: Vec<PathBuf>,
+}
+
+pub(super) fn print(context: &Context, output: &OutputArgs, started: &Started) -> Done {
+    let state = WorkflowState::new(started.session.id().as_str(), started.workflow, None, clock::now());
+    let next = next_words(&state, &context.settings(), context.lang);
+    if output.json { out::json(&object(started, &next)) } else { out::print(&text(context, started, &next)) }
+}
+
+fn object(started: &Started, next: &str) -> Value {
+    json!({
+        "session": started.session.id().as_str(),
+        "workflow": started.workflow.name(),
+        "stages": started.workflow.stage_keys().map(|key| key.to_string()).collect::<Vec<_>>(),
+        "feature": started.attached.name(),
+        "featureCreated": started.attached.is_new(),
+        "setAside": started.set_aside,
+        "next": next,
+    })
+}
+
+fn text(context: &Context, started: &Started, next: &str) -> String {
+    let lang = context.lang;
+    let mut fields = Fields::default();
+    let title =
+        words::workflow_with_purpose(lang, started.workflow.name(), workflow_purpose(lang, started.workflow));
+    fields.add(words::label_started(lang), Cell::new(title).tone(Tone::Strong));
+    fields.add_chain(words::label_stages(lang), stages_line(context, started.workflow));
+    if let Some(line) = feature_line(context, &started.attached) {
+        fields.add(words::label_feature(lang), line);
+    }
+    for path in &started.set_aside {
+        fields.add(words::label_set_aside(lang), path.display().to_string());
+    }
+    format!("{}→ {next}\n", fields.render(context.palette))
+}
+
+/// `💻 開發 → 🔍 審查 + 🧪 測試 → …`: a plus joins what runs in parallel.
+fn stages_line(context: &Context, workflow: Workflow) -> String {
+    let group = |key: StageKey| workflow.group_of(key).map(|(_, keys)| keys);
+    let mut line = String::new();
+    let mut before: Option<StageKey> = None;
+    for key in workflow.stage_keys() {
+        line.push_str(match before {
+            None => "",
+            Some(other) if group(other).is_some_and(|keys| keys.contains(&key)) => " + ",
+            Some(_) => ARROW,
+        });
+        line.push_str(&stage_name(context.lang, key.stage));
+        before = Some(key);
+    }
+    line
+}
+
+fn feature_line(context: &Context, attached: &Attached) -> Option<String> {
+    let lang = context.lang;
+    match attached {
+        Attached::Nothing => None,
+        Attached::Ignored(name) => Some(words::feature_ignored(lang, name)),
+        Attached::Created(feature) => {
+            Some(words::feature_created(lang, &feature.name, &feature.dir.display().to_string()))
+        }
+        Attached::TakenUp(feature, from) => {
+            Some(words::feature_taken_up(lang, &feature.name, shelf_label(lang, from.folder())))
+        }
+        Attached::Joined(feature) => {
+            let tasks = feature.tasks.clone().unwrap_or_default();
+            Some(words::feature_joined(lang, &feature.name, tasks.checked, tasks.total))
+        }
+    }
+}

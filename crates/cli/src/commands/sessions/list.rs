@@ -1,0 +1,55 @@
+//! `overtone sessions list`.
+
+use overtone_messages::cli as words;
+use overtone_store::clock;
+use serde_json::json;
+
+use super::summary::{self, Summary};
+use crate::args::OutputArgs;
+use crate::context::Context;
+use crate::ui::error::Done;
+use crate::ui::out;
+use crate::ui::quantity::{age, size};
+use crate::ui::style::Tone;
+use crate::ui::table::{Cell, Table};
+
+pub(super) fn run(context: &Context, output: &OutputArgs) -> Done {
+    let sessions = summary::all(context)?;
+    if output.json {
+        let list: Vec<_> = sessions.iter().map(Summary::object).collect();
+        return out::json(&json!({ "sessions": list }));
+    }
+    if sessions.is_empty() {
+        return out::print(&words::no_sessions(context.lang));
+    }
+    out::print(&table(context, &sessions).render(context.palette))
+}
+
+/// A star marks the current session.
+pub(super) fn table(context: &Context, sessions: &[Summary]) -> Table {
+    let lang = context.lang;
+    let now = clock::now();
+    let mut table = Table::with_head([
+        String::new(),
+        words::head_session(lang),
+        words::label_workflow(lang),
+        words::label_progress(lang),
+        words::head_state(lang),
+        words::head_activity(lang),
+        words::head_size(lang),
+    ]);
+    for session in sessions {
+        let (done, total) = session.progress;
+        let progress = if total > 0 { format!("{done}/{total}") } else { "–".to_owned() };
+        table.row([
+            Cell::new(if session.current { "*" } else { " " }).tone(Tone::Good),
+            session.id().into(),
+            session.workflow.as_deref().unwrap_or("–").into(),
+            Cell::new(progress).right(),
+            Cell::new(session.state.label(lang)).tone(session.state.tone()),
+            words::ago(lang, &age(now.since(session.last_activity))).into(),
+            Cell::new(size(session.bytes)).right(),
+        ]);
+    }
+    table
+}

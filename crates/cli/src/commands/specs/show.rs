@@ -1,0 +1,79 @@
+//! Features for people and for programs.
+
+use overtone_messages::{cli as words, shelf_label};
+use overtone_store::specs::{Feature, Shelf};
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::ui::style::Tone;
+use crate::ui::table::{Cell, Fields, Table};
+
+pub(super) fn object(feature: &Feature) -> Value {
+    let tasks = feature
+        .tasks
+        .as_ref()
+        .map(|tasks| json!({ "checked": tasks.checked, "total": tasks.total, "pending": tasks.pending }));
+    json!({
+        "name": feature.name, "shelf": feature.shelf.folder(), "workflow": feature.workflow,
+        "created": feature.created, "dir": feature.dir, "tasks": tasks,
+    })
+}
+
+/// Ticked tasks and all tasks.
+pub(super) fn tasks_of(feature: &Feature) -> (usize, usize) {
+    feature.tasks.as_ref().map_or((0, 0), |tasks| (tasks.checked, tasks.total))
+}
+
+pub(super) fn table(context: &Context, features: &[Feature]) -> Table {
+    let lang = context.lang;
+    let mut table = Table::with_head([
+        words::head_shelf(lang),
+        words::head_name(lang),
+        words::label_workflow(lang),
+        words::head_tasks(lang),
+        words::head_created(lang),
+    ]);
+    for feature in features {
+        let tone = if feature.shelf == Shelf::InProgress { Tone::Strong } else { Tone::Faint };
+        table.row([
+            Cell::new(shelf_label(lang, feature.shelf.folder())).tone(tone),
+            feature.name.as_str().into(),
+            feature.workflow.as_deref().unwrap_or("–").into(),
+            Cell::new(progress(feature)).right(),
+            day(feature).into(),
+        ]);
+    }
+    table
+}
+
+pub(super) fn text(context: &Context, feature: &Feature) -> String {
+    let lang = context.lang;
+    let mut fields = Fields::default();
+    fields.add(words::label_feature(lang), Cell::new(&*feature.name).tone(Tone::Strong));
+    fields.add(words::head_shelf(lang), shelf_label(lang, feature.shelf.folder()));
+    if let Some(workflow) = &feature.workflow {
+        fields.add(words::label_workflow(lang), workflow.as_str());
+    }
+    if let Some(created) = &feature.created {
+        fields.add(words::head_created(lang), created.as_str());
+    }
+    fields.add(words::label_folder(lang), feature.dir.display().to_string());
+    let pending = feature.tasks.iter().flat_map(|tasks| &tasks.pending);
+    let tasks = pending.map(|task| Cell::new(format!("- [ ] {task}")));
+    let lines = std::iter::once(Cell::new(progress(feature))).chain(tasks);
+    fields.add_lines(words::head_tasks(lang), lines.collect());
+    fields.render(context.palette)
+}
+
+fn progress(feature: &Feature) -> String {
+    match tasks_of(feature) {
+        (_, 0) => "–".to_owned(),
+        (checked, total) => format!("{checked}/{total}"),
+    }
+}
+
+/// The date of a time stamp; anything else is shown as it is.
+fn day(feature: &Feature) -> &str {
+    let created = feature.created.as_deref().unwrap_or("–");
+    created.split('T').next().unwrap_or(created)
+}

@@ -1,0 +1,99 @@
+//! `overtone stats`: how often stages pass, and how long they take.
+
+mod compute;
+
+use overtone_messages::cli as words;
+use overtone_store::{Session, timeline};
+use serde_json::{Value, json};
+
+use crate::args::StatsArgs;
+use crate::context::Context;
+use crate::ui::error::{Done, Failure, warn};
+use crate::ui::out;
+use crate::ui::quantity::percent;
+use crate::ui::table::{Cell, Fields, Table};
+use compute::{Figures, Stats};
+use overtone_engine::text::duration;
+
+pub(crate) fn run(context: &Context, args: &StatsArgs) -> Done {
+    let mut stats = Stats::default();
+    for session in sessions(context, args)? {
+        let path = session.timeline_file();
+        let (entries, unreadable) =
+            timeline::read_all(&path).map_err(|error| Failure::store(context.lang, &error))?;
+        if unreadable > 0 {
+            warn(&words::unreadable_lines(context.lang, unreadable, &path.display().to_string()));
+        }
+        stats.add_session(&entries);
+    }
+    let figures = stats.figures();
+    if args.session.output.json {
+        return out::json(&object(&figures));
+    }
+    if figures.stages.is_empty() {
+        return out::print(&words::no_stats(context.lang));
+    }
+    out::print(&text(context, &figures))
+}
+
+fn sessions(context: &Context, args: &StatsArgs) -> Result<Vec<Session>, Failure> {
+    if args.all {
+        return context.home()?.sessions().map_err(|error| Failure::store(context.lang, &error));
+    }
+    match &args.session.id {
+        Some(id) => context.existing_session(id).map(|session| vec![session]),
+        None => context.required_session(None).map(|session| vec![session]),
+    }
+}
+
+fn object(figures: &Figures) -> Value {
+    let stage = |stage: &compute::StageFigures| {
+        json!({
+            "stage": stage.stage, "runs": stage.runs, "passAt1": stage.pass_at_1, "passAt3": stage.pass_at_3,
+            "failures": stage.failures, "medianMs": stage.median, "p90Ms": stage.p90,
+        })
+    };
+    json!({
+        "sessions": figures.sessions,
+        "workflows": {
+            "started": figures.started, "completed": figures.completed, "aborted": figures.aborted,
+        },
+        "passAt1": figures.pass_at_1,
+        "passAt3": figures.pass_at_3,
+        "failures": figures.failures,
+        "stages": figures.stages.iter().map(stage).collect::<Vec<_>>(),
+    })
+}
+
+fn text(context: &Context, figures: &Figures) -> String {
+    let lang = context.lang;
+    let share = |share: Option<f64>| share.map_or_else(|| "–".to_owned(), percent);
+    let time = |millis: Option<i64>| millis.map_or_else(|| "–".to_owned(), duration);
+    let mut head = Fields::default();
+    head.add(words::label_sessions(lang), figures.sessions.to_string());
+    let counts = words::workflow_counts(lang, figures.started, figures.completed, figures.aborted);
+    head.add(words::label_workflow(lang), counts);
+    head.add("pass@1".into(), share(figures.pass_at_1));
+    head.add("pass@3".into(), share(figures.pass_at_3));
+    let mut table = Table::with_head([
+        words::label_stage(lang),
+        words::head_runs(lang),
+        "pass@1".into(),
+        "pass@3".into(),
+        words::head_failures(lang),
+        words::head_median(lang),
+        "p90".into(),
+    ]);
+    for stage in &figures.stages {
+        table.row([
+            stage.stage.as_str().into(),
+            Cell::new(stage.runs.to_string()).right(),
+            Cell::new(share(stage.pass_at_1)).right(),
+            Cell::new(share(stage.pass_at_3)).right(),
+            Cell::new(stage.failures.to_string()).right(),
+            Cell::new(time(stage.median)).right(),
+            Cell::new(time(stage.p90)).right(),
+        ]);
+    }
+    format!("{}\n{}", head.render(context.palette), table.render(context.palette))
+}

@@ -1,0 +1,34 @@
+//! `overtone status`: where the workflow stands. A skill embeds it, so "no workflow" is an answer, not a failure.
+
+mod object;
+mod text;
+mod view;
+
+use overtone_messages::cli as words;
+
+use crate::args::SessionArgs;
+use crate::context::Context;
+use crate::ui::error::Done;
+use crate::ui::out;
+pub(super) use object::object;
+pub(super) use text::{fields, next_line, progress};
+pub(super) use view::View;
+
+pub(crate) fn run(context: &Context, args: &SessionArgs) -> Done {
+    let session = context.session(args.id.as_deref())?;
+    let view = session.map(|session| View::load(context, &session)).transpose()?;
+    if args.output.json {
+        return out::json(&object(context, view.as_ref()));
+    }
+    match view.filter(|view| view.workflow.is_some()) {
+        Some(view) => {
+            let fields = fields(context, &view).render(context.palette);
+            out::print(&(fields + &next_line(context, &view)))
+        }
+        None => out::print(&format!(
+            "{}\n{}",
+            words::no_workflow(context.lang),
+            words::how_to_start(context.lang)
+        )),
+    }
+}

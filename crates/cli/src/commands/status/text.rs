@@ -1,0 +1,154 @@
+//! The state of a session as lines for people.
+
+use overtone_engine::commands::next_words;
+use overtone_engine::state::{ActiveAgent, Ending, LoopState, Status, StoppedBy, WorkflowState};
+use overtone_engine::text::{duration, progress_bar};
+use overtone_messages::{cli as words, context as shared, stage_name, workflow_purpose};
+use overtone_registry::StageKey;
+use overtone_registry::limits::LISTED_TASKS;
+
+use super::View;
+use crate::context::Context;
+use crate::ui::style::Tone;
+use crate::ui::table::{Cell, Fields};
+
+/// The whole state, without the next step.
+pub(crate) fn fields(context: &Context, view: &View) -> Fields {
+    let lang = context.lang;
+    let mut fields = Fields::default();
+    fields.add(words::label_session(lang), view.session.id().as_str());
+    let Some(workflow) = &view.workflow else {
+        fields.add(words::label_workflow(lang), words::no_workflow(lang));
+        return fields;
+    };
+    fields.add(words::label_workflow(lang), title(context, workflow));
+    fields.add_chain(words::label_progress(lang), bar(context, workflow));
+    if let Some(stage) = current(context, workflow).filter(|_| workflow.is_open()) {
+        fields.add(words::label_stage(lang), stage);
+    }
+    if !workflow.active_agents.is_empty() {
+        let agents = workflow.active_agents.iter().map(|agent| agent_line(context, view, agent));
+        fields.add_lines(words::label_agents(lang), agents.collect());
+    }
+    fields.add(words::label_counters(lang), counters(context, workflow));
+    if let Some(looping) = &view.looping {
+        fields.add(words::label_loop(lang), loop_cell(context, looping));
+    }
+    if let Some(name) = &workflow.feature_name {
+        fields.add_lines(words::label_feature(lang), feature_lines(context, view, name));
+    }
+    if let Some(line) = context_line(context, view) {
+        fields.add(words::label_context(lang), line);
+    }
+    fields
+}
+
+/// The workflow, the bar and the next step alone.
+pub(crate) fn progress(context: &Context, view: &View) -> String {
+    let Some(workflow) = &view.workflow else { return String::new() };
+    let mut fields = Fields::default();
+    fields.add(words::label_workflow(context.lang), title(context, workflow));
+    fields.add_chain(words::label_progress(context.lang), bar(context, workflow));
+    fields.render(context.palette) + &next_line(context, view)
+}
+
+pub(crate) fn next_line(context: &Context, view: &View) -> String {
+    let stopped = view.looping.as_ref().is_some_and(|l| l.stopped && l.stopped_by == Some(StoppedBy::User));
+    match &view.workflow {
+        Some(workflow) if workflow.is_open() && stopped => {
+            format!("→ {}\n", words::resume_to_go_on(context.lang))
+        }
+        Some(workflow) => format!("→ {}\n", next_words(workflow, &context.settings(), context.lang)),
+        None => String::new(),
+    }
+}
+
+fn title(context: &Context, workflow: &WorkflowState) -> Cell {
+    let lang = context.lang;
+    let name = &workflow.workflow_type;
+    let known =
+        workflow.template().map(|w| words::workflow_with_purpose(lang, name, workflow_purpose(lang, w)));
+    let text = known.unwrap_or_else(|| name.clone());
+    match workflow.ending {
+        None => Cell::new(text).tone(Tone::Strong),
+        Some(Ending::Completed) => {
+            Cell::new(format!("{text} · {}", words::state_completed(lang))).tone(Tone::Good)
+        }
+        Some(Ending::Aborted) => {
+            Cell::new(format!("{text} · {}", words::state_aborted(lang))).tone(Tone::Bad)
+        }
+    }
+}
+
+fn bar(context: &Context, workflow: &WorkflowState) -> String {
+    let (done, total) = (workflow.resolved_count(), workflow.stages.len());
+    format!("{} ({done}/{total})", progress_bar(context.lang, workflow))
+}
+
+/// What is being worked on, else what comes next.
+fn current(context: &Context, workflow: &WorkflowState) -> Option<String> {
+    let active = workflow.stages.iter().filter(|stage| stage.status == Status::Active).map(|stage| stage.key);
+    let mut keys: Vec<_> = active.collect();
+    if keys.is_empty() {
+        keys.extend(workflow.current_stage);
+    }
+    let names: Vec<_> = keys.into_iter().map(|key| stage_title(context, key)).collect();
+    (!names.is_empty()).then(|| names.join(" + "))
+}
+
+/// With the key where a workflow has the stage twice.
+fn stage_title(context: &Context, key: StageKey) -> String {
+    let name = stage_name(context.lang, key.stage);
+    if key.occurrence == 1 { name } else { shared::active_agent(context.lang, &name, &key.to_string()) }
+}
+
+fn agent_line(context: &Context, view: &View, agent: &ActiveAgent) -> Cell {
+    let stage = agent.stage.map_or_else(|| "–".to_owned(), |key| key.to_string());
+    let name = shared::active_agent(context.lang, &agent.slot, &stage);
+    let since = agent.started_at.map(|at| format!(" · {}", duration(view.now.since(at)))).unwrap_or_default();
+    Cell::new(name + &since)
+}
+
+fn counters(context: &Context, workflow: &WorkflowState) -> Cell {
+    let (lang, settings) = (context.lang, context.settings());
+    let text = [
+        shared::failures(lang, workflow.fail_count, settings.max_failures),
+        shared::rejections(lang, workflow.reject_count, settings.max_rejections),
+        words::retros(lang, workflow.retro_count, settings.max_retros),
+    ];
+    let worn = workflow.counted_failures() + 1 >= settings.max_failures
+        || workflow.counted_rejections() + 1 >= settings.max_rejections;
+    Cell::new(text.join(" · ")).tone(if worn { Tone::Warning } else { Tone::Plain })
+}
+
+fn loop_cell(context: &Context, looping: &LoopState) -> Cell {
+    let lang = context.lang;
+    let rounds = words::rounds(lang, looping.iterations, context.settings().max_iterations);
+    let (state, tone) = match (looping.stopped, looping.stopped_by) {
+        (false, _) => (words::loop_running(lang), Tone::Plain),
+        (true, Some(StoppedBy::User)) => (words::loop_stopped_by_user(lang), Tone::Warning),
+        (true, Some(StoppedBy::SessionEnd)) => (words::loop_stopped_by_end(lang), Tone::Warning),
+        (true, Some(StoppedBy::Completion)) => (words::state_completed(lang), Tone::Good),
+        (true, Some(StoppedBy::Limit)) => (words::loop_stopped_by_limit(lang), Tone::Bad),
+        (true, None) => (words::state_stopped(lang), Tone::Warning),
+    };
+    Cell::new(format!("{rounds} · {state}")).tone(tone)
+}
+
+fn feature_lines(context: &Context, view: &View, name: &str) -> Vec<Cell> {
+    let Some(feature) = &view.feature else { return vec![Cell::new(name)] };
+    let head = words::feature_tasks(context.lang, name, feature.checked, feature.total);
+    let tasks = feature.pending.iter().take(LISTED_TASKS).map(|task| format!("- [ ] {task}"));
+    let hidden = feature.pending.len().saturating_sub(LISTED_TASKS);
+    let more = (hidden > 0).then(|| shared::more_tasks(context.lang, hidden));
+    std::iter::once(head).chain(tasks).chain(more).map(Cell::new).collect()
+}
+
+fn context_line(context: &Context, view: &View) -> Option<Cell> {
+    let (auto, manual) = (view.compactions.automatic, view.compactions.manual);
+    let all = auto.saturating_add(manual);
+    let compactions = (all > 0).then(|| words::compactions(context.lang, all, auto, manual));
+    let percent = view.context_percent.map(|percent| format!("{percent}%"));
+    let parts: Vec<_> = percent.into_iter().chain(compactions).collect();
+    (!parts.is_empty()).then(|| Cell::new(parts.join(" · ")))
+}

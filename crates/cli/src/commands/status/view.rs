@@ -1,0 +1,49 @@
+//! Everything that is known about one session, read once.
+
+use overtone_engine::Feature;
+use overtone_engine::state::{LoopState, Millis, WorkflowState};
+use overtone_store::specs::Specs;
+use overtone_store::{Compactions, Session, clock};
+
+use crate::context::Context;
+use crate::ui::error::Failure;
+
+#[derive(Debug)]
+pub(crate) struct View {
+    pub(crate) session: Session,
+    pub(crate) workflow: Option<WorkflowState>,
+    pub(crate) looping: Option<LoopState>,
+    /// The workflow's own feature, if it is in progress in this project.
+    pub(crate) feature: Option<Feature>,
+    pub(crate) compactions: Compactions,
+    pub(crate) context_percent: Option<u32>,
+    pub(crate) now: Millis,
+}
+
+impl View {
+    pub(crate) fn load(context: &Context, session: &Session) -> Result<Self, Failure> {
+        let broken = |error| Failure::store(context.lang, &error);
+        let workflow = session.workflow().map_err(broken)?.map(|document| document.state);
+        let looping = session.looping().map_err(broken)?.map(|document| document.state);
+        let feature = workflow.as_ref().and_then(|workflow| own_feature(context, workflow));
+        Ok(Self {
+            workflow,
+            looping,
+            feature,
+            compactions: session.compactions(),
+            context_percent: session.context_percent(),
+            now: clock::now(),
+            session: session.clone(),
+        })
+    }
+}
+
+/// Specs that cannot be read are passed over: the rest is still worth seeing.
+fn own_feature(context: &Context, workflow: &WorkflowState) -> Option<Feature> {
+    let own = workflow.feature_name.as_deref()?;
+    let feature = Specs::new(context.project(None).ok()?).active(Some(own)).ok()??;
+    let tasks = feature.tasks.unwrap_or_default();
+    let feature =
+        Feature { name: feature.name, checked: tasks.checked, total: tasks.total, pending: tasks.pending };
+    (feature.name == own).then_some(feature)
+}

@@ -1,0 +1,106 @@
+//! `overtone timeline`: what happened in a session.
+
+mod backwards;
+mod filter;
+mod follow;
+mod line;
+
+use std::path::Path;
+
+use overtone_messages::cli as words;
+use overtone_store::timeline::Entry;
+
+use crate::args::TimelineArgs;
+use crate::context::Context;
+use crate::ui::error::{Done, Failure, warn};
+use crate::ui::out;
+use backwards::Backwards;
+use filter::Filter;
+
+/// How many events are shown when nothing else is asked for.
+const DEFAULT_LIMIT: usize = 50;
+
+pub(crate) fn run(context: &Context, args: &TimelineArgs) -> Done {
+    let filter = Filter::new(context, args)?;
+    let session = match &args.session.id {
+        // A session that is followed may begin later.
+        Some(id) if !args.follow => context.existing_session(id)?,
+        other => context.required_session(other.as_deref())?,
+    };
+    let path = session.timeline_file();
+    let printer =
+        Printer { context, json: args.session.output.json, label_width: line::label_width(context.lang) };
+    let past = read_past(context, &path, &filter, limit(args))?;
+    if past.unreadable > 0 {
+        warn(&words::unreadable_lines(context.lang, past.unreadable, &path.display().to_string()));
+    }
+    printer.print(&past.entries)?;
+    if args.follow {
+        return follow::follow(context, &path, past.end, &filter, |entry| printer.print(&[entry]));
+    }
+    if past.entries.is_empty() && !printer.json {
+        return out::print(&words::no_events(context.lang));
+    }
+    Ok(())
+}
+
+fn limit(args: &TimelineArgs) -> usize {
+    match args.limit {
+        Some(0) => usize::MAX,
+        Some(limit) => limit,
+        None if args.since.is_some() => usize::MAX,
+        None => DEFAULT_LIMIT,
+    }
+}
+
+/// What the timeline held at one moment.
+#[derive(Default)]
+struct Past {
+    entries: Vec<Entry>,
+    unreadable: usize,
+    /// Where the whole lines ended.
+    end: u64,
+}
+
+/// The newest events that pass, oldest first. Reads from the end and no further back than needed.
+fn read_past(context: &Context, path: &Path, filter: &Filter, limit: usize) -> Result<Past, Failure> {
+    let unreadable = |error: std::io::Error| Failure::io(context.lang, path, &error);
+    let Some(lines) = Backwards::open(path).map_err(unreadable)? else { return Ok(Past::default()) };
+    let mut past = Past { end: lines.end(), ..Past::default() };
+    for line in lines {
+        let line = line.map_err(unreadable)?;
+        match Entry::parse(&String::from_utf8_lossy(&line)) {
+            Some(entry) if filter.is_before(&entry) => break,
+            Some(entry) if filter.passes(&entry) => past.entries.push(entry),
+            Some(_) => {}
+            None if line.trim_ascii().is_empty() => {}
+            None => past.unreadable += 1,
+        }
+        if past.entries.len() >= limit {
+            break;
+        }
+    }
+    past.entries.reverse();
+    Ok(past)
+}
+
+struct Printer<'a> {
+    context: &'a Context,
+    json: bool,
+    label_width: usize,
+}
+
+impl Printer<'_> {
+    fn print(&self, entries: &[Entry]) -> Done {
+        let lines = entries.iter().map(|entry| {
+            let line =
+                if self.json { recorded(entry) } else { line::render(self.context, entry, self.label_width) };
+            line + "\n"
+        });
+        out::print(&lines.collect::<String>())
+    }
+}
+
+fn recorded(entry: &Entry) -> String {
+    serde_json::Value::Object(entry.fields.clone()).to_string()
+}

@@ -1,0 +1,117 @@
+//! One event as a line: time, label, and what it was about.
+
+use overtone_engine::text::duration;
+use overtone_messages::{Lang, event_label};
+use overtone_registry::EventKind;
+use overtone_store::timeline::Entry;
+use serde_json::Value;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::context::Context;
+use crate::ui::quantity::moment;
+use crate::ui::style::Tone;
+
+/// Shown in columns of their own, or for programs only.
+const HEAD: [&str; 4] = ["ts", "type", "category", "label"];
+/// Fields whose value says enough without the name.
+const BARE: [&str; 5] = ["stage", "agent", "result", "workflowType", "group"];
+/// A longer value, such as the output of a tool, is cut.
+const VALUE_COLUMNS: usize = 100;
+
+/// How many columns the widest label takes.
+pub(super) fn label_width(lang: Lang) -> usize {
+    EventKind::ALL.map(|kind| event_label(lang, kind).width()).into_iter().max().unwrap_or(0)
+}
+
+pub(super) fn render(context: &Context, entry: &Entry, label_width: usize) -> String {
+    let kind = entry.kind();
+    let label = match kind {
+        Some(kind) => event_label(context.lang, kind).to_owned(),
+        // Written by another version.
+        None => clean(entry.text("type")),
+    };
+    let padding = " ".repeat(label_width.saturating_sub(label.width()));
+    let time = entry.at().map_or_else(|| clean(entry.text("ts")), moment);
+    let line = format!(
+        "{}  {}{padding}  {}",
+        context.palette.paint(Tone::Faint, &time),
+        context.palette.paint(kind.map(tone).unwrap_or_default(), &label),
+        details(entry)
+    );
+    line.trim_end().to_owned()
+}
+
+fn tone(kind: EventKind) -> Tone {
+    match kind {
+        EventKind::ErrorFatal | EventKind::AgentError | EventKind::ToolFailure | EventKind::WorkflowAbort => {
+            Tone::Bad
+        }
+        EventKind::StageRetry | EventKind::SystemWarning | EventKind::SessionCompactSuggestion => {
+            Tone::Warning
+        }
+        EventKind::StageComplete | EventKind::WorkflowComplete | EventKind::LoopComplete => Tone::Good,
+        _ => Tone::Plain,
+    }
+}
+
+fn details(entry: &Entry) -> String {
+    let fields =
+        entry.fields.iter().filter(|(name, value)| !HEAD.contains(&name.as_str()) && !value.is_null());
+    fields.map(|(name, value)| detail(name, value)).collect::<Vec<_>>().join(" · ")
+}
+
+fn detail(name: &str, value: &Value) -> String {
+    if let Some(millis) = value.as_i64().filter(|_| name == "durationMs") {
+        return duration(millis);
+    }
+    let text = cut(&clean(&words_of(value)));
+    if BARE.contains(&name) { text } else { format!("{}={text}", clean(name)) }
+}
+
+fn words_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(list) => list.iter().map(words_of).collect::<Vec<_>>().join(","),
+        other => other.to_string(),
+    }
+}
+
+/// The output of a tool must not move the cursor or change colours.
+fn clean(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
+fn cut(text: &str) -> String {
+    if text.width() <= VALUE_COLUMNS {
+        return text.to_owned();
+    }
+    let mut columns = 0;
+    let fits = |c: &char| {
+        columns += c.width().unwrap_or(0);
+        columns < VALUE_COLUMNS
+    };
+    text.chars().take_while(fits).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(line: &str) -> String {
+        details(&Entry::parse(line).unwrap())
+    }
+
+    #[test]
+    fn details_are_short_and_in_order() {
+        let line = r#"{"ts":"x","type":"stage:complete","stage":"DEV","agent":"developer","result":"pass","attempt":1,"durationMs":200000,"n":null}"#;
+        assert_eq!(shown(line), "DEV · developer · pass · attempt=1 · 3m 20s");
+        assert_eq!(shown(r#"{"stages":["REVIEW","TEST"],"x":{"y":1}}"#), r#"stages=REVIEW,TEST · x={"y":1}"#);
+    }
+
+    #[test]
+    fn foreign_text_is_harmless() {
+        let shown = shown(&format!(r#"{{"error":"a\u001b[2J\n{}"}}"#, "長".repeat(200)));
+        assert!(shown.starts_with("error=a [2J 長"));
+        assert!(shown.width() <= VALUE_COLUMNS + "error=".len() && shown.ends_with('…'));
+    }
+}

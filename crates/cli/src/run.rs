@@ -1,0 +1,67 @@
+//! From the command line to a command and to an exit code: 0 done, 1 failed, 2 not understood.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+use overtone_hooks::Environment;
+use overtone_messages::cli as words;
+
+use crate::args::{Cli, Command};
+use crate::commands;
+use crate::context::Context;
+use crate::ui::error::{Done, Failure};
+use crate::ui::{out, terminal};
+
+const USAGE: u8 = 2;
+
+pub(crate) fn run(program: &OsStr, environment: Environment) -> ExitCode {
+    if Path::new(program).file_name().is_some_and(|name| name == "ccc") {
+        let context = Context::new(environment);
+        Failure::new(words::no_ccc(context.lang)).hint(words::no_ccc_hint(context.lang)).report(context.lang);
+        return ExitCode::from(USAGE);
+    }
+    let Some(command) = Cli::parse().command else { return alone(environment) };
+    let context = Context::new(environment);
+    finish(&context, dispatch(&context, command))
+}
+
+/// Without arguments: a client that passes none has put the event on stdin; a person gets help.
+fn alone(environment: Environment) -> ExitCode {
+    if !terminal::stdin_is_terminal() && overtone_hooks::run_event(&environment) {
+        return ExitCode::SUCCESS;
+    }
+    let help = Cli::command().render_help().ansi().to_string();
+    finish(&Context::new(environment), out::styled(&help))
+}
+
+fn finish(context: &Context, done: Done) -> ExitCode {
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(context.lang),
+    }
+}
+
+fn dispatch(context: &Context, command: Command) -> Done {
+    match command {
+        Command::Up(args) => commands::up::run(context, &args),
+        Command::Init(args) => commands::init::run(context, &args),
+        Command::Status(args) => commands::status::run(context, &args),
+        Command::Stop(args) => commands::stop::run(context, &args),
+        Command::Resume(args) => commands::resume::run(context, &args),
+        Command::Timeline(args) => commands::timeline::run(context, &args),
+        Command::Stats(args) => commands::stats::run(context, &args),
+        Command::Sessions(args) => commands::sessions::run(context, &args),
+        Command::Specs(args) => commands::specs::run(context, &args),
+        Command::Instinct(args) => commands::instinct::run(context, &args),
+        Command::Config(args) => commands::config::run(context, &args),
+        Command::Validate(args) => commands::validate::run(context, &args),
+        Command::Statusline => {
+            commands::statusline::run(&context.environment);
+            Ok(())
+        }
+        Command::Dashboard => commands::dashboard::run(context),
+        Command::Completions(args) => commands::completions::run(&args),
+    }
+}

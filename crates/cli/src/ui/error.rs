@@ -1,0 +1,114 @@
+//! How a command fails: a lowercase fragment with the path, then a hint, on stderr.
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use overtone_messages::{Lang, cli as words};
+use overtone_store::specs::SpecsError;
+use overtone_store::{Problem, StoreError};
+
+/// What a command returns.
+pub(crate) type Done = Result<(), Failure>;
+
+/// Why a command did not do what it was asked for.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    Told {
+        message: String,
+        hint: Option<String>,
+    },
+    /// Our own output could not be written.
+    Output(io::Error),
+}
+
+impl Failure {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self::Told { message: message.into(), hint: None }
+    }
+
+    pub(crate) fn hint(self, text: impl Into<String>) -> Self {
+        match self {
+            Self::Told { message, .. } => Self::Told { message, hint: Some(text.into()) },
+            output @ Self::Output(_) => output,
+        }
+    }
+
+    /// Prints the failure. A reader that has seen enough (`| head`) is no failure.
+    pub(crate) fn report(self, lang: Lang) -> ExitCode {
+        let (message, hint) = match self {
+            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
+            Self::Output(error) => (words::cannot_use(lang, "stdout", &error.to_string()), None),
+            Self::Told { message, hint } => (message, hint),
+        };
+        let hint = hint.map(|hint| format!("hint: {hint}\n")).unwrap_or_default();
+        // There is nowhere to report that stderr is closed.
+        let _ = io::stderr().write_all(format!("error: {message}\n{hint}").as_bytes());
+        ExitCode::FAILURE
+    }
+
+    /// A path that could not be read or written.
+    pub(crate) fn io(lang: Lang, path: &Path, error: &io::Error) -> Self {
+        Self::new(words::cannot_use(lang, &path.display().to_string(), &error.to_string()))
+            .hint(way_on(lang, path))
+    }
+
+    /// A file of the store that could not be used, with how to go on.
+    pub(crate) fn store(lang: Lang, error: &StoreError) -> Self {
+        let path = error.path.display().to_string();
+        match &error.problem {
+            Problem::Io(problem) => Self::io(lang, &error.path, problem),
+            Problem::Broken(what) => {
+                Self::new(words::broken_file(lang, &path, what)).hint(way_on(lang, &error.path))
+            }
+            Problem::Locked => Self::new(words::busy(lang, &path)).hint(words::busy_hint(lang)),
+        }
+    }
+
+    pub(crate) fn specs(lang: Lang, error: &SpecsError) -> Self {
+        match error {
+            SpecsError::Name(name) => {
+                // A pasted page instead of a name must not fill the terminal.
+                let shown: String = name.given().chars().take(80).collect();
+                Self::new(words::bad_feature_name(lang, &format!("{shown:?}")))
+                    .hint(words::bad_feature_name_hint(lang, &name.suggestion()))
+            }
+            SpecsError::Exists { path } => {
+                Self::new(words::feature_exists(lang, &path.display().to_string()))
+                    .hint(words::feature_exists_hint(lang))
+            }
+            SpecsError::NotFound { name, features } => {
+                Self::new(words::no_feature(lang, name, &features.display().to_string()))
+                    .hint(words::no_feature_hint(lang))
+            }
+            // The texts of the others name the action and the path.
+            SpecsError::IntoArchive { .. } | SpecsError::Date { .. } | SpecsError::Io(_) => {
+                Self::new(error.to_string()).hint(words::real_folder_hint(lang))
+            }
+        }
+    }
+
+    /// What the driver of hooks and commands returned.
+    pub(crate) fn driver(lang: Lang, error: &(dyn Error + 'static)) -> Self {
+        match error.downcast_ref::<StoreError>() {
+            Some(store) => Self::store(lang, store),
+            None => Self::new(error.to_string()),
+        }
+    }
+}
+
+/// How to go on when a file of ours is in the way. It is never overwritten unasked.
+fn way_on(lang: Lang, path: &Path) -> String {
+    match path.file_name().and_then(|name| name.to_str()) {
+        Some("workflow.json" | "loop.json") => words::broken_state_hint(lang),
+        Some("config.json") => words::broken_config_hint(lang),
+        _ => words::check_path_hint(lang),
+    }
+}
+
+/// Something that is worth knowing but stopped nothing.
+pub(crate) fn warn(text: &str) {
+    // There is nowhere to report that stderr is closed.
+    let _ = io::stderr().write_all(format!("warning: {text}\n").as_bytes());
+}

@@ -1,0 +1,30 @@
+//! Who is at the other end: a person or a program.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+
+use terminal_size::{Width, terminal_size_of};
+
+/// Whether a person could type something.
+#[allow(clippy::disallowed_methods, reason = "nothing is read: only what it is connected to is asked")]
+pub(crate) fn stdin_is_terminal() -> bool {
+    io::stdin().is_terminal()
+}
+
+/// How many columns stdout has; `None` when it is no terminal.
+pub(crate) fn columns() -> Option<usize> {
+    terminal_size_of(io::stdout()).map(|(Width(columns), _)| usize::from(columns))
+}
+
+/// Whether a person can be asked.
+pub(crate) fn can_ask() -> bool {
+    stdin_is_terminal() && io::stderr().is_terminal()
+}
+
+/// Asks a person; anything but a clear yes is a no.
+#[allow(clippy::disallowed_methods, reason = "a person at a terminal ends the answer with a line break")]
+pub(crate) fn confirm(question: &str) -> bool {
+    let mut answer = String::new();
+    let asked = io::stderr().write_all(format!("{question} [y/N] ").as_bytes());
+    let read = asked.and_then(|()| io::stdin().lock().read_line(&mut answer));
+    read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "是")
+}

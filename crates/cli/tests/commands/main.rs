@@ -1,0 +1,23 @@
+//! Every command of the real binary, in a home of its own: as it should be, with nothing there, with broken files,
+//! with wrong arguments, and as an object for programs.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a test may panic, and it prepares its files without the store it is testing"
+)]
+
+mod config;
+mod general;
+mod init;
+mod instinct;
+mod plugin;
+mod sessions;
+mod specs;
+mod stats;
+mod status;
+mod statusline;
+mod stop_resume;
+mod timeline;
+mod world;

@@ -1,0 +1,137 @@
+use std::fs::{self, File};
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+
+use crate::world::{World, keys, put};
+
+/// Makes everything in a session look that old.
+fn age(world: &World, id: &str, days: u64) {
+    fn walk(dir: &std::path::Path, to: SystemTime) {
+        for entry in fs::read_dir(dir).unwrap().flatten() {
+            if entry.path().is_dir() {
+                walk(&entry.path(), to);
+            }
+            File::open(entry.path()).unwrap().set_modified(to).unwrap();
+        }
+        File::open(dir).unwrap().set_modified(to).unwrap();
+    }
+    walk(&world.session(id), SystemTime::now() - Duration::from_secs(days * 86_400));
+}
+
+fn ids(world: &World) -> Vec<String> {
+    let list = world.json("sessions list --json");
+    list["sessions"].as_array().unwrap().iter().map(|s| s["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn no_sessions_is_an_answer() {
+    let world = World::new();
+    world.run("sessions list").ok().has(&["no sessions yet"]);
+    assert_eq!(world.json("sessions list --json"), json!({ "sessions": [] }));
+    world.run("sessions gc").ok().has(&["Nothing to clean up"]);
+    world.run("sessions").refused_by_parser().stderr_has(&["Commands:"]);
+}
+
+#[test]
+fn sessions_are_listed_with_the_last_active_first() {
+    let world = World::new();
+    for (id, days) in [("old", 3), ("new", 1)] {
+        world.run(&format!("init quick --session {id}")).ok();
+        age(&world, id, days);
+    }
+    world.run("init single").ok();
+    world.run("stop --session old").ok();
+    age(&world, "old", 3);
+    put(&world.session("broken").join("workflow.json"), "{");
+    fs::create_dir_all(world.session("empty")).unwrap();
+    put(&world.state().join("sessions/stray-file"), "x");
+    fs::create_dir_all(world.state().join("sessions/.removed-x-1")).unwrap();
+    let listed = ids(&world);
+    assert_eq!(listed.len(), 5);
+    assert_eq!(listed[3..], ["new", "old"]);
+    let list = world.json("sessions list --json");
+    let of = |id: &str| -> Value {
+        list["sessions"].as_array().unwrap().iter().find(|s| s["id"] == id).unwrap().clone()
+    };
+    assert_eq!(
+        keys(&of("s1")),
+        ["id", "current", "workflow", "done", "total", "status", "lastActivity", "bytes"]
+    );
+    let statuses = ["s1", "old", "broken", "empty"].map(|id| of(id)["status"].clone());
+    assert_eq!(statuses, ["running", "stopped", "broken", "none"]);
+    assert_eq!((&of("s1")["current"], &of("old")["current"]), (&json!(true), &json!(false)));
+    assert!(of("s1")["bytes"].as_u64().unwrap() > 100);
+    world.run("sessions list").ok().has(&["*  s1", "stopped", "broken", "3d ago"]);
+}
+
+#[test]
+fn one_session_is_shown_with_its_folder() {
+    let world = World::new();
+    world.run("init quick --session other-one").ok();
+    world.run("sessions show other-one").ok().has(&["quick", "Folder", "sessions/other-one", "Size"]);
+    let shown = world.json("sessions show other-one --json");
+    assert_eq!((&shown["session"], &shown["current"]), (&json!("other-one"), &json!(false)));
+    assert!(shown["dir"].as_str().unwrap().ends_with("sessions/other-one"));
+    world.run("sessions show other-oen").fails(&["no such session", "did you mean other-one?"]);
+    world.run("sessions show ../../etc").fails(&["not a session id"]);
+    world.run("sessions show").refused_by_parser();
+}
+
+#[test]
+fn removing_needs_a_yes() {
+    let world = World::new();
+    world.run("init quick --session a").ok();
+    world.run("init quick --session b").ok();
+    world.run("sessions rm a").fails(&["--yes"]);
+    world.run("sessions rm a nope --yes").fails(&["no such session: nope"]);
+    world.run("sessions rm .. --yes").fails(&["not a session id"]);
+    world.run("sessions rm --yes").refused_by_parser();
+    assert_eq!(ids(&world).len(), 2, "nothing is removed when one name is wrong");
+    world.run("sessions rm a a --yes").ok().has(&["Removed 1: a"]);
+    assert_eq!(ids(&world), ["b"]);
+    assert_eq!(world.json("sessions rm b --yes --json"), json!({ "removed": ["b"] }));
+    assert_eq!(fs::read_dir(world.state().join("sessions")).unwrap().count(), 0, "nothing is left behind");
+}
+
+#[test]
+fn removing_the_current_session_forgets_it() {
+    let world = World::new().without("OVERTONE_SESSION_ID");
+    world.run("init quick --session gone").ok();
+    put(&world.state().join(".current-session-id"), "gone");
+    world.run("sessions rm gone --yes").ok();
+    assert!(!world.state().join(".current-session-id").exists());
+}
+
+#[test]
+fn old_sessions_are_cleaned_up_and_open_or_current_ones_kept() {
+    let world = World::new();
+    for id in ["s1", "open", "forgotten", "done", "young"] {
+        world.run(&format!("init single --session {id}")).ok();
+    }
+    for id in ["done", "young"] {
+        world.agent(id, "developer", Some("PASS"));
+        world.hook("on-stop", &json!({ "session_id": id, "cwd": world.project() }));
+    }
+    for (id, days) in [("s1", 90), ("open", 20), ("forgotten", 40), ("done", 40), ("young", 2)] {
+        age(&world, id, days);
+    }
+    fs::create_dir_all(world.state().join("sessions/.removed-x-1")).unwrap();
+    let dry = world.json("sessions gc --dry-run --json");
+    assert_eq!(keys(&dry), ["removed", "bytes", "kept", "dryRun"]);
+    assert_eq!((&dry["removed"], &dry["kept"]), (&json!(["done", "forgotten"]), &json!(3)));
+    world.run("sessions gc --dry-run").ok().has(&["forgotten", "nothing was removed"]);
+    assert_eq!(ids(&world).len(), 5);
+    world.run("sessions gc").ok().has(&["Sessions removed: 2"]);
+    assert_eq!(ids(&world), ["young", "open", "s1"]);
+    assert!(!world.state().join("sessions/.removed-x-1").exists(), "left-overs of a kill go, too");
+    world.run("config set retention.sessions 1").ok();
+    assert_eq!(
+        world.json("sessions gc --json")["removed"],
+        json!([]),
+        "the newest is one; the others are protected"
+    );
+    world.run("sessions gc --days 1").ok();
+    assert_eq!(ids(&world), ["s1"], "this very session stays, however old");
+    world.run("sessions gc --days 0").refused_by_parser();
+}

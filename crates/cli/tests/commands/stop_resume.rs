@@ -1,0 +1,63 @@
+use serde_json::json;
+
+use crate::world::{World, keys};
+
+#[test]
+fn nothing_to_do_is_no_failure_and_makes_nothing() {
+    let world = World::new();
+    for line in ["stop", "resume"] {
+        world.run(line).ok().has(&["No workflow is running."]);
+    }
+    assert!(!world.session("s1").exists());
+    world.run("init single").ok();
+    world.run("resume").ok().has(&["nothing to resume"]);
+    world.run("stop").ok();
+    world.run("stop").ok().has(&["stopped already"]);
+}
+
+#[test]
+fn a_stopped_workflow_is_kept_and_goes_on() {
+    let world = World::new();
+    world.run("init quick").ok();
+    world.agent("s1", "developer", Some("PASS"));
+    world.run("stop").ok().has(&["stopped", "✅💻Development", "(1/5)", "overtone resume"]);
+    assert_eq!(world.json("status --json")["loop"]["stoppedBy"], "user");
+    world.run("status").ok().has(&["stopped by the user", "→ The loop is stopped"]);
+    world.run("resume").ok().has(&["goes on", "→ Next, delegate CODE-REVIEWER"]);
+    assert_eq!(world.json("status --json")["loop"]["stopped"], json!(false));
+}
+
+#[test]
+fn a_complete_workflow_has_nothing_to_stop() {
+    let world = World::new();
+    world.run("init single").ok();
+    world.agent("s1", "developer", Some("PASS"));
+    world.hook("on-stop", &json!({ "session_id": "s1", "cwd": world.project() }));
+    world.run("status").ok().has(&["completed"]);
+    for line in ["stop", "resume"] {
+        world.run(line).ok().has(&["complete already"]);
+    }
+    world.run("init quick").ok();
+}
+
+#[test]
+fn the_object_has_its_shape() {
+    let world = World::new();
+    world.run("init single").ok();
+    let stopped = world.json("stop --json");
+    assert_eq!(keys(&stopped), ["session", "changed", "message"]);
+    assert_eq!((&stopped["session"], &stopped["changed"]), (&json!("s1"), &json!(true)));
+    assert_eq!(world.json("stop --json")["changed"], json!(false));
+    assert_eq!(world.json("stop --session other --json")["session"], json!(null));
+}
+
+#[test]
+fn unknown_fields_survive() {
+    let world = World::new();
+    world.run("init single").ok();
+    let file = world.session("s1").join("loop.json");
+    let text = crate::world::read(&file).replacen('{', r#"{"future":[1],"#, 1);
+    crate::world::put(&file, &text);
+    world.run("stop").ok();
+    assert!(crate::world::read(&file).contains("future"));
+}

@@ -1,0 +1,204 @@
+use std::fs::{self, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdout};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::world::{Output, World, put};
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn event(kind: &str, ts: &str) -> String {
+    format!(r#"{{"ts":"{ts}","type":"{kind}","category":"x","label":"y","stage":"DEV"}}"#) + "\n"
+}
+
+fn types(output: &Output) -> Vec<String> {
+    let events = output.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    events.map(|event| event["type"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn no_events_is_an_answer() {
+    let world = World::new();
+    world.run("timeline").ok().has(&["No events"]);
+    assert_eq!(world.run("timeline --json").ok().stdout, "");
+    world.run("timeline --session nope").fails(&["no such session"]);
+    world.without("OVERTONE_SESSION_ID").run("timeline").fails(&["no session"]);
+}
+
+#[test]
+fn events_are_shown_in_order_and_in_the_language() {
+    let world = World::new();
+    world.run("init quick").ok();
+    world.agent("s1", "developer", Some("PASS"));
+    let shown = world.run("timeline").ok().has(&[
+        "workflow started",
+        "quick",
+        "stage complete",
+        "DEV · developer · pass",
+    ]);
+    assert!(shown.stdout.lines().all(|line| line.as_bytes()[19] == b'Z'), "times are UTC: {}", shown.stdout);
+    let order = types(&world.run("timeline --json").ok());
+    assert_eq!(order[..3], ["workflow:start", "loop:start", "stage:start"]);
+    world.with("OVERTONE_LANG", "zh-TW").run("timeline").ok().has(&["工作流啟動", "階段完成"]);
+}
+
+#[test]
+fn filters_work_together() {
+    let world = World::new();
+    let now = overtone_store::clock::to_iso(overtone_store::clock::now());
+    let lines = [
+        event("stage:start", "2020-01-01T00:00:00.000Z"),
+        event("stage:complete", "2020-01-02T00:00:00.000Z"),
+        event("tool:failure", &now),
+        event("stage:start", &now),
+    ];
+    put(&world.session("s1").join("timeline.jsonl"), &lines.concat());
+    let seen = |line: &str| types(&world.run(&format!("timeline --json {line}")).ok());
+    assert_eq!(seen("--type stage:start"), ["stage:start", "stage:start"]);
+    assert_eq!(seen("--type stage:start --limit 1 --since 1h"), ["stage:start"]);
+    assert_eq!(
+        seen("--category tool --category stage --since 2020-01-02"),
+        ["stage:complete", "tool:failure", "stage:start"]
+    );
+    assert_eq!(seen("--since 10m"), ["tool:failure", "stage:start"]);
+    assert_eq!(seen("--limit 2"), ["tool:failure", "stage:start"]);
+    assert_eq!(seen("--limit 0").len(), 4);
+}
+
+#[test]
+fn only_the_newest_are_shown_unless_all_are_asked_for() {
+    let world = World::new();
+    put(
+        &world.session("s1").join("timeline.jsonl"),
+        &event("stage:start", "2020-01-01T00:00:00.000Z").repeat(20_000),
+    );
+    assert_eq!(world.run("timeline").ok().stdout.lines().count(), 50);
+    assert_eq!(world.run("timeline --limit 0").ok().stdout.lines().count(), 20_000);
+}
+
+#[test]
+fn an_unknown_type_is_refused_in_every_language() {
+    let world = World::new();
+    world.run("timeline --type stage:started").fails(&[
+        "未知的 timeline 事件類型",
+        "did you mean stage:start?",
+        "tool:failure",
+    ]);
+    let world = world.with("OVERTONE_LANG", "zh-TW");
+    world.run("timeline --type session:unknown").fails(&["未知的 timeline 事件類型: session:unknown"]);
+    world.run("timeline --category nope").refused_by_parser();
+    world.run("timeline --since yesterday").refused_by_parser();
+    world.run("timeline --limit many").refused_by_parser();
+}
+
+#[test]
+fn broken_lines_are_passed_over_and_told() {
+    let world = World::new();
+    let file = world.session("s1").join("timeline.jsonl");
+    put(
+        &file,
+        &(event("stage:start", "2020-01-01T00:00:00.000Z")
+            + "{torn\n\n\u{1b}[2J\n"
+            + "{\"type\":\"future:thing\",\"a\":\"\\u001b[2J\"}\n{unfinished"),
+    );
+    let shown = world.run("timeline");
+    assert_eq!(shown.code, Some(0));
+    assert_eq!(shown.stdout.lines().count(), 2);
+    assert!(shown.stdout.contains("future:thing") && !shown.stdout.contains('\u{1b}'));
+    shown.stderr_has(&["warning: ", "(2)", "timeline.jsonl"]);
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    world.run("timeline").fails(&["timeline.jsonl"]);
+}
+
+#[test]
+fn two_sessions_do_not_mix() {
+    let world = World::new();
+    world.run("init quick --session a").ok();
+    world.run("init debug --session b").ok();
+    assert!(!world.run("timeline --session a").ok().stdout.contains("debug"));
+}
+
+/// A command that goes on, and its lines.
+struct Following {
+    child: Child,
+    lines: mpsc::Receiver<String>,
+}
+
+impl Following {
+    fn start(world: &World, line: &str) -> Self {
+        let words: Vec<_> = line.split_whitespace().collect();
+        let mut child = world.command(&words).spawn().unwrap();
+        let lines = read_lines(child.stdout.take().unwrap());
+        Self { child, lines }
+    }
+
+    #[track_caller]
+    fn next_type(&self) -> String {
+        let line = self.lines.recv_timeout(PATIENCE).expect("a line in time");
+        serde_json::from_str::<Value>(&line).unwrap()["type"].as_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn read_lines(pipe: ChildStdout) -> mpsc::Receiver<String> {
+    let (sender, lines) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(pipe).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}
+
+#[test]
+fn following_survives_what_happens_to_the_file() {
+    let world = World::new();
+    let file = world.session("s1").join("timeline.jsonl");
+    let following = Following::start(&world, "timeline --follow --json --category stage");
+    let append = |text: &str| {
+        let mut file = OpenOptions::new().append(true).create(true).open(&file).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+    };
+    // Not there yet, then made, then a line in two parts, then cut short, then replaced.
+    fs::create_dir_all(world.session("s1")).unwrap();
+    append(&event("stage:start", "x"));
+    assert_eq!(following.next_type(), "stage:start");
+    let (half, rest) = (r#"{"type":"tool:failure"}"#.to_owned() + "\n{\"type\":", "\"stage:retry\"}\n");
+    append(&half);
+    thread::sleep(Duration::from_millis(300));
+    append(rest);
+    assert_eq!(following.next_type(), "stage:retry");
+    fs::write(&file, "").unwrap();
+    thread::sleep(Duration::from_millis(500));
+    append(&event("stage:complete", "x"));
+    assert_eq!(following.next_type(), "stage:complete");
+    put(&world.session("s1").join("new"), &event("stage:start", "x"));
+    fs::rename(world.session("s1").join("new"), &file).unwrap();
+    assert_eq!(following.next_type(), "stage:start");
+}
+
+#[test]
+fn following_begins_with_the_past_and_ends_with_its_reader() {
+    let world = World::new();
+    world.run("init quick").ok();
+    let mut child = world.command(&["timeline", "--follow", "--json", "--limit", "1"]).spawn().unwrap();
+    let mut first = String::new();
+    let mut pipe = BufReader::new(child.stdout.take().unwrap());
+    pipe.read_line(&mut first).unwrap();
+    assert!(first.contains("loop:start"));
+    drop(pipe);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}

@@ -1,0 +1,110 @@
+//! One start of the client: its options, then the run.
+
+use std::ffi::OsString;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::{Exit, Mock, Run, Sandbox, Script};
+
+const DEFAULT_LIMIT: Duration = Duration::from_mins(2);
+
+/// A run that is being prepared.
+#[derive(Debug)]
+#[must_use = "nothing happens before `run`"]
+pub struct Invocation<'a> {
+    sandbox: &'a Sandbox,
+    script: Script,
+    permission_mode: String,
+    allowed_tools: Vec<String>,
+    session: Option<[String; 2]>,
+    environment: Vec<(String, OsString)>,
+    arguments: Vec<String>,
+    limit: Duration,
+}
+
+impl<'a> Invocation<'a> {
+    pub(crate) fn new(sandbox: &'a Sandbox, script: Script) -> Self {
+        Self {
+            sandbox,
+            script,
+            permission_mode: "default".to_owned(),
+            allowed_tools: vec!["Agent".to_owned()],
+            session: None,
+            environment: Vec::new(),
+            arguments: Vec::new(),
+            limit: DEFAULT_LIMIT,
+        }
+    }
+
+    /// `--permission-mode`; `default` unless told, in which the client denies whatever it would ask about.
+    pub fn permission_mode(mut self, mode: &str) -> Self {
+        mode.clone_into(&mut self.permission_mode);
+        self
+    }
+
+    /// `--allowedTools`; only `Agent` unless told.
+    pub fn allow<'t>(mut self, tools: impl IntoIterator<Item = &'t str>) -> Self {
+        self.allowed_tools = tools.into_iter().map(str::to_owned).collect();
+        self
+    }
+
+    /// Begins a session with this id, so that its state can be put in place before.
+    pub fn session(mut self, id: &str) -> Self {
+        self.session = Some(["--session-id".to_owned(), id.to_owned()]);
+        self
+    }
+
+    /// Goes on with a session of an earlier run in the same sandbox.
+    pub fn resume(mut self, id: &str) -> Self {
+        self.session = Some(["--resume".to_owned(), id.to_owned()]);
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.environment.push((name.to_owned(), value.into()));
+        self
+    }
+
+    pub fn arg(mut self, argument: &str) -> Self {
+        self.arguments.push(argument.to_owned());
+        self
+    }
+
+    /// How long the client may take; two minutes unless told.
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Runs the prompt to its end. Panics when the client does not end in time, or a responder has panicked.
+    #[track_caller]
+    pub fn run(self, prompt: &str) -> Run {
+        let limit = self.limit;
+        let run = self.run_or_kill(prompt);
+        assert!(run.exit != Exit::TimedOut, "the client did not end within {limit:?}");
+        run
+    }
+
+    /// Like [`run`](Self::run), but a client that is killed when its time is up is a result like any other.
+    #[track_caller]
+    pub fn run_or_kill(mut self, prompt: &str) -> Run {
+        let mock = Mock::start(std::mem::take(&mut self.script));
+        let ended = self.sandbox.wait_for(&mut self.command(&mock, prompt), self.limit);
+        let run = Run::new(ended, mock.finish_log());
+        run.complain_of_panics();
+        run
+    }
+
+    fn command(&self, mock: &Mock, prompt: &str) -> Command {
+        let mut command = self.sandbox.command();
+        command.env("ANTHROPIC_BASE_URL", mock.url()).envs(self.environment.iter().map(|(n, v)| (n, v)));
+        command.arg("-p").arg("--plugin-dir").arg(self.sandbox.plugin());
+        command.args(["--permission-mode", &self.permission_mode]);
+        if !self.allowed_tools.is_empty() {
+            command.args(["--allowedTools", &self.allowed_tools.join(",")]);
+        }
+        command.args(["--output-format", "stream-json", "--verbose", "--include-hook-events"]);
+        command.args(self.session.iter().flatten()).args(&self.arguments).args(["--", prompt]);
+        command
+    }
+}

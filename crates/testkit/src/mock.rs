@@ -1,0 +1,157 @@
+//! The Messages API on loopback: HTTP in and out, nothing of the script's meaning.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::oneshot;
+
+use crate::player::{Log, Player};
+use crate::turn::Says;
+use crate::{Request, Script, Turn, reply};
+
+/// Headers that are never kept.
+const SECRET_HEADERS: [&str; 4] = ["authorization", "cookie", "proxy-authorization", "x-api-key"];
+
+/// A running server, in a thread of its own until it is dropped.
+#[derive(Debug)]
+pub struct Mock {
+    address: SocketAddr,
+    player: Arc<Player>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Mock {
+    /// Starts the server on a free port of 127.0.0.1.
+    pub fn start(script: Script) -> Self {
+        let player = Arc::new(Player::new(script));
+        let (runtime, listener) = listen().expect("a port on loopback");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        let (stop, stopped) = oneshot::channel();
+        let router = router(Arc::clone(&player));
+        let thread = thread::spawn(move || serve(&runtime, listener, router, stopped));
+        Self { address, player, stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// The value of `ANTHROPIC_BASE_URL`.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Ends the server and returns every request in its order. Panics when a responder has panicked.
+    pub fn finish(self) -> Vec<Request> {
+        let log = self.finish_log();
+        assert!(log.panics.is_empty(), "{}", log.panics.join("\n"));
+        log.requests
+    }
+
+    pub(crate) fn finish_log(mut self) -> Log {
+        self.shut_down();
+        self.player.take_log()
+    }
+
+    /// Open connections are cut: whoever they belong to has been waited for or killed.
+    fn shut_down(&mut self) {
+        // Both fail only when the server has ended already.
+        let _ = self.stop.take().map(|stop| stop.send(()));
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+impl Drop for Mock {
+    fn drop(&mut self) {
+        self.shut_down();
+    }
+}
+
+fn listen() -> io::Result<(Runtime, TcpListener)> {
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
+    Ok((runtime, listener))
+}
+
+fn serve(runtime: &Runtime, listener: TcpListener, router: Router, stopped: oneshot::Receiver<()>) {
+    runtime.block_on(async move {
+        let server = tokio::spawn(async move { axum::serve(listener, router).await });
+        // An error means that the owner is gone, which is a reason to stop too.
+        let _ = stopped.await;
+        server.abort();
+    });
+}
+
+fn router(player: Arc<Player>) -> Router {
+    Router::new()
+        .route("/v1/messages", post(messages))
+        .route("/v1/messages/count_tokens", post(count_tokens))
+        .fallback(other)
+        .layer(DefaultBodyLimit::disable())
+        .with_state(player)
+}
+
+async fn messages(State(player): State<Arc<Player>>, headers: HeaderMap, body: Bytes) -> Response {
+    let Ok(body) = serde_json::from_slice::<Value>(&body) else {
+        let refusal = reply::error("invalid_request_error", "the body is not JSON");
+        return json_response(StatusCode::BAD_REQUEST, &refusal);
+    };
+    let (streams, model) = (body["stream"] == true, body["model"].clone());
+    let turn = player.answer(body, without_secrets(&headers));
+    tokio::time::sleep(turn.delay).await;
+    respond(&turn, &model, streams)
+}
+
+fn respond(turn: &Turn, model: &Value, streams: bool) -> Response {
+    match &turn.says {
+        Says::Error { status, kind, message, retryable } => {
+            let status = StatusCode::from_u16(*status).expect("a script names a valid HTTP status");
+            let refusal = json_response(status, &reply::error(kind, message));
+            if *retryable { refusal } else { ([("x-should-retry", "false")], refusal).into_response() }
+        }
+        Says::Blocks(blocks) => {
+            let message = reply::message(blocks, model, turn.input_tokens);
+            if streams { sse_response(&message) } else { json_response(StatusCode::OK, &message) }
+        }
+    }
+}
+
+/// Roughly what a tokeniser would say; no scenario depends on the figure.
+async fn count_tokens(body: Bytes) -> Response {
+    json_response(StatusCode::OK, &json!({"input_tokens": body.len() / 4}))
+}
+
+/// The client asks for this and that, and lives without all of it.
+async fn other(State(player): State<Arc<Player>>, method: Method, uri: Uri) -> Response {
+    player.note(format!("{method} {}", uri.path()));
+    if method == Method::HEAD {
+        return StatusCode::OK.into_response();
+    }
+    json_response(StatusCode::NOT_FOUND, &reply::error("not_found_error", "not part of the mock"))
+}
+
+fn json_response(status: StatusCode, body: &Value) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+}
+
+fn sse_response(message: &Value) -> Response {
+    ([(header::CONTENT_TYPE, "text/event-stream")], reply::stream(message)).into_response()
+}
+
+fn without_secrets(headers: &HeaderMap) -> BTreeMap<String, String> {
+    let kept = headers.iter().filter(|(name, _)| !SECRET_HEADERS.contains(&name.as_str()));
+    kept.filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned()))).collect()
+}

@@ -1,0 +1,86 @@
+//! A turn as the Messages API puts it on the wire: a JSON message, its stream of events, or an error.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::turn::Block;
+
+/// The message that holds `blocks`, as a request without `stream` gets it.
+pub(crate) fn message(blocks: &[Block], model: &Value, input_tokens: u64) -> Value {
+    let calls_tools = blocks.iter().any(|block| matches!(block, Block::Tool { .. }));
+    json!({
+        "id": unique("msg"), "type": "message", "role": "assistant", "model": model,
+        "content": blocks.iter().map(content_block).collect::<Vec<_>>(),
+        "stop_reason": if calls_tools { "tool_use" } else { "end_turn" },
+        "stop_sequence": null,
+        "usage": {
+            "input_tokens": input_tokens, "output_tokens": 10,
+            "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
+        },
+    })
+}
+
+/// The same message as server-sent events.
+pub(crate) fn stream(message: &Value) -> String {
+    let mut events = vec![message_start(message)];
+    for (index, block) in message["content"].as_array().into_iter().flatten().enumerate() {
+        events.extend(block_events(index, block));
+    }
+    events.push(json!({
+        "type": "message_delta",
+        "delta": {"stop_reason": message["stop_reason"], "stop_sequence": null},
+        "usage": message["usage"],
+    }));
+    events.push(json!({"type": "message_stop"}));
+    events.iter().map(frame).collect()
+}
+
+/// The body of an error.
+pub(crate) fn error(kind: &str, message: &str) -> Value {
+    json!({"type": "error", "error": {"type": kind, "message": message}})
+}
+
+fn content_block(block: &Block) -> Value {
+    match block {
+        Block::Text(text) => json!({"type": "text", "text": text}),
+        Block::Tool { name, input } => {
+            json!({"type": "tool_use", "id": unique("toolu"), "name": name, "input": input})
+        }
+    }
+}
+
+fn message_start(message: &Value) -> Value {
+    let mut empty = message.clone();
+    empty["content"] = json!([]);
+    empty["stop_reason"] = Value::Null;
+    json!({"type": "message_start", "message": empty})
+}
+
+/// A block begins empty, gets its content in one piece and ends.
+fn block_events(index: usize, block: &Value) -> [Value; 3] {
+    let mut empty = block.clone();
+    let delta = if block["type"] == "text" {
+        empty["text"] = json!("");
+        json!({"type": "text_delta", "text": block["text"]})
+    } else {
+        empty["input"] = json!({});
+        json!({"type": "input_json_delta", "partial_json": block["input"].to_string()})
+    };
+    [
+        json!({"type": "content_block_start", "index": index, "content_block": empty}),
+        json!({"type": "content_block_delta", "index": index, "delta": delta}),
+        json!({"type": "content_block_stop", "index": index}),
+    ]
+}
+
+fn frame(event: &Value) -> String {
+    format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or_default())
+}
+
+/// Unique in the whole process: a resumed session meets the ids of earlier runs in its history, and the client
+/// takes equal ids for the same message.
+fn unique(prefix: &str) -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    format!("{prefix}_{:08}", NEXT.fetch_add(1, Ordering::Relaxed))
+}

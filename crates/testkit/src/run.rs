@@ -1,0 +1,123 @@
+//! What came out of one start of the client.
+
+use serde_json::Value;
+
+use crate::child::Ended;
+use crate::player::Log;
+use crate::{Actor, Exit, Request, Requests};
+
+/// A finished run: what the client printed and what it asked for.
+#[derive(Debug)]
+pub struct Run {
+    pub session_id: String,
+    /// The lines of its stream-json output.
+    pub events: Vec<Value>,
+    pub exit: Exit,
+    pub stdout: String,
+    pub stderr: String,
+    log: Log,
+}
+
+impl Run {
+    pub(crate) fn new(ended: Ended, log: Log) -> Self {
+        let events: Vec<Value> =
+            ended.stdout.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        // The last line: a fork's first hooks still report the session that it came from.
+        let session_id =
+            events.iter().rev().find_map(|event| event["session_id"].as_str()).unwrap_or_default();
+        Self {
+            session_id: session_id.to_owned(),
+            exit: ended.exit,
+            stdout: ended.stdout,
+            stderr: ended.stderr,
+            log,
+            events,
+        }
+    }
+
+    /// The requests of one actor, oldest first.
+    #[track_caller]
+    pub fn requests(&self, actor: Actor) -> Requests<'_> {
+        Requests::of(actor, &self.log.requests)
+    }
+
+    /// The requests of all actors in the order of their arrival.
+    pub fn all_requests(&self) -> &[Request] {
+        &self.log.requests
+    }
+
+    /// Method and path of everything that was asked of the API beside messages and token counts.
+    pub fn other_traffic(&self) -> &[String] {
+        &self.log.others
+    }
+
+    /// The line with which the client introduces itself; null when it never came that far.
+    pub fn init(&self) -> &Value {
+        self.system("init").next().unwrap_or(&Value::Null)
+    }
+
+    /// What the client complained of when it loaded plugins.
+    pub fn plugin_errors(&self) -> &[Value] {
+        self.init()["plugin_errors"].as_array().map_or(&[], Vec::as_slice)
+    }
+
+    /// The answer of every hook that the client reports, in order. It keeps silent about `PreCompact` and
+    /// `SessionEnd`.
+    pub fn hook_events(&self) -> Vec<&Value> {
+        self.system("hook_response").collect()
+    }
+
+    /// The last line of the run: its `result` as text.
+    pub fn result_text(&self) -> &str {
+        let result = self.events.iter().rev().find(|event| event["type"] == "result");
+        result.and_then(|event| event["result"].as_str()).unwrap_or_default()
+    }
+
+    fn system<'a>(&'a self, subtype: &'a str) -> impl Iterator<Item = &'a Value> {
+        self.events.iter().filter(move |event| event["type"] == "system" && event["subtype"] == subtype)
+    }
+
+    #[track_caller]
+    pub(crate) fn complain_of_panics(&self) {
+        assert!(self.log.panics.is_empty(), "{}", self.log.panics.join("\n"));
+    }
+
+    /// What one needs to see when a test has failed.
+    fn summary(&self) -> String {
+        let requests = self.log.requests.iter().map(|request| {
+            let told = excerpt(&request.new_text());
+            format!("--- request {} by {:?}, new: {told}", request.order(), request.actor())
+        });
+        let hooks = self.hook_events().into_iter().map(|hook| {
+            format!(
+                "--- hook {} {}: {}",
+                hook["hook_name"],
+                hook["outcome"],
+                excerpt(&hook["stdout"].to_string())
+            )
+        });
+        let first = format!("run of session {}: {:?}", self.session_id, self.exit);
+        let last = format!("--- result: {}\n--- stderr: {}", self.result_text(), excerpt(&self.stderr));
+        std::iter::once(first).chain(requests).chain(hooks).chain([last]).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Both ends of a long text: what the client adds to prompts is long, and always the same.
+fn excerpt(text: &str) -> String {
+    const KEPT: usize = 400;
+    let count = text.chars().count();
+    if count <= 2 * KEPT {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(KEPT).collect();
+    let end: String = text.chars().skip(count - KEPT).collect();
+    format!("{start}\n[… {} characters …]\n{end}", count - 2 * KEPT)
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            println!("{}", self.summary());
+        }
+    }
+}

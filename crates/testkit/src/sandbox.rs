@@ -1,0 +1,166 @@
+//! A private world for one scenario: home, project, plugin and state, gone when it is dropped.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::child::{self, Ended};
+use crate::{Client, Invocation, Run, Script};
+
+/// Where the `overtone` program is.
+const BINARY_VARIABLE: &str = "OVERTONE_BIN";
+
+/// Set to anything, it leaves the folders of failed scenarios in place.
+const KEEP_VARIABLE: &str = "OVERTONE_E2E_KEEP";
+
+/// The folders of one scenario, and the client that runs in them. May be used from several threads at once.
+#[derive(Debug)]
+pub struct Sandbox {
+    client: Client,
+    root: TempDir,
+    next: AtomicU32,
+}
+
+impl Sandbox {
+    /// A sandbox with the program that `OVERTONE_BIN` names.
+    pub fn new(client: &Client) -> Self {
+        let binary = env::var_os(BINARY_VARIABLE)
+            .unwrap_or_else(|| panic!("{BINARY_VARIABLE} is not set\nhint: run `cargo xtask e2e`"));
+        Self::with_binary(client, Path::new(&binary))
+    }
+
+    /// A sandbox whose plugin has `binary` as its `bin/overtone`.
+    pub fn with_binary(client: &Client, binary: &Path) -> Self {
+        // Shown with a failure: the same test runs against several clients.
+        println!("sandbox for Claude Code {}", client.version());
+        let root = tempfile::Builder::new().prefix("overtone-e2e-").tempdir().expect("a temporary folder");
+        let sandbox = Self { client: client.clone(), root, next: AtomicU32::new(1) };
+        sandbox.furnish(binary).expect("the sandbox can be set up");
+        sandbox
+    }
+
+    fn furnish(&self, binary: &Path) -> io::Result<()> {
+        for folder in [self.home(), self.project(), self.state(), self.temporary(), self.plugin().join("bin")]
+        {
+            fs::create_dir_all(folder)?;
+        }
+        overtone_plugin::write_to(&self.plugin())?;
+        fs::copy(binary, self.plugin().join("bin/overtone"))
+            .map_err(|cause| io::Error::new(cause.kind(), format!("{}: {cause}", binary.display())))?;
+        Ok(())
+    }
+
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// `HOME`.
+    pub fn home(&self) -> PathBuf {
+        self.root.path().join("home")
+    }
+
+    /// The working directory.
+    pub fn project(&self) -> PathBuf {
+        self.root.path().join("project")
+    }
+
+    /// `--plugin-dir`.
+    pub fn plugin(&self) -> PathBuf {
+        self.root.path().join("plugin")
+    }
+
+    /// `OVERTONE_HOME`.
+    pub fn state(&self) -> PathBuf {
+        self.root.path().join("overtone")
+    }
+
+    fn temporary(&self) -> PathBuf {
+        self.root.path().join("tmp")
+    }
+
+    /// Begins a run: the script first, then options, then [`Invocation::run`].
+    pub fn script(&self, write: impl FnOnce(Script) -> Script) -> Invocation<'_> {
+        Invocation::new(self, write(Script::default()))
+    }
+
+    /// Runs a prompt that everybody answers with "ok".
+    pub fn run(&self, prompt: &str) -> Run {
+        self.script(|script| script).run(prompt)
+    }
+
+    /// The id of a session that does not exist yet, for [`Invocation::session`].
+    pub fn new_session(&self) -> String {
+        format!("00000000-0000-4000-8000-{:012x}", self.number())
+    }
+
+    /// Writes a file of the project and the folders above it.
+    pub fn put_file(&self, path: &str, contents: &str) {
+        self.write(&self.project().join(path), contents);
+    }
+
+    /// Replaces a file of the plugin, to see what the client makes of it.
+    pub fn put_plugin_file(&self, path: &str, contents: &str) {
+        self.write(&self.plugin().join(path), contents);
+    }
+
+    pub(crate) fn write(&self, path: &Path, contents: &str) {
+        let folder = path.parent().unwrap_or(self.root.path());
+        let written = fs::create_dir_all(folder)
+            .and_then(|()| File::create(path))
+            .and_then(|mut file| file.write_all(contents.as_bytes()));
+        written.unwrap_or_else(|cause| panic!("cannot write {}: {cause}", path.display()));
+    }
+
+    /// The client with a clean environment: nothing of the person who runs the tests gets in.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(self.client.program());
+        command.current_dir(self.project()).env_clear();
+        command.env("HOME", self.home()).env("OVERTONE_HOME", self.state()).env("TMPDIR", self.temporary());
+        command.env("PATH", path());
+        command.env("ANTHROPIC_API_KEY", "dummy").env("LANG", "C.UTF-8").env("SHELL", "/bin/bash");
+        for switch in ["DISABLE_TELEMETRY", "DISABLE_AUTOUPDATER", "DISABLE_ERROR_REPORTING"] {
+            command.env(switch, "1");
+        }
+        command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+        command
+    }
+
+    /// Runs one of the client's own commands, such as `plugin validate`, and returns its exit code and output.
+    pub fn claude(&self, arguments: &[&str]) -> (crate::Exit, String) {
+        let ended = self.wait_for(self.command().args(arguments), Duration::from_mins(1));
+        (ended.exit, ended.stdout + &ended.stderr)
+    }
+
+    pub(crate) fn wait_for(&self, command: &mut Command, limit: Duration) -> Ended {
+        let folder = self.root.path().join(format!("run-{}", self.number()));
+        let ended = fs::create_dir(&folder).and_then(|()| child::run(command, limit, &folder));
+        ended.unwrap_or_else(|cause| panic!("cannot run {}: {cause}", self.client.program().display()))
+    }
+
+    fn number(&self) -> u32 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+/// The PATH of the tests without folders that hold an installed `overtone`: the plugin's must be the only one.
+fn path() -> OsString {
+    let inherited = env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+    let folders = env::split_paths(&inherited).filter(|folder| !folder.join("overtone").exists());
+    env::join_paths(folders).expect("parts of a PATH make a PATH")
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        if std::thread::panicking() && env::var_os(KEEP_VARIABLE).is_some() {
+            self.root.disable_cleanup(true);
+            println!("kept: {}", self.root.path().display());
+        }
+    }
+}

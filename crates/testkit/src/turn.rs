@@ -1,0 +1,80 @@
+//! One answer of the scripted model.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// What the model says in one turn: text, tool calls or an error of the API.
+#[derive(Debug, Clone)]
+pub struct Turn {
+    pub(crate) says: Says,
+    pub(crate) delay: Duration,
+    pub(crate) input_tokens: u64,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Says {
+    Blocks(Vec<Block>),
+    Error { status: u16, kind: String, message: String, retryable: bool },
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Block {
+    Text(String),
+    Tool { name: String, input: Value },
+}
+
+/// A turn of plain text.
+pub fn text(text: impl Into<String>) -> Turn {
+    Turn::of(vec![Block::Text(text.into())])
+}
+
+/// A turn that calls one tool.
+pub fn tool(name: &str, input: Value) -> Turn {
+    Turn::of(vec![Block::Tool { name: name.to_owned(), input }])
+}
+
+/// Several tool calls, or texts and tool calls, in one turn. The delays and figures of the parts are dropped.
+pub fn tools(parts: impl IntoIterator<Item = Turn>) -> Turn {
+    let blocks = parts.into_iter().flat_map(|part| match part.says {
+        Says::Blocks(blocks) => blocks,
+        Says::Error { .. } => panic!("an error cannot be a part of a turn"),
+    });
+    Turn::of(blocks.collect())
+}
+
+/// An error of the API. The client is told not to try again (see [`Turn::retryable`]) and heeds it for
+/// `error(500, "api_error", "…")`; 2.1.325 still repeats a 400 once, and 2.1.197 a 529.
+pub fn error(status: u16, kind: &str, message: &str) -> Turn {
+    let (kind, message) = (kind.to_owned(), message.to_owned());
+    Turn { says: Says::Error { status, kind, message, retryable: false }, ..Turn::of(Vec::new()) }
+}
+
+impl Turn {
+    fn of(blocks: Vec<Block>) -> Self {
+        Self { says: Says::Blocks(blocks), delay: Duration::ZERO, input_tokens: 100 }
+    }
+
+    /// Answers only after this many milliseconds.
+    #[must_use]
+    pub fn delay(mut self, milliseconds: u64) -> Self {
+        self.delay = Duration::from_millis(milliseconds);
+        self
+    }
+
+    /// How many input tokens the answer claims: a large number makes the client compact.
+    #[must_use]
+    pub fn usage(mut self, input_tokens: u64) -> Self {
+        self.input_tokens = input_tokens;
+        self
+    }
+
+    /// Leaves it to the client whether it repeats a request that failed; each repetition takes the next turn.
+    #[must_use]
+    pub fn retryable(mut self) -> Self {
+        if let Says::Error { retryable, .. } = &mut self.says {
+            *retryable = true;
+        }
+        self
+    }
+}

@@ -1,0 +1,17 @@
+//! The real clients with our plugin, against a scripted API. Only `cargo xtask e2e` builds and runs these.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a panic is the failure report of a test")]
+
+mod delegation;
+mod kit;
+mod loading;
+mod prompt;
+mod sessions;
+
+use overtone_testkit::{Turn, tool};
+use serde_json::json;
+
+/// A turn that hands a job to a sub-agent.
+fn delegate(agent: &str, prompt: &str) -> Turn {
+    tool("Agent", json!({"subagent_type": agent, "description": "the job", "prompt": prompt}))
+}
