@@ -47,7 +47,8 @@ fn format() -> Result<()> {
 
 fn clippy() -> Result<()> {
     tools::component("clippy", "clippy")?;
-    let arguments = ["clippy", "--workspace", "--all-targets", "--quiet"];
+    let arguments =
+        ["clippy", "--workspace", "--all-targets", "--features", "overtone-testkit/e2e", "--quiet"];
     shell::run(shell::cargo().args(arguments).args(["--", "-D", "warnings"]))
 }
 

@@ -98,7 +98,7 @@ pub(crate) struct OutputArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ProjectArgs {
-    /// The project's folder; by default `CLAUDE_PROJECT_DIR`, else the current folder
+    /// The project's folder; by default the session's project, else the current folder
     #[arg(long = "project", value_name = "DIR", value_hint = ValueHint::DirPath, global = true)]
     pub(crate) dir: Option<PathBuf>,
 }

@@ -101,7 +101,8 @@ impl Context {
         if let Some(dir) = named {
             return dir.canonicalize().map_err(|error| Failure::io(self.lang, dir, &error));
         }
-        let started_in = env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(|dir| dir.is_absolute());
+        let variables = ["OVERTONE_PROJECT_DIR", "CLAUDE_PROJECT_DIR"].iter().filter_map(env::var_os);
+        let started_in = variables.map(PathBuf::from).find(|dir| dir.is_absolute());
         let here = || env::current_dir().map_err(|error| Failure::io(self.lang, Path::new("."), &error));
         started_in.map_or_else(here, Ok)
     }

@@ -80,7 +80,7 @@ pub fn agent_name(lang: Lang, agent: Agent) -> String {
 pub fn titled(lang: Lang, key: StageKey) -> String {
     match key.occurrence {
         1 => stage_name(lang, key.stage),
-        _ => format!("{}（{key}）", stage_name(lang, key.stage)),
+        _ => context::stage_with_key(lang, &stage_name(lang, key.stage), &key.to_string()),
     }
 }
 

@@ -156,16 +156,41 @@ fn archive(scene: &Scene, feature: &str) -> Result<(), String> {
     })
 }
 
-/// Tells the Bash tool which session it runs in; the client reads this file, once per line.
+/// Tells the Bash tool which session and project it runs in: the client sources this file before each command.
 fn export_session(scene: &Scene) -> io::Result<()> {
     let Some(path) = scene.env_file else { return Ok(()) };
-    let line = format!("export OVERTONE_SESSION_ID={}\n", scene.session.id());
     let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
     let mut present = String::new();
     file.read_to_string(&mut present)?;
-    if present.lines().any(|other| other == line.trim_end()) {
+    let project =
+        scene.project.map(|dir| format!("export OVERTONE_PROJECT_DIR={}", quoted(&dir.to_string_lossy())));
+    let lines = [Some(format!("export OVERTONE_SESSION_ID={}", scene.session.id())), project];
+    let missing = lines.into_iter().flatten().filter(|line| !present.lines().any(|other| other == line));
+    let text: String = missing.flat_map(|line| [line, "\n".to_owned()]).collect();
+    if text.is_empty() {
         return Ok(());
     }
     let start = if present.is_empty() || present.ends_with('\n') { "" } else { "\n" };
-    file.write_all(format!("{start}{line}").as_bytes())
+    file.write_all(format!("{start}{text}").as_bytes())
+}
+
+/// A word that a shell takes as it is.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_shell_takes_any_path_as_it_is() {
+        for path in ["/a b", "/it's", "/$(x)`y`\"z\"", "/a;b&c"] {
+            let output = std::process::Command::new("sh")
+                .arg("-c")
+                .arg(format!("printf %s {}", quoted(path)))
+                .output();
+            assert_eq!(String::from_utf8(output.unwrap().stdout).unwrap(), path);
+        }
+    }
 }

@@ -35,6 +35,7 @@ messages! {
     rejections(count: u32, limit: u32) { "拒絕次數：{count}/{limit}", "拒绝次数：{count}/{limit}", "Rejections: {count}/{limit}" }
     active_agents(list: &str) { "活躍 Agents：{list}", "活跃 Agents：{list}", "Active agents: {list}" }
     active_agent(name: &str, stage: &str) { "{name}（{stage}）", "{name}（{stage}）", "{name} ({stage})" }
+    stage_with_key(stage: &str, key: &str) { "{stage}（{key}）", "{stage}（{key}）", "{stage} ({key})" }
     list_separator() { "、", "、", ", " }
     handoffs(folder: &str, names: &str) {
         "Handoff 檔案（{folder}/）：{names}",
