@@ -98,10 +98,14 @@ fn tool_preference(name: &str, facts: &Facts) -> Option<Observation> {
     Some(Observation::seen(ObservationKind::ToolPreferences, program, lesson))
 }
 
+/// Whether the wording of a file is checked.
+pub fn is_markdown(path: &str) -> bool {
+    path.rsplit('.').next().is_some_and(|end| end.eq_ignore_ascii_case("md"))
+}
+
 pub(crate) fn file_written(path: &str, text: &str, facts: &Facts) -> Outcome {
     let mut outcome = Outcome::default();
-    let is_markdown = path.rsplit('.').next().is_some_and(|end| end.eq_ignore_ascii_case("md"));
-    let found = if is_markdown { mismatches(text) } else { Vec::new() };
+    let found = if is_markdown(path) { mismatches(text) } else { Vec::new() };
     if found.is_empty() {
         return outcome;
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use overtone_engine::{StartSource, Trigger};
+use overtone_engine::{StartSource, Trigger, is_markdown};
 use overtone_registry::Hook;
 use overtone_wire::{AgentResult, HookInput};
 
@@ -118,8 +118,7 @@ impl<'a> Event<'a> {
             "Write" | "Edit" | "MultiEdit" => {
                 let path = input.input_text("file_path");
                 // Only Markdown is checked, so other contents are not even unescaped.
-                let markdown = path.rsplit('.').next().is_some_and(|end| end.eq_ignore_ascii_case("md"));
-                markdown.then(|| Self::Written { text: input.written_text(), path })
+                is_markdown(&path).then(|| Self::Written { text: input.written_text(), path })
             }
             _ => None,
         }

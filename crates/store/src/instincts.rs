@@ -234,7 +234,7 @@ mod tests {
         let home = Home::at(dir.path().to_owned());
         let session = home.session(&SessionId::parse("s").unwrap());
         session.create().unwrap();
-        let memory = Memory::of(&home, Path::new("/work/shop"));
+        let memory = Memory::of(&home, Path::new("/srv/shop"));
         (dir, memory, session)
     }
 
