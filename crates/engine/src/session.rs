@@ -1,12 +1,12 @@
 //! The session's frame: start, compaction, end.
 
 use overtone_messages::{context, prompt};
-use overtone_registry::{Agent, EventKind, RefSkill, limits};
+use overtone_registry::{Agent, EventKind, RefSkill};
 
 use crate::completion::bind_agent;
 use crate::outcome::{Effect, Outcome, Record};
 use crate::state::{LoopState, StoppedBy, WorkflowState};
-use crate::text::{fit, pending_tasks, recovery};
+use crate::text::{pending_tasks, recovery};
 use crate::trigger::{Facts, Snapshot, StartSource};
 
 pub(crate) fn start(snapshot: &Snapshot, source: StartSource, facts: &Facts) -> Outcome {
@@ -75,7 +75,7 @@ fn greet(workflow: Option<&WorkflowState>, source: StartSource, facts: &Facts, o
     }
     let parts: Vec<_> = [state, lessons(facts)].into_iter().flatten().collect();
     if !parts.is_empty() {
-        outcome.reply.model_context = Some(capped(parts.join("\n\n"), facts));
+        outcome.reply.model_context = Some(parts.join("\n\n"));
     }
 }
 
@@ -85,10 +85,6 @@ fn lessons(facts: &Facts) -> Option<String> {
     }
     let list: Vec<_> = facts.lessons.iter().map(|lesson| format!("- {lesson}")).collect();
     Some(format!("{}\n{}", context::instincts(facts.lang), list.join("\n")))
-}
-
-fn capped(text: String, facts: &Facts) -> String {
-    fit(text, &context::truncated(facts.lang), limits::MODEL_CONTEXT_UNITS)
 }
 
 pub(crate) fn compact(snapshot: &Snapshot, trigger: &str, facts: &Facts) -> Outcome {
@@ -130,7 +126,7 @@ pub(crate) fn agent_started(snapshot: &Snapshot, agent: Agent, agent_id: &str, f
     let bodies: Vec<_> = agent.skills().iter().map(|skill: &RefSkill| skill.body().trim_end()).collect();
     if !bodies.is_empty() {
         let text = format!("{}\n\n{}", context::reference_skills(facts.lang), bodies.join("\n\n"));
-        outcome.reply.model_context = Some(capped(text, facts));
+        outcome.reply.model_context = Some(text);
     }
     outcome
 }

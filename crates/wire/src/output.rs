@@ -4,8 +4,9 @@
 //! `systemMessage` the person, `result` nobody (it is what the specification asks for). An unknown field value
 //! makes the client discard the whole answer.
 
+use overtone_engine::text::cut;
 use overtone_engine::{InputPatch, Permission, Reply};
-use overtone_registry::Hook;
+use overtone_registry::{Hook, limits};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -58,7 +59,8 @@ fn specific_output(
         None => {}
     }
     if let Some(text) = context.filter(|_| takes_context(hook)) {
-        specific.insert("additionalContext".into(), text.into());
+        // The client would put a longer text into a file and show only its beginning.
+        specific.insert("additionalContext".into(), cut(&text, limits::MODEL_CONTEXT_UNITS).into());
     }
     Ok((specific.len() > 1).then_some(Value::Object(specific)))
 }
@@ -104,6 +106,14 @@ mod tests {
                 _ => assert_eq!(*specific, json!({"hookEventName": hook.event(), "additionalContext": "x"})),
             }
         }
+    }
+
+    #[test]
+    fn no_context_is_longer_than_the_client_takes() {
+        let reply = Reply { model_context: Some("🧪".repeat(9_000)), ..Reply::default() };
+        let answer = rendered(Hook::OnStop, reply);
+        let text = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+        assert_eq!(text.encode_utf16().count(), 10_000);
     }
 
     #[test]
