@@ -28,6 +28,9 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Up(UpArgs),
+    Down(DownArgs),
+    Uninstall(UninstallArgs),
+    Doctor(DoctorArgs),
     Init(InitArgs),
     /// Show where the workflow stands and what comes next
     #[command(after_help = help::STATUS)]
@@ -53,10 +56,48 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
 }
 
-/// Install the plugin and this program, and say how to start
+/// Install the plugin and this program, register them with Claude Code, and say what to type next
 #[derive(Debug, Args)]
 #[command(after_help = help::UP)]
 pub(crate) struct UpArgs {
+    /// The language of every text: zh-TW, zh-CN or en; by default that of the locale
+    #[arg(long, value_name = "LANG")]
+    pub(crate) lang: Option<String>,
+    /// Only place the files; leave Claude Code and its settings alone
+    #[arg(long)]
+    pub(crate) files_only: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// Take Overtone out of Claude Code; its state and files are kept
+#[derive(Debug, Args)]
+#[command(after_help = help::DOWN)]
+pub(crate) struct DownArgs {
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// Take Overtone out of Claude Code and remove its files; your settings are as they were
+#[derive(Debug, Args)]
+#[command(after_help = help::UNINSTALL)]
+pub(crate) struct UninstallArgs {
+    /// Delete sessions, lessons and configuration, too
+    #[arg(long)]
+    pub(crate) purge: bool,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// Find out why Overtone does not work, with a fix for each finding
+#[derive(Debug, Args)]
+#[command(after_help = help::DOCTOR)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }

@@ -46,6 +46,9 @@ fn finish(context: &Context, done: Done) -> ExitCode {
 fn dispatch(context: &Context, command: Command) -> Done {
     match command {
         Command::Up(args) => commands::up::run(context, &args),
+        Command::Down(args) => commands::down::run(context, &args),
+        Command::Uninstall(args) => commands::uninstall::run(context, &args),
+        Command::Doctor(args) => commands::doctor::run(context, &args),
         Command::Init(args) => commands::init::run(context, &args),
         Command::Status(args) => commands::status::run(context, &args),
         Command::Stop(args) => commands::stop::run(context, &args),

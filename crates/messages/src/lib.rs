@@ -9,6 +9,7 @@ mod catalogue;
 pub mod cli;
 pub mod context;
 pub mod flow;
+pub mod install;
 mod labels;
 mod lang;
 pub mod looping;
@@ -21,7 +22,14 @@ pub use lang::Lang;
 
 /// Every message of every room with stand-in arguments, for the snapshot test.
 pub fn samples(lang: Lang) -> Vec<Sample> {
-    let rooms =
-        [cli::samples, context::samples, flow::samples, looping::samples, prompt::samples, tools::samples];
+    let rooms = [
+        cli::samples,
+        context::samples,
+        flow::samples,
+        install::samples,
+        looping::samples,
+        prompt::samples,
+        tools::samples,
+    ];
     rooms.iter().flat_map(|room| room(lang)).collect()
 }

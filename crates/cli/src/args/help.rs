@@ -12,12 +12,31 @@ Inside Claude Code: /ot:auto <wish> chooses the workflow and runs it.
 State is in ~/.overtone (or OVERTONE_HOME), documents in <project>/specs.";
 
 pub(super) const UP: &str = "\
-Writes the plugin to ~/.overtone/plugin and a copy of this program into its
-bin folder. Running it again repairs and updates; running sessions are not
-disturbed.
+Writes the plugin to ~/.overtone/plugin with a copy of this program, registers
+it with the claude on PATH, and sets the status line if you have none. Your
+settings.json keeps its order and formats. Running it again repairs and
+updates; running sessions are not disturbed.
 
+Examples:
+  overtone up
+  overtone up --lang en
+  overtone up --files-only && claude --plugin-dir ~/.overtone/plugin";
+
+pub(super) const DOWN: &str = "\
 Example:
-  overtone up && claude --plugin-dir ~/.overtone/plugin";
+  overtone down       and later: overtone up";
+
+pub(super) const UNINSTALL: &str = "\
+Examples:
+  overtone uninstall                  sessions and configuration stay in ~/.overtone
+  overtone uninstall --purge --yes    nothing stays";
+
+pub(super) const DOCTOR: &str = "\
+Examples:
+  overtone doctor
+  overtone doctor --json | jq -r .findings[].name
+
+Ends with 1 when something keeps Overtone from working.";
 
 pub(super) const INIT: &str = "\
 Examples:

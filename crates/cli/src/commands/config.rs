@@ -68,12 +68,17 @@ fn get(context: &Context, name: &str, output: &OutputArgs) -> Done {
 }
 
 fn set(context: &Context, name: &str, text: &str, output: &OutputArgs) -> Done {
-    let key = find(context, name)?;
-    let value = Config::set(context.home()?, name, text).map_err(|error| refused(context, key, error))?;
+    let value = change(context, name, text)?;
     if output.json {
-        return out::json(&json!({ "key": key.name, "value": value }));
+        return out::json(&json!({ "key": name, "value": value }));
     }
-    out::print(&format!("{} = {}", key.name, plain(&value)))
+    out::print(&format!("{name} = {}", plain(&value)))
+}
+
+/// Sets a key and returns its new value.
+pub(super) fn change(context: &Context, name: &str, text: &str) -> Result<Value, Failure> {
+    let key = find(context, name)?;
+    Config::set(context.home()?, name, text).map_err(|error| refused(context, key, error))
 }
 
 fn find(context: &Context, name: &str) -> Result<&'static Key, Failure> {

@@ -3,6 +3,8 @@
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod dashboard;
+pub(crate) mod doctor;
+pub(crate) mod down;
 pub(crate) mod init;
 pub(crate) mod instinct;
 mod looping;
@@ -14,5 +16,6 @@ pub(crate) mod status;
 pub(crate) mod statusline;
 pub(crate) mod stop;
 pub(crate) mod timeline;
+pub(crate) mod uninstall;
 pub(crate) mod up;
 pub(crate) mod validate;

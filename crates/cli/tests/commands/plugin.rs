@@ -9,8 +9,10 @@ use crate::world::{BINARY, World, keys, put};
 #[test]
 fn up_installs_the_plugin_and_this_program() {
     let world = World::new();
-    let told = world.run("up").ok().has(&["claude --plugin-dir ", "/ot:auto"]);
-    assert!(told.stdout.lines().count() <= 6, "{}", told.stdout);
+    // There is no client on the search path here: it still succeeds, says how to get one, and offers the demo.
+    let told = world.run("up").ok().has(&["claude was not found: npm install", "overtone demo"]);
+    assert_eq!(told.stdout.lines().count(), 5, "{}", told.stdout);
+    world.run("up --files-only").ok().has(&["claude --plugin-dir ", "/ot:auto"]);
     let binary = world.state().join("plugin/bin/overtone");
     assert_eq!(fs::read(&binary).unwrap(), fs::read(BINARY).unwrap());
     assert_eq!(fs::metadata(&binary).unwrap().permissions().mode() & 0o777, 0o755);
@@ -23,7 +25,10 @@ fn up_installs_the_plugin_and_this_program() {
 fn up_again_changes_nothing_and_repairs_what_is_wrong() {
     let world = World::new();
     let first = world.json("up --json");
-    assert_eq!(keys(&first), ["plugin", "valid", "problems", "binary", "binaryChanged", "version", "start"]);
+    let known =
+        ["plugin", "valid", "problems", "binary", "binaryChanged", "version", "start", "language", "client"];
+    assert_eq!(keys(&first)[..9], known);
+    assert_eq!((&first["client"], &first["registered"]), (&json!(null), &json!(false)));
     assert_eq!((&first["valid"], &first["binaryChanged"]), (&json!(true), &json!(true)));
     let binary = world.state().join("plugin/bin/overtone");
     let inode = fs::metadata(&binary).unwrap().ino();
@@ -70,4 +75,45 @@ fn validate_finds_the_folder_and_its_problems() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/overtone");
     let world = world.with("CLAUDE_PLUGIN_ROOT", repository.to_str().unwrap());
     world.run("validate").ok();
+}
+
+#[test]
+fn up_takes_the_language_it_is_told_and_keeps_it() {
+    let world = World::new();
+    world.run("up --lang zh-CN").ok();
+    assert_eq!(world.json("config get language --json")["value"], json!("zh-CN"));
+    world.run("up --lang klingon").fails(&["klingon", "zh-TW"]);
+}
+
+#[test]
+fn uninstall_keeps_the_sessions_unless_told_otherwise() {
+    let world = World::new();
+    world.run("up").ok();
+    put(&world.state().join("sessions/s1/timeline.jsonl"), "");
+    world.run("uninstall --purge").fails(&["--yes"]);
+    assert!(world.state().join("plugin").exists());
+    world.run("uninstall").ok();
+    assert!(!world.state().join("plugin").exists());
+    assert!(world.state().join("sessions/s1/timeline.jsonl").exists());
+    world.run("uninstall").ok();
+    world.run("uninstall --purge --yes").ok();
+    assert!(!world.state().exists());
+}
+
+#[test]
+fn the_doctor_looks_at_the_state_too() {
+    let world = World::new();
+    world.run("up").ok();
+    let names = |world: &World| {
+        let report: serde_json::Value = serde_json::from_str(&world.run("doctor --json").stdout).unwrap();
+        let list = report["findings"].as_array().unwrap().clone();
+        list.iter().map(|finding| finding["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&world), ["no-client"]);
+    world.run("doctor").ok().has(&["npm install"]);
+    put(&world.state().join("config.json"), r#"{"limits":{"failures":0}}"#);
+    put(&world.state().join("sessions/s1/loop.json"), "[]");
+    fs::set_permissions(world.state(), fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(names(&world), ["no-client", "not-private", "bad-config-value", "broken-file"]);
+    world.run("doctor").stderr_has(&["error: 1 problems found"]);
 }

@@ -1,0 +1,95 @@
+//! The JSON that the client sends with each event.
+
+use std::path::Path;
+
+use overtone_registry::{Agent, Hook};
+use serde_json::{Value, json};
+
+/// The session of the story.
+pub(super) const SESSION: &str = "demo";
+
+/// Who does a stage's work, and what comes of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Errand {
+    pub(super) agent: Agent,
+    /// Different for every delegation.
+    pub(super) number: usize,
+    pub(super) passes: bool,
+}
+
+impl Errand {
+    pub(super) const PROMPT: &'static str = "Do your part of the login page.";
+
+    fn tool_use_id(self) -> String {
+        format!("toolu_demo{:02}", self.number)
+    }
+
+    fn agent_id(self) -> String {
+        format!("a{:016x}", self.number)
+    }
+
+    fn kind(self) -> String {
+        format!("ot:{}", self.agent.name())
+    }
+
+    fn report(self) -> &'static str {
+        if self.passes {
+            "Done.\n\n<!-- VERDICT: {\"result\":\"PASS\"} -->"
+        } else {
+            "14 passed, 2 failed\n\n<!-- VERDICT: {\"result\":\"FAIL\"} -->"
+        }
+    }
+
+    fn input(self) -> Value {
+        json!({ "description": self.agent.name(), "prompt": Self::PROMPT, "subagent_type": self.kind() })
+    }
+
+    /// What the hooks around a delegation are given.
+    pub(super) fn payload(self, hook: Hook) -> Value {
+        match hook {
+            Hook::OnAgentStart => json!({ "agent_id": self.agent_id(), "agent_type": self.kind() }),
+            Hook::OnAgentStop => json!({
+                "agent_id": self.agent_id(), "agent_type": self.kind(), "stop_hook_active": false,
+                "last_assistant_message": self.report(), "background_tasks": [], "session_crons": [],
+            }),
+            Hook::PostUse => json!({
+                "tool_name": "Agent", "tool_use_id": self.tool_use_id(), "tool_input": self.input(),
+                "tool_response": {
+                    "status": "completed", "agentId": self.agent_id(),
+                    "content": [{ "type": "text", "text": self.report() }],
+                },
+            }),
+            _ => json!({ "tool_name": "Agent", "tool_use_id": self.tool_use_id(), "tool_input": self.input() }),
+        }
+    }
+}
+
+/// A payload with the fields that every event has.
+pub(super) fn complete(hook: Hook, project: &Path, payload: &Value) -> Value {
+    let mut whole = json!({
+        "session_id": SESSION,
+        "transcript_path": project.join("transcript.jsonl"),
+        "cwd": project,
+        "permission_mode": "default",
+        "hook_event_name": hook.event(),
+    });
+    if let (Some(fields), Some(more)) = (whole.as_object_mut(), payload.as_object()) {
+        fields.extend(more.clone());
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_delegation_keeps_its_ids() {
+        let errand = Errand { agent: Agent::Tester, number: 7, passes: false };
+        let (before, after) = (errand.payload(Hook::PreTask), errand.payload(Hook::PostUse));
+        assert_eq!(before["tool_use_id"], after["tool_use_id"]);
+        assert_eq!(errand.payload(Hook::OnAgentStop)["agent_id"], after["tool_response"]["agentId"]);
+        let whole = complete(Hook::PreTask, Path::new("/p"), &before);
+        assert_eq!((&whole["hook_event_name"], &whole["cwd"]), (&json!("PreToolUse"), &json!("/p")));
+    }
+}

@@ -1,0 +1,31 @@
+//! `overtone down`: takes Overtone out of Claude Code. State and files stay.
+
+use overtone_install::{Client, Record, unlink_program, unregister};
+use overtone_messages::install as words;
+use overtone_store::Home;
+use serde_json::json;
+
+use super::up::{client_place, failure, search_path};
+use crate::args::DownArgs;
+use crate::context::Context;
+use crate::ui::error::{Done, Failure};
+use crate::ui::out;
+
+pub(crate) fn run(context: &Context, args: &DownArgs) -> Done {
+    take_out(context, context.home()?)?;
+    if args.output.json {
+        out::json(&json!({ "registered": false }))
+    } else {
+        out::print(&words::down_done(context.lang))
+    }
+}
+
+/// Undoes what `up` did outside of the home folder.
+pub(super) fn take_out(context: &Context, home: &Home) -> Done {
+    let binary = home.root().join("plugin/bin/overtone");
+    if let Some(link) = Record::load(home).link {
+        unlink_program(&link, &binary).map_err(|error| Failure::io(context.lang, &link, &error))?;
+    }
+    let client = Client::find(search_path().as_deref());
+    unregister(home, &client_place(), client.as_ref(), &binary).map_err(|error| failure(&error))
+}

@@ -1,0 +1,80 @@
+//! The client, the plugin's files, and whether the one knows the other.
+
+use std::fs;
+use std::path::Path;
+
+use overtone_plugin::MARKETPLACE_NAME;
+use overtone_registry::PLUGIN_NAME;
+use serde_json::{Value, json};
+
+use super::{Finding, Patient};
+use crate::client::{Client, OLDEST_CLIENT};
+use crate::files::{is_executable, locations};
+
+pub(super) fn client(patient: &Patient) -> Vec<Finding> {
+    let Some(client) = patient.client else { return vec![Finding::NoClient] };
+    let version = match client.version() {
+        Ok(Some(found)) if found < OLDEST_CLIENT => {
+            Some(Finding::ClientTooOld { found, oldest: OLDEST_CLIENT })
+        }
+        Ok(_) => None,
+        Err(error) => return vec![Finding::ClientBroken { error: error.to_string() }],
+    };
+    version.into_iter().chain(registration(client)).collect()
+}
+
+fn registration(client: &Client) -> Vec<Finding> {
+    let plugins = match client.plugins() {
+        Ok(plugins) => plugins,
+        Err(error) => return vec![Finding::ClientBroken { error: error.to_string() }],
+    };
+    let id = json!(format!("{PLUGIN_NAME}@{MARKETPLACE_NAME}"));
+    let Some(entry) = plugins.iter().find(|entry| entry["id"] == id) else {
+        return vec![Finding::NotRegistered];
+    };
+    let mut findings = Vec::new();
+    if entry["enabled"] == json!(false) {
+        findings.push(Finding::PluginDisabled);
+    }
+    findings.extend(errors(entry).map(|error| Finding::PluginErrors { error }));
+    findings
+}
+
+fn errors(entry: &Value) -> Option<String> {
+    let errors = entry.get("errors")?.as_array()?;
+    let texts: Vec<_> =
+        errors.iter().map(|error| error.as_str().map_or_else(|| error.to_string(), str::to_owned)).collect();
+    (!texts.is_empty()).then(|| texts.join("; "))
+}
+
+pub(super) fn files(patient: &Patient) -> Vec<Finding> {
+    let (plugin, binary) = locations(patient.home);
+    if !plugin.is_dir() {
+        return vec![Finding::PluginMissing { path: plugin }];
+    }
+    let problems = overtone_plugin::validate(&plugin).into_iter();
+    let mut findings: Vec<_> =
+        problems.map(|problem| Finding::PluginFile { path: problem.path, what: problem.what }).collect();
+    if findings.is_empty() && !is_current(&plugin) {
+        findings.push(Finding::PluginStale { path: plugin });
+    }
+    findings.extend(program(&binary));
+    findings
+}
+
+fn is_current(plugin: &Path) -> bool {
+    let same = |file: &overtone_plugin::RenderedFile| {
+        fs::read(plugin.join(&file.path)).is_ok_and(|bytes| bytes == file.contents.as_bytes())
+    };
+    overtone_plugin::render().iter().all(same)
+}
+
+/// The hooks run the installed program; whoever asks the doctor may run another one.
+fn program(binary: &Path) -> Option<Finding> {
+    if !is_executable(binary) {
+        return Some(Finding::NotExecutable { path: binary.to_owned() });
+    }
+    let own = fs::read("/proc/self/exe").ok()?;
+    let same = fs::read(binary).is_ok_and(|installed| installed == own);
+    (!same).then(|| Finding::ProgramStale { path: binary.to_owned() })
+}

@@ -1,0 +1,74 @@
+//! What `up` did, so that it can be undone: `install.json` in the home folder.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use overtone_store::{Home, files};
+use serde_json::{Map, Value, json};
+
+/// The record of an installation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Record {
+    /// The user's settings file that was edited.
+    pub settings: Option<PathBuf>,
+    /// Whether that file was there before.
+    pub settings_existed: bool,
+    /// The name that was put on the search path.
+    pub link: Option<PathBuf>,
+}
+
+impl Record {
+    fn file(home: &Home) -> PathBuf {
+        home.root().join("install.json")
+    }
+
+    /// The record, or an empty one.
+    pub fn load(home: &Home) -> Self {
+        let text = files::read_small(&Self::file(home)).ok().flatten();
+        let fields: Map<String, Value> =
+            text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        let path = |name: &str| fields.get(name).and_then(Value::as_str).map(PathBuf::from);
+        let settings_existed = fields.get("settingsExisted").and_then(Value::as_bool).unwrap_or(true);
+        Self { settings: path("settings"), settings_existed, link: path("link") }
+    }
+
+    pub fn save(&self, home: &Home) -> io::Result<()> {
+        let _lock = home.lock()?;
+        let value =
+            json!({"settings": self.settings, "settingsExisted": self.settings_existed, "link": self.link});
+        files::write_atomic(&Self::file(home), format!("{value:#}\n").as_bytes(), files::PRIVATE)
+    }
+
+    pub fn remove(home: &Home) -> io::Result<()> {
+        remove_if_there(&Self::file(home))
+    }
+
+    /// Where the user's file is kept as it was before the first installation.
+    pub fn backup(home: &Home) -> PathBuf {
+        home.root().join("settings.json.before-overtone")
+    }
+}
+
+pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_done_is_remembered() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path().to_owned());
+        assert_eq!(Record::load(&home), Record { settings_existed: true, ..Record::default() });
+        let record = Record { settings: Some("/s".into()), settings_existed: false, link: Some("/l".into()) };
+        record.save(&home).unwrap();
+        assert_eq!(Record::load(&home), record);
+        Record::remove(&home).unwrap();
+        Record::remove(&home).unwrap();
+    }
+}
