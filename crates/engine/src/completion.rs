@@ -30,6 +30,15 @@ pub(crate) fn bind_agent(workflow: &WorkflowState, agent: Agent, agent_id: &str)
     Some(next)
 }
 
+/// The entry with this call or this id: it knows an agent that was named by the description alone.
+pub(crate) fn recorded<'a>(
+    workflow: &'a WorkflowState,
+    tool_use_id: Option<&str>,
+    agent_id: Option<&str>,
+) -> Option<&'a ActiveAgent> {
+    workflow.active_agents.iter().find(|agent| agent.is(tool_use_id, agent_id))
+}
+
 /// The agent's entry, if it is still waited for.
 pub(crate) fn find_active(workflow: &WorkflowState, report: &Report) -> Option<usize> {
     let agents = &workflow.active_agents;
@@ -318,7 +327,7 @@ impl Desk<'_> {
 /// Which stage an agent that failed to launch had been marked for: nobody works on it.
 pub(crate) fn launch_failed(workflow: &WorkflowState, tool_use_id: Option<&str>) -> Option<WorkflowState> {
     let mut next = workflow.clone();
-    let lost = next.release_agents(|a| tool_use_id.is_some() && a.tool_use_id.as_deref() == tool_use_id);
+    let lost = next.release_agents(|agent| agent.is(tool_use_id, None));
     (!lost.is_empty()).then(|| {
         next.settle_current_stage();
         next
@@ -332,11 +341,7 @@ pub(crate) fn launched_in_background(
     agent_id: Option<&str>,
 ) -> Option<WorkflowState> {
     let mut next = workflow.clone();
-    let same = |a: &&mut ActiveAgent| {
-        (tool_use_id.is_some() && a.tool_use_id.as_deref() == tool_use_id)
-            || (agent_id.is_some() && a.agent_id.as_deref() == agent_id)
-    };
-    let agent = next.active_agents.iter_mut().find(same)?;
+    let agent = next.active_agents.iter_mut().find(|agent| agent.is(tool_use_id, agent_id))?;
     agent.background = true;
     if agent.agent_id.is_none() {
         agent.agent_id = agent_id.map(str::to_owned);

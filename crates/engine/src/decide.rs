@@ -20,6 +20,9 @@ pub fn decide(snapshot: &Snapshot, trigger: &Trigger, facts: &Facts) -> Outcome 
         Trigger::Delegating { subagent_type, description, prompt, tool_use_id } => {
             gate::delegate(workflow, &Delegation { subagent_type, description, prompt, tool_use_id }, facts)
         }
+        Trigger::AgentDelegating { subagent_type } => {
+            gate::delegate_from_agent(workflow, subagent_type, facts)
+        }
         Trigger::AgentStarted { agent_type, agent_id } => Agent::from_wire(agent_type)
             .map(|agent| session::agent_started(snapshot, agent, agent_id, facts))
             .unwrap_or_default(),

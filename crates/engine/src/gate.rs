@@ -37,6 +37,19 @@ pub(crate) fn delegate(workflow: Option<&WorkflowState>, call: &Delegation, fact
     start(next, agent, target, call, facts)
 }
 
+/// Stages are the main agent's to delegate: only it is told the next step. Helpers of other kinds are free.
+pub(crate) fn delegate_from_agent(
+    workflow: Option<&WorkflowState>,
+    subagent_type: &str,
+    facts: &Facts,
+) -> Outcome {
+    let open = workflow.is_some_and(WorkflowState::is_open);
+    match Agent::from_wire(subagent_type).filter(|_| open) {
+        Some(agent) => deny(words::deny_nested(facts.lang, agent.name())),
+        None => Outcome::default(),
+    }
+}
+
 /// The agent that is meant: by its type, else by the description; never by the prompt.
 pub fn identify(subagent_type: &str, description: &str) -> Option<Agent> {
     if subagent_type.starts_with(PLUGIN_PREFIX) {

@@ -10,6 +10,7 @@ mod decide;
 pub mod flow;
 mod gate;
 pub mod instinct;
+mod notification;
 mod outcome;
 mod permission;
 mod prompt;

@@ -5,22 +5,19 @@ use overtone_registry::{PLUGIN_PREFIX, Workflow};
 
 use crate::flow::next_step;
 use crate::instinct::{Observation, ObservationKind};
+use crate::notification::{is_notification, notified};
 use crate::outcome::{Effect, Outcome};
 use crate::state::{Ending, LoopState, WorkflowState};
 use crate::text::{step_text, titled};
 use crate::trigger::{Facts, Snapshot};
 
-/// The prompt that the client makes when a background agent has finished.
-const TASK_NOTIFICATION: &str = "<task-notification>";
-
 pub(crate) fn submit(snapshot: &Snapshot, prompt: &str, facts: &Facts) -> Outcome {
-    let mut outcome = Outcome::default();
     let prompt = prompt.trim_start();
-    let notices = deliver_notices(snapshot.workflow.as_ref(), &mut outcome);
-    if prompt.starts_with(TASK_NOTIFICATION) {
-        outcome.reply.model_context = notices;
-        return outcome;
+    if is_notification(prompt) {
+        return notified(snapshot.workflow.as_ref(), prompt, facts);
     }
+    let mut outcome = Outcome::default();
+    let notices = deliver_notices(snapshot.workflow.as_ref(), &mut outcome);
     release_loop(snapshot.looping.as_ref(), &mut outcome);
     if prompt.strip_prefix('/').is_some_and(|rest| rest.starts_with(PLUGIN_PREFIX)) {
         outcome.reply.model_context = notices;

@@ -161,6 +161,12 @@ impl ActiveAgent {
     pub fn agent(&self) -> Option<Agent> {
         Agent::from_name(self.name())
     }
+
+    /// Whether this is the agent of that call, or with that id.
+    pub fn is(&self, tool_use_id: Option<&str>, agent_id: Option<&str>) -> bool {
+        let same = |own: &Option<String>, given: Option<&str>| given.is_some() && own.as_deref() == given;
+        same(&self.tool_use_id, tool_use_id) || same(&self.agent_id, agent_id)
+    }
 }
 
 /// How a workflow ended.
@@ -338,8 +344,17 @@ impl WorkflowState {
             if self.active_agents.iter().any(|other| other.stage == Some(key)) {
                 continue;
             }
-            if let Some(stage) = self.stage_mut(key).filter(|s| s.status == Status::Active) {
-                stage.reopen();
+            let Some(stage) = self.stage_mut(key).filter(|s| s.status == Status::Active) else {
+                continue;
+            };
+            // A twin that did report has done the stage, whatever became of the other.
+            match stage.verdict() {
+                None => stage.reopen(),
+                Some(verdict) => {
+                    stage.status = Status::Completed;
+                    self.fail_count += u32::from(verdict == Verdict::Fail);
+                    self.reject_count += u32::from(verdict == Verdict::Reject);
+                }
             }
         }
         lost

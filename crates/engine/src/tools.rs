@@ -61,7 +61,8 @@ pub(crate) fn agent_returned(
 
 /// If the agent is still waited for, its result is the report.
 fn reconcile(workflow: &WorkflowState, returned: &Returned, facts: &Facts) -> Option<Outcome> {
-    let agent = identify(returned.subagent_type, "")?;
+    let agent = identify(returned.subagent_type, "")
+        .or_else(|| completion::recorded(workflow, returned.tool_use_id, returned.agent_id)?.agent())?;
     let report = Report {
         agent,
         agent_id: returned.agent_id,

@@ -43,6 +43,10 @@ pub enum Trigger<'a> {
         prompt: &'a str,
         tool_use_id: Option<&'a str>,
     },
+    /// A sub-agent wants to delegate.
+    AgentDelegating {
+        subagent_type: &'a str,
+    },
     AgentStarted {
         agent_type: &'a str,
         agent_id: &'a str,

@@ -121,6 +121,9 @@ impl Call<'_> {
             Trigger::Delegating { subagent_type, description, .. } => {
                 identify_agent(subagent_type, description).is_some() && session.has_workflow()
             }
+            Trigger::AgentDelegating { subagent_type } => {
+                Agent::from_wire(subagent_type).is_some() && session.has_workflow()
+            }
             Trigger::AgentStopped { agent_type, .. } => {
                 Agent::from_wire(agent_type).is_some() && session.has_workflow()
             }

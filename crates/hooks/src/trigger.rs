@@ -24,6 +24,9 @@ pub(crate) enum Event<'a> {
         prompt: Cow<'a, str>,
         call: Cow<'a, str>,
     },
+    AgentDelegate {
+        subagent_type: Cow<'a, str>,
+    },
     AgentStart {
         agent_type: Cow<'a, str>,
         agent_id: Cow<'a, str>,
@@ -77,6 +80,9 @@ impl<'a> Event<'a> {
             Hook::OnSessionEnd => Self::End { reason: input.reason() },
             Hook::PreCompact => Self::Compact { trigger: input.trigger() },
             Hook::OnSubmit => Self::Prompt { prompt: input.prompt() },
+            Hook::PreTask if is_sub_agent(input) => {
+                Self::AgentDelegate { subagent_type: input.input_text("subagent_type") }
+            }
             Hook::PreTask => Self::Delegate {
                 subagent_type: input.input_text("subagent_type"),
                 description: input.input_text("description"),
@@ -109,6 +115,8 @@ impl<'a> Event<'a> {
 
     fn used(tool: &str, input: &HookInput<'a>) -> Option<Self> {
         match tool {
+            // What waits for the main agent is not for a sub-agent's ears.
+            "Task" | "Agent" if is_sub_agent(input) => None,
             "Task" | "Agent" => Some(Self::AgentReturn {
                 subagent_type: input.input_text("subagent_type"),
                 call: input.tool_use_id(),
@@ -133,6 +141,7 @@ impl<'a> Event<'a> {
             Self::Delegate { subagent_type, description, prompt, call } => {
                 Trigger::Delegating { subagent_type, description, prompt, tool_use_id: given(call) }
             }
+            Self::AgentDelegate { subagent_type } => Trigger::AgentDelegating { subagent_type },
             Self::AgentStart { agent_type, agent_id } => Trigger::AgentStarted { agent_type, agent_id },
             Self::AgentStop { agent_type, agent_id, message } => {
                 Trigger::AgentStopped { agent_type, agent_id, message }
@@ -159,6 +168,11 @@ impl<'a> Event<'a> {
             Self::Write { agent_type, tool } => Trigger::ChangingFile { agent_type, tool },
         }
     }
+}
+
+/// The main agent has a type under `--agent`, but never an id.
+fn is_sub_agent(input: &HookInput) -> bool {
+    !input.agent_id().is_empty()
 }
 
 fn given(text: &str) -> Option<&str> {

@@ -83,9 +83,9 @@ messages! {
         "demo failed at the step: {step} ({problem})"
     }
     failed_hint() {
-        "overtone demo --keep 會留下檔案以供查看；overtone up 會重新安裝",
-        "overtone demo --keep 会留下文件以供查看；overtone up 会重新安装",
-        "overtone demo --keep leaves the files to look at; overtone up installs anew"
+        "overtone doctor 會檢查安裝；overtone demo --keep 會留下檔案以供查看",
+        "overtone doctor 会检查安装；overtone demo --keep 会留下文件以供查看",
+        "overtone doctor checks the installation; overtone demo --keep leaves the files to look at"
     }
     cannot_start(program: &str, problem: &str) {
         "無法啟動 {program}：{problem}",

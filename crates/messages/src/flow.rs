@@ -13,6 +13,11 @@ messages! {
         "⛔ 工作流已达上限并中断，不可再委派 {agent}。请向用户说明状况并等待指示（overtone resume 可重新开始）。",
         "⛔ The workflow reached its limit and was aborted: {agent} MUST NOT be delegated. Explain the situation to the user and wait (overtone resume starts again)."
     }
+    deny_nested(agent: &str) {
+        "⛔ 只有主代理可以委派 {agent}。請完成自己的工作，並在回覆中說明還需要什麼。",
+        "⛔ 只有主代理可以委派 {agent}。请完成自己的工作，并在回复中说明还需要什么。",
+        "⛔ Only the main agent delegates {agent}: you MUST finish your own work and say in your answer what else is needed."
+    }
     deny_read_only(agent: &str, tool: &str) {
         "⛔ {agent} 是唯讀代理，不可使用 {tool}。請在回覆中說明建議的修改。",
         "⛔ {agent} 是只读代理，不可使用 {tool}。请在回复中说明建议的修改。",

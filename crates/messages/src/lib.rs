@@ -8,6 +8,7 @@
 mod catalogue;
 pub mod cli;
 pub mod context;
+pub mod demo;
 pub mod flow;
 pub mod install;
 mod labels;
@@ -25,6 +26,7 @@ pub fn samples(lang: Lang) -> Vec<Sample> {
     let rooms = [
         cli::samples,
         context::samples,
+        demo::samples,
         flow::samples,
         install::samples,
         looping::samples,

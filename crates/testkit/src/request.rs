@@ -65,6 +65,13 @@ impl Request {
         new.map(|block| block.text).collect::<Vec<_>>().join("\n")
     }
 
+    /// What the model is told after its own last words: in a resumed session, all that is not history.
+    pub fn text_since_answer(&self) -> String {
+        let blocks = blocks(&self.body);
+        let answered = blocks.iter().rposition(|block| block.role == "assistant").map_or(0, |at| at + 1);
+        blocks.into_iter().skip(answered).map(|block| block.text).collect::<Vec<_>>().join("\n")
+    }
+
     /// Each text with the role of the user: prompts, tool results and what the client adds to them.
     pub fn user_texts(&self) -> Vec<String> {
         let user = blocks(&self.body).into_iter().filter(|block| block.role == "user");
@@ -156,6 +163,11 @@ impl<'a> Requests<'a> {
     pub fn new_text(&self) -> String {
         self.iter().map(Request::new_text).collect::<Vec<_>>().join("\n")
     }
+
+    /// How often the actor was told these words in the whole run.
+    pub fn times_told(&self, words: &str) -> usize {
+        self.new_text().matches(words).count()
+    }
 }
 
 impl<'a> IntoIterator for Requests<'a> {
@@ -204,7 +216,9 @@ mod tests {
         let new: Vec<_> = log.iter().map(Request::new_text).collect();
         assert_eq!(new, ["a", "a", "b", "summary", "c"]);
         assert_eq!(log[2].text(), "sys\na\nown words\nb");
+        assert_eq!((log[2].text_since_answer(), log[0].text_since_answer()), ("b".into(), "a".into()));
         assert_eq!(Requests::of(Actor::Main, &log).new_text(), "a\nb\nsummary\nc");
+        assert_eq!(Requests::of(Actor::Main, &log).times_told("m"), 2);
     }
 
     #[test]

@@ -67,6 +67,13 @@ impl Run {
         self.system("hook_response").collect()
     }
 
+    /// What the hooks of one event answered, in order; null for what is not JSON.
+    pub fn hook_answers(&self, event: &str) -> Vec<Value> {
+        let answers = self.hook_events().into_iter().filter(|hook| hook["hook_event"] == event);
+        let stdout = answers.map(|hook| hook["stdout"].as_str().unwrap_or_default());
+        stdout.map(|text| serde_json::from_str(text).unwrap_or_default()).collect()
+    }
+
     /// The last line of the run: its `result` as text.
     pub fn result_text(&self) -> &str {
         let result = self.events.iter().rev().find(|event| event["type"] == "result");

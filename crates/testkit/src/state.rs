@@ -32,6 +32,11 @@ impl Sandbox {
         events.iter().map(|event| event["type"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
+    /// How many of the timeline's events are of one type.
+    pub fn event_count(&self, session: &str, kind: &str) -> usize {
+        self.timeline_types(session).iter().filter(|found| *found == kind).count()
+    }
+
     /// The ids of all sessions that have a folder, sorted.
     pub fn sessions(&self) -> Vec<String> {
         let entries = fs::read_dir(self.state().join("sessions")).into_iter().flatten().flatten();
@@ -54,12 +59,18 @@ impl Sandbox {
         self.put_state(session, "workflow.json", &document);
     }
 
+    /// Writes `config.json`.
+    pub fn put_config(&self, document: &Value) {
+        self.write(&self.state().join("config.json"), &document.to_string());
+    }
+
     /// Puts any file into a session's folder.
     pub fn put_state(&self, session: &str, file: &str, document: &Value) {
         self.write(&self.session_path(session, file), &document.to_string());
     }
 
-    fn document(&self, session: &str, file: &str) -> Value {
+    /// Any JSON file of a session's folder, or null when there is none.
+    pub fn document(&self, session: &str, file: &str) -> Value {
         let text = self.session_file(session, file);
         if text.is_empty() {
             return Value::Null;

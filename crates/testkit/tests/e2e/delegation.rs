@@ -1,20 +1,21 @@
 //! What sub-agents are given, and what is kept of their work.
 
-use overtone_testkit::{Actor, Client, Sandbox, text};
+use overtone_registry::{Agent, RefSkill};
+use overtone_testkit::{Actor, Client, Run, Sandbox, text, tool};
 use serde_json::json;
 
 use crate::delegate;
+use crate::steps::{REVIEW_AND_TEST, begin, verdict};
 
 #[test]
 fn a_delegation_begins_with_the_workflow_context() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
-        let session = sandbox.new_session();
-        sandbox.put_workflow(&session, "single");
+        let session = begin(&sandbox, "single", &[]);
         let run = sandbox
             .script(|s| {
                 s.main([delegate("ot:developer", "mend the door"), text("done")])
-                    .sub("developer", [text("mended <!-- VERDICT: {\"result\":\"PASS\"} -->")])
+                    .sub("developer", [verdict("mended", "PASS")])
             })
             .session(&session)
             .run("build it");
@@ -27,20 +28,160 @@ fn a_delegation_begins_with_the_workflow_context() {
 }
 
 #[test]
-fn a_reviewer_cannot_write() {
+fn every_other_field_of_the_call_survives() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
-        let session = sandbox.new_session();
-        sandbox.put_workflow(&session, "review-only");
-        let turns = [delegate("ot:code-reviewer", "judge it"), text("done")];
-        let run = sandbox.script(|s| s.main(turns)).session(&session).run("review it");
-        let tools = run.requests(Actor::Sub("code-reviewer")).first().tools();
-        assert!(tools.contains(&"Read"), "{tools:?}");
-        for tool in ["Write", "Edit", "NotebookEdit", "Agent", "Task"] {
-            assert!(!tools.contains(&tool), "{tools:?}");
+        let session = begin(&sandbox, "single", &[]);
+        let call = json!({
+            "subagent_type": "ot:developer", "description": "hang the door", "prompt": "p", "model": "haiku",
+        });
+        let turns = [tool("Agent", call), text("done")];
+        let run = sandbox.script(|s| s.main(turns)).session(&session).run("build it");
+        let answers = run.hook_answers("PreToolUse");
+        let input = &answers.first().unwrap()["hookSpecificOutput"]["updatedInput"];
+        assert_eq!((&input["description"], &input["model"]), (&json!("hang the door"), &json!("haiku")));
+        let model = run.requests(Actor::Sub("developer")).first().body()["model"].to_string();
+        assert!(model.contains("haiku"), "{model}");
+        let shown = run.events.iter().any(|event| event["description"] == "hang the door");
+        assert!(shown, "the person sees what the job is");
+    }
+}
+
+#[test]
+fn a_skipped_stage_is_refused_with_the_reason() {
+    for client in Client::all() {
+        let sandbox = Sandbox::new(&client);
+        let session = begin(&sandbox, "quick", &[]);
+        let turns = [delegate("ot:tester", "test it"), text("done")];
+        let run = sandbox.script(|s| s.main(turns)).session(&session).run("build it");
+        let told = run.requests(Actor::Main).nth(1).new_text();
+        let reason = "⛔ 不可跳過必要階段：DEV 尚未完成。下一步請委派 DEVELOPER（ot:developer）。";
+        assert!(told.contains(reason), "{told}");
+        assert!(run.requests(Actor::Sub("tester")).is_empty());
+        assert_eq!(sandbox.event_count(&session, "agent:delegate"), 0);
+        assert_eq!(sandbox.workflow(&session)["stages"]["TEST"]["status"], "pending");
+    }
+}
+
+/// Asks every agent of the plugin once.
+fn whole_team(client: &Client) -> Run {
+    let call = |agent: Agent| {
+        let name = format!("ot:{}", agent.name());
+        let input = json!({
+            "subagent_type": name, "description": "the job", "prompt": "the job", "run_in_background": false,
+        });
+        tool("Agent", input)
+    };
+    let turns = Agent::ALL.into_iter().map(call).chain([text("done")]);
+    Sandbox::new(client).script(|s| s.main(turns)).run("go")
+}
+
+/// Which of the tools that change something an agent must not have.
+fn withheld(agent: Agent) -> &'static [&'static str] {
+    match agent.name() {
+        "code-reviewer" | "debugger" | "security-reviewer" | "database-reviewer" | "retrospective"
+        | "grader" => &["Write", "Edit", "NotebookEdit", "Agent", "Task"],
+        "qa" => &["Edit", "NotebookEdit", "Agent", "Task"],
+        "architect" | "planner" | "product-manager" | "designer" => &["NotebookEdit", "Agent", "Task"],
+        _ => &[],
+    }
+}
+
+#[test]
+fn every_agent_has_its_tools_and_no_others() {
+    for client in Client::all() {
+        let run = whole_team(&client);
+        let all = run.requests(Actor::Sub("developer")).first().tools();
+        for agent in Agent::ALL {
+            let tools = run.requests(Actor::Sub(agent.name())).first().tools();
+            let expected = |tool: &&str| match agent {
+                Agent::Grader => ["Read", "Bash"].contains(tool),
+                _ => !withheld(agent).contains(tool),
+            };
+            let (mut tools, mut expected): (Vec<_>, Vec<_>) =
+                (tools, all.iter().copied().filter(expected).collect());
+            tools.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(tools, expected, "{agent:?}");
         }
-        let others = run.requests(Actor::Main).first().tools();
-        assert!(others.contains(&"Write") && others.contains(&"Agent"), "{others:?}");
-        assert_eq!(sandbox.workflow(&session)["stages"]["REVIEW"]["status"], json!("completed"));
+        for tool in ["Read", "Bash", "Write", "Edit"] {
+            assert!(all.contains(&tool), "{all:?}");
+        }
+    }
+}
+
+#[test]
+fn a_reader_that_tries_to_write_is_refused() {
+    for client in Client::all() {
+        let sandbox = Sandbox::new(&client);
+        let session = begin(&sandbox, "review-only", &[]);
+        let write = tool("Write", json!({"file_path": "note.txt", "content": "x"}));
+        let run = sandbox
+            .script(|s| {
+                s.main([delegate("ot:code-reviewer", "judge it"), text("done")])
+                    .sub("code-reviewer", [write, text("good as it is")])
+            })
+            .session(&session)
+            .permission_mode("acceptEdits")
+            .run("review it");
+        assert_eq!(run.requests(Actor::Sub("code-reviewer")).len(), 2);
+        assert!(!sandbox.project().join("note.txt").exists());
+        assert_eq!(sandbox.workflow(&session)["stages"]["REVIEW"]["status"], "completed");
+    }
+}
+
+#[test]
+fn reference_skills_are_in_the_requests_of_those_who_need_them() {
+    for client in Client::all() {
+        let run = whole_team(&client);
+        for agent in Agent::ALL {
+            let told = run.requests(Actor::Sub(agent.name())).first().text();
+            for skill in RefSkill::ALL {
+                let expected = usize::from(agent.skills().contains(&skill));
+                assert_eq!(told.matches(skill.body().trim_end()).count(), expected, "{agent:?} {skill:?}");
+            }
+        }
+        for name in ["tester", "developer", "code-reviewer", "qa", "doc-updater"] {
+            assert!(!Agent::from_name(name).unwrap().skills().is_empty(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_is_named_in_the_description_does_the_stage_too() {
+    for client in Client::all() {
+        let sandbox = Sandbox::new(&client);
+        let session = begin(&sandbox, "single", &[]);
+        let call =
+            json!({"subagent_type": "general-purpose", "description": "developer: the door", "prompt": "p"});
+        let run = sandbox
+            .script(|s| {
+                s.main([tool("Agent", call), text("done")])
+                    .actor(Actor::ForeignSub, [verdict("mended", "PASS")])
+            })
+            .session(&session)
+            .run("build it");
+        assert_eq!(sandbox.workflow(&session)["stages"]["DEV"]["result"], "pass");
+        assert_eq!(sandbox.event_count(&session, "agent:error"), 0);
+        assert_eq!((run.requests(Actor::Main).len(), run.result_text()), (2, "done"));
+    }
+}
+
+#[test]
+fn only_the_main_agent_delegates_stages() {
+    for client in Client::all() {
+        let sandbox = Sandbox::new(&client);
+        let session = begin(&sandbox, "quick", &[]);
+        let run = sandbox
+            .script(|s| {
+                s.main([delegate("ot:developer", "build it"), text("done")])
+                    .sub("developer", [delegate("ot:tester", "test it for me"), verdict("built", "PASS")])
+                    .sub("tester", [verdict("12 passed", "PASS")])
+            })
+            .session(&session)
+            .run("build it");
+        assert_eq!(sandbox.workflow(&session)["stages"]["DEV"]["result"], "pass");
+        assert_eq!(sandbox.workflow(&session)["stages"]["TEST"]["status"], "pending");
+        assert!(run.requests(Actor::Main).nth(1).new_text().contains(REVIEW_AND_TEST));
     }
 }

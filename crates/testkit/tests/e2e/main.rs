@@ -1,12 +1,28 @@
 //! The real clients with our plugin, against a scripted API. Only `cargo xtask e2e` builds and runs these.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a panic is the failure report of a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a panic is the failure report of a test, and its files need no atomic writes"
+)]
 
+mod background;
+mod compaction;
 mod delegation;
+mod install;
 mod kit;
 mod loading;
+mod parallel;
+mod permissions;
 mod prompt;
+mod repair;
+mod resume;
+mod robustness;
 mod sessions;
+mod steps;
+mod stopping;
+mod workflow;
 
 use overtone_testkit::{Turn, tool};
 use serde_json::json;

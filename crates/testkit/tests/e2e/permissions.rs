@@ -1,0 +1,118 @@
+//! What runs without asking the person: Overtone's own doings, and nothing else.
+//!
+//! No tool is allowed beforehand, and without a terminal the client refuses whatever it would ask about.
+
+use std::fs;
+
+use overtone_testkit::{Actor, Client, Invocation, Run, Sandbox, Turn, text, tool};
+use serde_json::json;
+
+use crate::delegate;
+
+const FOREIGN_SKILL: &str = "---
+name: other
+description: another one
+allowed-tools: Bash(touch *)
+---
+
+WORDS OF THE OTHER
+
+!`touch ran`
+";
+
+fn bash(command: &str) -> Turn {
+    tool("Bash", json!({"command": command, "description": "a command"}))
+}
+
+fn skill(name: &str) -> Turn {
+    tool("Skill", json!({"skill": name}))
+}
+
+fn unasked<const N: usize>(sandbox: &Sandbox, turns: [Turn; N]) -> Invocation<'_> {
+    sandbox.script(|s| s.main(turns)).allow([])
+}
+
+/// The only call was one for the person to decide, and came back as an error.
+#[track_caller]
+fn assert_asked(run: &Run) {
+    let ending = run.events.iter().rfind(|event| event["type"] == "result").unwrap();
+    assert_eq!(ending["permission_denials"].as_array().map(Vec::len), Some(1), "{ending}");
+    let messages = run.requests(Actor::Main).nth(1).body()["messages"].to_string();
+    assert!(messages.contains(r#""is_error":true"#), "{messages}");
+    assert_eq!(run.result_text(), "done");
+}
+
+#[test]
+fn a_whole_workflow_runs_unasked() {
+    for client in Client::all() {
+        let sandbox = Sandbox::new(&client);
+        let turns = [
+            skill("ot:auto"),
+            bash("overtone init single"),
+            delegate("ot:developer", "mend the door"),
+            text("done"),
+        ];
+        let run = unasked(&sandbox, turns).run("mend the door");
+        let main = run.requests(Actor::Main);
+        assert!(main.nth(1).new_text().contains("# Right size first, then run it"));
+        assert!(main.nth(2).new_text().contains("single"));
+        assert!(run.requests(Actor::Sub("developer")).first().text().contains("mend the door"));
+        assert_eq!(sandbox.workflow(&run.session_id)["ending"], "completed");
+        assert_eq!((main.len(), run.result_text()), (4, "done"));
+    }
+}
+
+#[test]
+fn more_than_one_plain_command_is_asked_about() {
+    for client in Client::all() {
+        let sandbox = Sandbox::new(&client);
+        sandbox.put_file("x/kept.txt", "kept");
+        for command in
+            ["overtone status; rm -rf x", "overtone status && rm -rf x", "overtone init $(rm -rf x)"]
+        {
+            assert_asked(&unasked(&sandbox, [bash(command), text("done")]).run("clean up"));
+            assert!(sandbox.project().join("x/kept.txt").exists(), "{command}");
+        }
+    }
+}
+
+#[test]
+fn own_commands_that_delete_are_asked_about() {
+    for client in Client::all() {
+        let sandbox = Sandbox::new(&client);
+        let other = sandbox.new_session();
+        sandbox.put_workflow(&other, "single");
+        let before = sandbox.workflow(&other);
+        let command = format!("overtone sessions rm {other}");
+        assert_asked(&unasked(&sandbox, [bash(&command), text("done")]).run("clean up"));
+        assert_eq!(sandbox.workflow(&other), before);
+    }
+}
+
+#[test]
+fn a_foreign_skill_is_asked_about() {
+    for client in Client::all() {
+        let sandbox = Sandbox::new(&client);
+        sandbox.put_file(".claude/skills/other/SKILL.md", FOREIGN_SKILL);
+        let run = unasked(&sandbox, [skill("other"), text("done")]).run("use the other");
+        assert_asked(&run);
+        assert_eq!(run.requests(Actor::Main).times_told("WORDS OF THE OTHER"), 0);
+        assert!(!sandbox.project().join("ran").exists());
+    }
+}
+
+#[test]
+fn a_command_finds_the_session_that_it_runs_in() {
+    for client in Client::all() {
+        let sandbox = Sandbox::new(&client);
+        let (session, other) = (sandbox.new_session(), sandbox.new_session());
+        let pointer = sandbox.state().join(".current-session-id");
+        let mislead = format!("printf {other} > {}", pointer.display());
+        let turns = [bash(&mislead), bash("overtone init diagnose"), text("done")];
+        let run = sandbox.script(|s| s.main(turns)).session(&session).allow(["Bash"]).run("go");
+        assert_eq!(sandbox.workflow(&session)["workflowType"], "diagnose");
+        assert_eq!(sandbox.sessions(), [session.as_str()]);
+        assert_eq!(run.session_id, session);
+        assert_eq!(fs::read_to_string(&pointer).unwrap(), other, "another session's pointer is not ours");
+    }
+}

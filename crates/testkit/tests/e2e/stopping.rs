@@ -1,0 +1,100 @@
+//! The loop: the session goes on until every stage is done, and not longer.
+
+use overtone_registry::Workflow;
+use overtone_testkit::{Actor, Client, Exit, Run, Sandbox, Turn, text};
+use serde_json::Value;
+
+use crate::delegate;
+use crate::steps::{begin, of_stages};
+
+const LOOP: &str = "[Overtone Loop ";
+
+/// The stages' agents in their order, with an early "done" before each of them and one at the end.
+fn impatient(workflow: &str) -> Vec<Turn> {
+    let keys = Workflow::from_name(workflow).unwrap().stage_keys();
+    let jobs = keys.map(|key| delegate(&format!("ot:{}", key.stage.agent().name()), "the job"));
+    jobs.flat_map(|job| [text("done, I think"), job]).chain([text("really done")]).collect()
+}
+
+/// What the person was shown when the session stopped, each time.
+fn shown_at_stop(run: &Run) -> Vec<Option<String>> {
+    let message = |answer: Value| answer["systemMessage"].as_str().map(str::to_owned);
+    run.hook_answers("Stop").into_iter().map(message).collect()
+}
+
+fn assert_looped_to_the_end(client: &Client, workflow: &str, stages: usize) {
+    let sandbox = Sandbox::new(client);
+    let session = begin(&sandbox, workflow, &[]);
+    let run = sandbox.script(|s| s.main(impatient(workflow))).session(&session).run("go");
+    let main = run.requests(Actor::Main);
+    for round in 0..stages {
+        let told = main.nth(2 * round + 1).new_text();
+        assert!(told.contains(&format!("{LOOP}{}/100]", round + 1)), "{told}");
+    }
+    assert_eq!((main.times_told(LOOP), main.len()), (stages, 2 * stages + 1));
+    assert_eq!((run.exit, run.result_text()), (Exit::Code(0), "really done"));
+
+    let (last, earlier) = shown_at_stop(&run).split_last().map(|(l, e)| (l.clone(), e.to_vec())).unwrap();
+    assert!(
+        last.is_some_and(|text| text.starts_with(&format!("🎉 工作流 {workflow} 完成：{stages} 個階段")))
+    );
+    assert!(earlier.iter().all(Option::is_none), "{earlier:?}");
+    assert_eq!(of_stages(&sandbox, &session, "result"), vec!["pass"; stages]);
+    assert_eq!(sandbox.workflow(&session)["ending"], "completed");
+    assert_eq!(sandbox.loop_state(&session)["stoppedBy"], "completion");
+    assert_eq!(sandbox.event_count(&session, "loop:advance"), stages);
+    for kind in ["loop:complete", "workflow:complete"] {
+        assert_eq!(sandbox.event_count(&session, kind), 1, "{kind}");
+    }
+}
+
+#[test]
+fn an_early_end_is_turned_into_the_next_stage() {
+    for client in Client::all() {
+        assert_looped_to_the_end(&client, "quick", 5);
+    }
+}
+
+/// The client ends a turn by itself after 8 rounds without a tool.
+#[test]
+fn eleven_stages_do_not_meet_the_client_s_own_limit() {
+    for client in Client::all() {
+        assert_looped_to_the_end(&client, "full", 11);
+    }
+}
+
+#[test]
+fn without_progress_the_session_may_end() {
+    for client in Client::all() {
+        let sandbox = Sandbox::new(&client);
+        let session = begin(&sandbox, "single", &[]);
+        let run = sandbox.script(|s| s.main_with(|_| text("no"))).session(&session).run("go");
+        let main = run.requests(Actor::Main);
+        assert_eq!((main.len(), main.times_told(LOOP)), (4, 3));
+        assert_eq!((run.exit, run.result_text()), (Exit::Code(0), "no"));
+        let last = shown_at_stop(&run).pop().flatten();
+        assert!(last.is_some_and(|text| text.contains("連續 3 次沒有進展")));
+        assert!(sandbox.workflow(&session)["ending"].is_null(), "it can be taken up again");
+
+        let again = sandbox.script(|s| s.main(impatient("single"))).resume(&session).run("go on");
+        assert!(again.requests(Actor::Main).nth(1).new_text().contains(LOOP));
+        assert_eq!(sandbox.workflow(&session)["ending"], "completed");
+    }
+}
+
+#[test]
+fn a_finished_workflow_is_silent() {
+    for client in Client::all() {
+        let sandbox = Sandbox::new(&client);
+        let session = begin(&sandbox, "single", &[]);
+        let turns = [delegate("ot:developer", "the job"), text("done")];
+        sandbox.script(|s| s.main(turns)).session(&session).run("go");
+        let before = (sandbox.workflow(&session), sandbox.event_count(&session, "workflow:complete"));
+        let run = sandbox.script(|s| s.main([text("my pleasure")])).resume(&session).run("thanks");
+        let main = run.requests(Actor::Main);
+        assert_eq!((main.len(), main.times_told(LOOP)), (1, 0));
+        assert_eq!((shown_at_stop(&run), run.result_text()), (vec![None], "my pleasure"));
+        let after = (sandbox.workflow(&session), sandbox.event_count(&session, "workflow:complete"));
+        assert_eq!(after, before);
+    }
+}
