@@ -37,6 +37,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     shell::run(&mut tests)
 }
 
+/// Every test on every pinned client, as CI runs them.
+pub(crate) fn run_all() -> Result<()> {
+    run(&Options { clients: Vec::new(), filters: Vec::new() })
+}
+
 /// The chosen versions, else the pinned ones. Each becomes the name of a folder and of a package.
 fn versions(chosen: &[String]) -> Result<Vec<String>> {
     let pinned =

@@ -1,6 +1,7 @@
 //! The command line as types. Help is in English and teaches by examples; every other text is in the person's
 //! language.
 
+mod demo;
 mod help;
 mod names;
 mod since;
@@ -11,6 +12,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
+pub(crate) use demo::DemoArgs;
 use names::{Names, categories};
 pub(crate) use since::Since;
 
@@ -28,6 +30,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Up(UpArgs),
+    Demo(DemoArgs),
     Down(DownArgs),
     Uninstall(UninstallArgs),
     Doctor(DoctorArgs),
@@ -51,6 +54,9 @@ pub(crate) enum Command {
     /// Print the status line for Claude Code, from its JSON on stdin
     #[command(after_help = help::STATUSLINE)]
     Statusline,
+    /// Print the rows of Claude Code's list of agents, from its JSON on stdin
+    #[command(after_help = help::SUBAGENT_STATUSLINE)]
+    SubagentStatusline,
     /// Show the dashboard (not part of this version yet)
     Dashboard,
     Completions(CompletionsArgs),

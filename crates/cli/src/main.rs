@@ -20,9 +20,13 @@ fn main() -> ExitCode {
         overtone_hooks::run_hook(&second.unwrap_or_default().to_string_lossy(), &environment);
         return ExitCode::SUCCESS;
     }
-    // The client starts this one several times a second; with more arguments it is a person asking for help.
+    // The client starts these several times a second; with more arguments it is a person asking for help.
     if first == "statusline" && second.is_none() {
         commands::statusline::run(&environment);
+        return ExitCode::SUCCESS;
+    }
+    if first == "subagent-statusline" && second.is_none() {
+        commands::statusline::rows::run(&environment);
         return ExitCode::SUCCESS;
     }
     run::run(&program, environment)

@@ -46,6 +46,7 @@ fn finish(context: &Context, done: Done) -> ExitCode {
 fn dispatch(context: &Context, command: Command) -> Done {
     match command {
         Command::Up(args) => commands::up::run(context, &args),
+        Command::Demo(args) => commands::demo::run(context, &args),
         Command::Down(args) => commands::down::run(context, &args),
         Command::Uninstall(args) => commands::uninstall::run(context, &args),
         Command::Doctor(args) => commands::doctor::run(context, &args),
@@ -62,6 +63,10 @@ fn dispatch(context: &Context, command: Command) -> Done {
         Command::Validate(args) => commands::validate::run(context, &args),
         Command::Statusline => {
             commands::statusline::run(&context.environment);
+            Ok(())
+        }
+        Command::SubagentStatusline => {
+            commands::statusline::rows::run(&context.environment);
             Ok(())
         }
         Command::Dashboard => commands::dashboard::run(context),

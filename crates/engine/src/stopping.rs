@@ -6,11 +6,14 @@ use overtone_registry::{EventKind, StageKey};
 use crate::flow::{Step, next_step};
 use crate::outcome::{Effect, Outcome, Record};
 use crate::state::{Ending, LoopState, StoppedBy, WorkflowState};
-use crate::text::{duration, progress_bar, step_text, titled};
+use crate::text::{cut, duration, progress_bar, step_text, titled};
 use crate::trigger::{Facts, Feature, Snapshot};
 
 /// A background agent that has not reported back for this long is given up (old clients do not say which run).
 const BACKGROUND_AGE_LIMIT: i64 = 2 * 3600 * 1000;
+
+/// How much of a task is quoted.
+const TASK_UNITS: usize = 200;
 
 pub(crate) fn stop(snapshot: &Snapshot, background: Option<bool>, facts: &Facts) -> Outcome {
     let Some(stored) = snapshot.workflow.as_ref().filter(|workflow| workflow.is_open()) else {
@@ -192,7 +195,7 @@ impl Door<'_> {
         lines.append(&mut self.workflow.notices);
         let next = match (step, self.open_tasks()) {
             (Step::Done, Some(feature)) => {
-                words::tasks_left(lang, feature.pending.len(), &feature.pending[0])
+                words::tasks_left(lang, feature.pending.len(), cut(&feature.pending[0], TASK_UNITS))
             }
             (step, _) => step_text(lang, step),
         };

@@ -11,6 +11,7 @@ use crate::prompt::deliver_notices;
 use crate::redact::{command_name, first_line};
 use crate::state::WorkflowState;
 use crate::trigger::Facts;
+use crate::verdict::API_ERROR;
 use crate::wording::mismatches;
 
 /// Programs that a dedicated tool does better.
@@ -52,7 +53,11 @@ pub(crate) fn agent_returned(
             ..Outcome::default()
         };
     }
-    let mut outcome = reconcile(workflow, returned, facts).unwrap_or_default();
+    deliver(workflow, reconcile(workflow, returned, facts).unwrap_or_default())
+}
+
+/// The outcome with all waiting texts for the main agent.
+fn deliver(workflow: &WorkflowState, mut outcome: Outcome) -> Outcome {
     let current = outcome.workflow().cloned().unwrap_or_else(|| workflow.clone());
     outcome.reply.model_context = deliver_notices(Some(&current), &mut outcome);
     outcome.reply.result = String::new();
@@ -151,6 +156,9 @@ fn severity(tool: &str) -> Severity {
 }
 
 pub(crate) fn tool_failed(workflow: Option<&WorkflowState>, failure: &Failure, facts: &Facts) -> Outcome {
+    if let Some(outcome) = workflow.and_then(|workflow| cut_off(workflow, failure, facts)) {
+        return outcome;
+    }
     let mut outcome = Outcome::default();
     let error = first_line(failure.error, ERROR_LENGTH);
     let severity = severity(failure.tool);
@@ -172,6 +180,21 @@ pub(crate) fn tool_failed(workflow: Option<&WorkflowState>, failure: &Failure, f
     outcome.reply.system_message.clone_from(&text);
     outcome.reply.model_context = text;
     outcome
+}
+
+/// A working agent that the API cut off. Newer clients report it as a failure of the tool, older ones as the
+/// agent's result; the agent was launched well, so its name is not to blame.
+fn cut_off(workflow: &WorkflowState, failure: &Failure, facts: &Facts) -> Option<Outcome> {
+    let call = failure.tool_use_id?;
+    let cause = &failure.error[failure.error.find(API_ERROR)?..];
+    let active = workflow.active_agents.iter().find(|agent| agent.tool_use_id.as_deref() == Some(call))?;
+    let report = Report {
+        agent: active.agent()?,
+        agent_id: active.agent_id.as_deref(),
+        tool_use_id: Some(call),
+        message: cause,
+    };
+    Some(deliver(workflow, completion::report(workflow, &report, facts)))
 }
 
 fn lesson_of(failure: &Failure, error: &str, facts: &Facts) -> Observation {

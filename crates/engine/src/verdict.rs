@@ -14,8 +14,11 @@ pub enum Judgement {
     Broken,
 }
 
+/// How the client begins its own words about a request that failed.
+pub(crate) const API_ERROR: &str = "API Error";
+
 pub fn judge(stage: Option<Stage>, message: &str) -> Judgement {
-    if message.trim_start().starts_with("API Error") {
+    if message.trim_start().starts_with(API_ERROR) {
         return Judgement::Broken;
     }
     let verdict = match marker(message) {

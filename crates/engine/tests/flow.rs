@@ -419,3 +419,21 @@ fn an_unlaunched_agent_frees_its_stage() {
     assert_eq!(world.status("DEV"), Status::Pending);
     assert!(world.workflow().active_agents.is_empty());
 }
+
+#[test]
+fn an_agent_cut_off_by_the_api_is_told_from_one_that_was_never_launched() {
+    let mut world = World::new(Workflow::Single);
+    let call = world.delegate("developer").unwrap();
+    world.fire(&Trigger::AgentStarted { agent_type: "ot:developer", agent_id: "a1" });
+    let reply = world.fire(&Trigger::ToolFailed {
+        tool: "Agent",
+        error: "Agent terminated early due to an API error: API Error: 500 boom",
+        command: "",
+        interrupted: false,
+        tool_use_id: Some(&call),
+    });
+    let notice = reply.model_context.unwrap();
+    assert!(notice.contains("API") && notice.contains("ot:developer"), "{notice}");
+    assert_eq!((world.status("DEV"), world.workflow().fail_count), (Status::Pending, 0));
+    assert_eq!((world.count(EventKind::AgentError), world.workflow().notices.len()), (1, 0));
+}

@@ -167,10 +167,15 @@ fn set_status_line(settings: &mut Document, binary: &Path) -> Result<StatusLine,
         Some(present) if is_our_status_line(&present, binary) => Ok(StatusLine::AlreadyOurs),
         Some(_) => Ok(StatusLine::Theirs),
         None => {
-            settings.set(&["statusLine"], json!({"type": "command", "command": status_command(binary)}))?;
+            settings.set(&["statusLine"], status_line(binary))?;
             Ok(StatusLine::Set)
         }
     }
+}
+
+/// Drawn anew every few seconds: the times of working agents go on between messages.
+fn status_line(binary: &Path) -> Value {
+    json!({"type": "command", "command": status_command(binary), "refreshInterval": 5})
 }
 
 fn status_command(binary: &Path) -> String {

@@ -1,4 +1,4 @@
-//! `plugin.json` and `marketplace.json`: the folder is a plugin and, at the same time, a directory
+//! `plugin.json`, `settings.json` and `marketplace.json`: the folder is a plugin and, at the same time, a directory
 //! marketplace that lists only this plugin, so that it installs offline and runs in place.
 
 use overtone_registry::PLUGIN_NAME;
@@ -8,6 +8,7 @@ use serde_json::json;
 pub const MARKETPLACE_NAME: &str = "overtone";
 
 pub(crate) const PLUGIN_PATH: &str = ".claude-plugin/plugin.json";
+pub(crate) const SETTINGS_PATH: &str = "settings.json";
 pub(crate) const MARKETPLACE_PATH: &str = ".claude-plugin/marketplace.json";
 
 const AUTHOR: &str = "The Overtone authors";
@@ -27,6 +28,13 @@ pub(crate) fn plugin() -> String {
 }
 
 /// The version is left to `plugin.json`: two places could disagree.
+/// The line of each sub-agent, for older clients: newer ones have dropped the setting and pass over it. They do
+/// not put the plugin's folder in here, so the shell finds the program.
+pub(crate) fn settings() -> String {
+    let command = r#""${OVERTONE_HOME:-$HOME/.overtone}/plugin/bin/overtone" subagent-statusline"#;
+    format!("{:#}\n", json!({"subagentStatusLine": {"type": "command", "command": command}}))
+}
+
 pub(crate) fn marketplace() -> String {
     let manifest = json!({
         "name": MARKETPLACE_NAME,

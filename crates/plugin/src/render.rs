@@ -18,6 +18,7 @@ pub fn render() -> Vec<RenderedFile> {
     let mut files = vec![
         file(manifest::PLUGIN_PATH, manifest::plugin()),
         file(manifest::MARKETPLACE_PATH, manifest::marketplace()),
+        file(manifest::SETTINGS_PATH, manifest::settings()),
         file(hooks::PATH, hooks::render()),
     ];
     files.extend(Agent::ALL.into_iter().map(|agent| file(&agents::path(agent), agents::render(agent))));

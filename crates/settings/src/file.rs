@@ -9,7 +9,7 @@ use crate::replace::{self, Prepared};
 use crate::target::{Content, Target, folder_of};
 use crate::{Document, Problem, SettingsError, lines};
 
-/// How long to wait for another editor.
+/// How long to wait for one other editor.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// How often to start again when a program without the lock has written meanwhile.
@@ -53,7 +53,7 @@ impl SettingsFile {
         mut change: impl FnMut(&mut Document) -> Result<T, E>,
     ) -> Result<(Changed, T), E> {
         let target = Target::of(&self.path).map_err(|problem| self.error(problem))?;
-        let _lock = self.lock(&target)?;
+        let lock = self.lock(&target)?;
         replace::clear(target.file());
         for _ in 0..ATTEMPTS {
             let before = target.read().map_err(|problem| self.error(problem))?;
@@ -65,6 +65,8 @@ impl SettingsFile {
             }
             let replaced = exchange(&target, before.as_ref(), after.as_bytes());
             if replaced.map_err(|problem| self.error(problem))? {
+                drop(lock);
+                replace::settle(target.file());
                 return Ok((Changed::Yes, answer));
             }
         }
@@ -84,6 +86,7 @@ impl SettingsFile {
         lock::make_folder(folder_of(backup))
             .and_then(|_| Prepared::write(backup, &original.bytes, None)?.commit())
             .map_err(|error| SettingsError::new(backup, Problem::Write(error)))?;
+        replace::settle(backup);
         Ok(true)
     }
 

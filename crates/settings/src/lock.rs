@@ -7,13 +7,14 @@ use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::Problem;
 
-/// Between two attempts; an edit takes about as long.
-const PAUSE: Duration = Duration::from_millis(2);
+/// However much the others get done, waiting ends after so many times the wait for one of them.
+const PATIENCE: u32 = 12;
 
 /// Settings hold tokens, so a folder made for them is private.
 const PRIVATE_FOLDER: u32 = 0o700;
@@ -27,35 +28,55 @@ pub(crate) struct FolderLock {
 }
 
 impl FolderLock {
-    /// Waits until the folder is free, within bounds. The folder is made if it is missing.
+    /// Waits for the others, as long as one of them gets something done within `wait`: many editors on a slow disk
+    /// all have their turn, but one that hangs is not waited for. The folder is made if it is missing.
     pub(crate) fn take(folder: &Path, wait: Duration) -> Result<Self, Problem> {
-        let deadline = Instant::now() + wait;
+        let limit = Instant::now() + wait * PATIENCE;
         loop {
-            if let Some(lock) = Self::attempt(folder).map_err(Problem::Write)? {
-                return Ok(lock);
+            let made = make_folder(folder).map_err(Problem::Write)?;
+            match File::open(folder) {
+                Ok(handle) => {
+                    acquire(&handle, wait, limit)?;
+                    if is_same(&handle, folder) {
+                        return Ok(Self { folder: folder.to_owned(), _handle: handle, made });
+                    }
+                }
+                // Whoever made it had nothing to write, and took it away again.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(Problem::Write(error)),
             }
-            if Instant::now() >= deadline {
+            if Instant::now() >= limit {
                 return Err(Problem::Busy);
             }
-            thread::sleep(PAUSE);
         }
     }
+}
 
-    fn attempt(folder: &Path) -> io::Result<Option<Self>> {
-        let made = make_folder(folder)?;
-        let handle = match File::open(folder) {
-            // Whoever made it had nothing to write, and took it away again.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            opened => opened?,
-        };
-        match handle.try_lock() {
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            // Some network file systems cannot lock folders; the comparison before replacing is left then.
-            Ok(()) | Err(TryLockError::Error(_)) => {}
-        }
-        let current = is_same(&handle, folder);
-        Ok(current.then(|| Self { folder: folder.to_owned(), _handle: handle, made }))
+/// Locks an open folder. Some network file systems cannot; the comparison before replacing is left then.
+fn acquire(handle: &File, wait: Duration, limit: Instant) -> Result<(), Problem> {
+    match handle.try_lock() {
+        Ok(()) | Err(TryLockError::Error(_)) => return Ok(()),
+        Err(TryLockError::WouldBlock) => {}
     }
+    // The kernel lets everyone have a turn; a helper thread makes the waiting end. The clone shares the lock.
+    let waiting = handle.try_clone().map_err(Problem::Write)?;
+    let (done, locked) = mpsc::channel();
+    let queue = move || done.send(waiting.lock());
+    thread::Builder::new().spawn(queue).map_err(Problem::Write)?;
+    let mut seen = last_change(handle);
+    while locked.recv_timeout(wait).is_err() {
+        let now = last_change(handle);
+        if now == seen || Instant::now() >= limit {
+            return Err(Problem::Busy);
+        }
+        seen = now;
+    }
+    Ok(())
+}
+
+/// When something in the folder was made, renamed or removed, as every edit does.
+fn last_change(handle: &File) -> Option<(i64, i64)> {
+    handle.metadata().ok().map(|about| (about.mtime(), about.mtime_nsec()))
 }
 
 impl Drop for FolderLock {
@@ -94,7 +115,23 @@ mod tests {
         let second = FolderLock::take(dir.path(), Duration::from_millis(10));
         assert!(matches!(second, Err(Problem::Busy)));
         drop(held);
-        FolderLock::take(dir.path(), Duration::ZERO).unwrap();
+        // The one that gave up may have its turn now, for an instant.
+        FolderLock::take(dir.path(), Duration::from_secs(5)).unwrap();
+    }
+
+    #[test]
+    fn while_others_get_something_done_there_is_more_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let held = FolderLock::take(dir.path(), Duration::ZERO).unwrap();
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| FolderLock::take(dir.path(), Duration::from_millis(700)));
+            for number in 0..30 {
+                fs::create_dir(dir.path().join(number.to_string())).unwrap();
+                thread::sleep(Duration::from_millis(50));
+            }
+            drop(held);
+            waiting.join().unwrap().unwrap();
+        });
     }
 
     #[test]

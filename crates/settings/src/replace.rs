@@ -37,8 +37,6 @@ impl Prepared {
     pub(crate) fn commit(mut self) -> io::Result<()> {
         fs::rename(&self.beside, &self.file)?;
         self.done = true;
-        // So that the rename lasts. The content is right either way: a failure is not worth an error.
-        let _ = File::open(folder_of(&self.file)).and_then(|folder| folder.sync_all());
         Ok(())
     }
 }
@@ -49,6 +47,12 @@ impl Drop for Prepared {
             let _ = fs::remove_file(&self.beside);
         }
     }
+}
+
+/// Makes a rename last. It needs no lock: whoever edits next builds on the content that is there.
+pub(crate) fn settle(file: &Path) {
+    // The content is whole either way, so a failure is not worth an error.
+    let _ = File::open(folder_of(file)).and_then(|folder| folder.sync_all());
 }
 
 /// Takes away what a killed editor left. The caller holds the lock.

@@ -175,6 +175,15 @@ fn a_program_without_the_lock_is_not_overwritten() {
     assert_eq!(names(dir.path()), ["s.json"]);
 }
 
+/// Ends the reader of `watch` when its scope ends, by a panic too.
+struct Raise<'a>(&'a AtomicBool);
+
+impl Drop for Raise<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Every reader sees a whole file while `busy` runs; returns how often it looked.
 fn watch(path: &Path, busy: impl FnOnce()) -> usize {
     let done = AtomicBool::new(false);
@@ -189,8 +198,9 @@ fn watch(path: &Path, busy: impl FnOnce()) -> usize {
             }
             looks
         });
+        let end = Raise(&done);
         busy();
-        done.store(true, Ordering::Relaxed);
+        drop(end);
         reader.join().unwrap()
     })
 }
@@ -257,13 +267,18 @@ fn killed_editors_leave_a_whole_file() {
     put(&path, "{\"mine\": \"kept\"}");
     watch(&path, || {
         for round in 0..25_u64 {
+            let before = fs::read(&path).unwrap();
             let mut editor = Command::new(std::env::current_exe().unwrap())
                 .args(["--exact", "endless_editor"])
                 .env(EDITED, &path)
                 .stdout(Stdio::null())
                 .spawn()
                 .unwrap();
-            thread::sleep(Duration::from_micros(10_000 + round * 397));
+            // It is at work; the instant of the kill is another one each time.
+            while fs::read(&path).unwrap() == before {
+                thread::yield_now();
+            }
+            thread::sleep(Duration::from_micros(round * 397));
             editor.kill().unwrap();
             editor.wait().unwrap();
             assert!(names(dir.path()).len() <= 2, "at most one left-over");

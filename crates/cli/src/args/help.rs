@@ -2,6 +2,7 @@
 
 pub(super) const OVERTONE: &str = "\
 Examples:
+  overtone demo                            see it at work, without Claude Code
   overtone up                              install the plugin
   overtone init standard --feature login   start a workflow in this session
   overtone status                          where it stands, what comes next
@@ -118,11 +119,23 @@ pub(super) const STATUSLINE: &str = "\
 In Claude Code's settings.json:
   \"statusLine\": {
     \"type\": \"command\",
-    \"command\": \"~/.overtone/plugin/bin/overtone statusline\"
+    \"command\": \"~/.overtone/plugin/bin/overtone statusline\",
+    \"refreshInterval\": 5
   }
 
-Shows workflow, progress, stage, agents, context use (yellow from 70%, red
-from 90%), cost and compactions.";
+Shows workflow, stage and progress, active agents, context use (yellow from
+70%, red from 90%), cost and compactions; without a workflow the model. What
+matters least goes first when COLUMNS is too small.";
+
+pub(super) const SUBAGENT_STATUSLINE: &str = "\
+In the settings.json of a plugin or of Claude Code:
+  \"subagentStatusLine\": {
+    \"type\": \"command\",
+    \"command\": \"~/.overtone/plugin/bin/overtone subagent-statusline\"
+  }
+
+Shows stage, attempt, time and tokens of each agent of the workflow. Newer
+clients (2.1.325) have dropped the setting and ignore it.";
 
 pub(super) const COMPLETIONS: &str = "\
 Examples:

@@ -14,8 +14,12 @@ pub(crate) struct Palette {
 impl Palette {
     /// For what is printed on stdout: only for a terminal, and never against `NO_COLOR`.
     pub(crate) fn for_stdout() -> Self {
-        let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Self { on: io::stdout().is_terminal() && !dumb && !Self::is_refused() }
+        Self { on: io::stdout().is_terminal() && !Self::is_dumb() && !Self::is_refused() }
+    }
+
+    /// Whether the terminal only knows plain lines.
+    pub(crate) fn is_dumb() -> bool {
+        env::var_os("TERM").is_some_and(|term| term == "dumb")
     }
 
     /// For the status line, which the client shows in colour although it reads it from a pipe.

@@ -9,6 +9,7 @@
 )]
 
 mod config;
+mod demo;
 mod general;
 mod init;
 mod instinct;

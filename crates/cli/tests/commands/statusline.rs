@@ -22,9 +22,26 @@ fn one_line_says_it_all() {
     world.agent("s1", "code-reviewer", None);
     world.hook("pre-compact", &json!({ "session_id": "s1", "trigger": "manual" }));
     let line = world.run_with_stdin("statusline", &input(41.6)).ok().stdout;
-    assert_eq!(line, "quick 1/5 · 🔍 Review · ▶ code-reviewer · ctx 42% · $1.24 · ⟲ 1\n");
+    let (before, after) = line.split_once("▶ code-reviewer ").unwrap();
+    assert_eq!(before, "quick · 🔍 Review 1/5 · ");
+    assert!(after.ends_with("s · ctx 42% · $1.24 · ⟲ 1\n"), "{after}");
     assert!(read(&world.session("s1").join("context.json")).contains("42"));
     assert_eq!(world.json("status --json")["contextPercent"], json!(42));
+}
+
+#[test]
+fn without_a_workflow_the_line_is_still_of_use() {
+    let world = World::new();
+    assert_eq!(world.run_with_stdin("statusline", &input(12.0)).ok().stdout, "M · ctx 12% · $1.24\n");
+}
+
+#[test]
+fn a_narrow_terminal_loses_the_least_important_first() {
+    let world = World::new().with("NO_COLOR", "1").with("COLUMNS", "26");
+    world.run("init quick").ok();
+    let line = |world: &World| world.run_with_stdin("statusline", &input(12.0)).ok().stdout;
+    assert_eq!(line(&world), "💻 Development 0/5\n");
+    assert_eq!(line(&world.with("COLUMNS", "nonsense")), "quick · 💻 Development 0/5 · ctx 12% · $1.24\n");
 }
 
 #[test]
@@ -52,6 +69,31 @@ fn whatever_is_wrong_the_line_is_empty() {
 }
 
 #[test]
+fn agents_of_the_workflow_get_their_rows() {
+    let world = World::new();
+    world.run("init quick").ok();
+    world.agent("s1", "developer", None);
+    world.hook(
+        "on-agent-start",
+        &json!({ "session_id": "s1", "agent_id": "a1", "agent_type": "ot:developer" }),
+    );
+    let task =
+        |id: &str| json!({ "id": id, "type": "local_agent", "description": "build it", "tokenCount": 1500 });
+    let stdin = json!({ "session_id": "s1", "columns": 80, "tasks": [task("a1"), task("b2"), 7] });
+    let rows = world.run_with_stdin("subagent-statusline", &stdin.to_string()).ok();
+    assert_eq!((&rows.json()["id"], rows.stdout.lines().count()), (&json!("a1"), 1));
+    let content = rows.json()["content"].as_str().unwrap().to_owned();
+    assert!(
+        content.starts_with("💻 Development (developer) · ") && content.ends_with(" · ↓ 1.5k · build it")
+    );
+    for text in
+        ["", "[]", r#"{"session_id":"s1","tasks":{}}"#, r#"{"session_id":"none","tasks":[{"id":"a1"}]}"#]
+    {
+        assert_eq!(world.run_with_stdin("subagent-statusline", text).ok().stdout, "\n", "{text:?}");
+    }
+}
+
+#[test]
 fn the_end_of_input_is_not_waited_for() {
     let world = World::new();
     let mut child = world.command(&["statusline"]).stdin(Stdio::piped()).spawn().unwrap();
@@ -69,4 +111,5 @@ fn the_end_of_input_is_not_waited_for() {
 fn help_is_still_there() {
     World::new().run("statusline --help").ok().has(&["settings.json"]);
     World::new().run("statusline now").refused_by_parser();
+    World::new().run("subagent-statusline --help").ok().has(&["settings.json"]);
 }

@@ -103,7 +103,8 @@ mod tests {
     #[test]
     fn a_denial_must_name_what_is_missing() {
         let wanted = Expected::Denied(&["PLAN", "ARCH"]);
-        let deny = |reason| pre_tool_use(&json!({"permissionDecision": "deny", "permissionDecisionReason": reason}));
+        let deny =
+            |reason| pre_tool_use(&json!({"permissionDecision": "deny", "permissionDecisionReason": reason}));
         assert!(wanted.check(Hook::PreTask, &deny("PLAN, ARCH not done")).is_ok());
         assert!(wanted.check(Hook::PreTask, &deny("PLAN not done")).is_err());
         assert!(wanted.check(Hook::PreTask, &pre_tool_use(&json!({"permissionDecision": "allow"}))).is_err());
@@ -126,7 +127,8 @@ mod tests {
 
     #[test]
     fn an_answer_under_another_event_is_no_answer() {
-        let told = json!({ "hookSpecificOutput": { "hookEventName": "Stop", "additionalContext": "ot:tester" } });
+        let told =
+            json!({ "hookSpecificOutput": { "hookEventName": "Stop", "additionalContext": "ot:tester" } });
         assert!(Expected::Told(&["ot:tester"]).check(Hook::OnStop, &told).is_ok());
         assert!(Expected::Told(&["ot:tester"]).check(Hook::PostUse, &told).is_err());
         assert!(Expected::Told(&["ot:qa"]).check(Hook::OnStop, &told).is_err());

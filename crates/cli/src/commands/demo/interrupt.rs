@@ -62,7 +62,7 @@ mod tests {
         assert!(!interrupt.is_seen());
         interrupt.seen.store(1, Ordering::Relaxed);
         let start = Instant::now();
-        interrupt.sleep(Duration::from_secs(60));
+        interrupt.sleep(Duration::from_mins(1));
         assert!(interrupt.is_seen() && start.elapsed() < Duration::from_secs(5));
     }
 }

@@ -59,7 +59,9 @@ impl Errand {
                     "content": [{ "type": "text", "text": self.report() }],
                 },
             }),
-            _ => json!({ "tool_name": "Agent", "tool_use_id": self.tool_use_id(), "tool_input": self.input() }),
+            _ => {
+                json!({ "tool_name": "Agent", "tool_use_id": self.tool_use_id(), "tool_input": self.input() })
+            }
         }
     }
 }

@@ -23,7 +23,8 @@ pub(super) struct Ended {
 
 pub(super) fn run(name: &str, command: &mut Command, input: &str) -> Result<Ended, Problem> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let cannot = |error: io::Error| Problem::CannotStart { program: program.clone(), error: error.to_string() };
+    let cannot =
+        |error: io::Error| Problem::CannotStart { program: program.clone(), error: error.to_string() };
     let start = Instant::now();
     let mut child = spawn(command).map_err(&cannot)?;
     // A process that does not read has a reason, which its output tells.

@@ -2,7 +2,7 @@
 //! line whenever it changes, and nothing waits.
 
 use std::io::{self, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use overtone_engine::state::{Status, WorkflowState};
 use overtone_engine::text::{mark, progress_bar};
@@ -18,9 +18,12 @@ use crate::ui::terminal;
 /// Goes to the first column and empties the line.
 const CLEAR: &str = "\r\u{1b}[2K";
 
-/// How long a step is shown, and one that is worth a second look. All of them together stay far below ten seconds.
-const BEAT: Duration = Duration::from_millis(170);
-const LONG_BEAT: Duration = Duration::from_millis(550);
+/// How long a step is shown, and one that is worth a second look.
+const BEAT: Duration = Duration::from_millis(120);
+const LONG_BEAT: Duration = Duration::from_millis(450);
+
+/// On a slow machine, the pauses end here: nobody waits ten seconds.
+const PATIENCE: Duration = Duration::from_millis(7_500);
 
 #[derive(Debug)]
 pub(super) struct Screen {
@@ -28,6 +31,7 @@ pub(super) struct Screen {
     /// The columns of a terminal that can redraw a line.
     columns: Option<usize>,
     pauses: bool,
+    start: Instant,
     interrupt: Interrupt,
     bar: String,
 }
@@ -35,7 +39,14 @@ pub(super) struct Screen {
 impl Screen {
     pub(super) fn new(palette: Palette, pauses: bool, interrupt: Interrupt) -> Self {
         let columns = terminal::columns().filter(|_| !Palette::is_dumb());
-        Self { palette, pauses: pauses && columns.is_some(), columns, interrupt, bar: String::new() }
+        Self {
+            palette,
+            pauses: pauses && columns.is_some(),
+            columns,
+            start: Instant::now(),
+            interrupt,
+            bar: String::new(),
+        }
     }
 
     pub(super) fn line(&self, tone: Tone, text: &str) -> Done {
@@ -78,7 +89,7 @@ impl Screen {
 
     /// Gives time to read, and notices when somebody has seen enough.
     fn pause(&self, time: Duration) -> Result<(), Stop> {
-        if self.pauses {
+        if self.pauses && self.start.elapsed() < PATIENCE {
             self.interrupt.sleep(time);
         }
         self.heed()

@@ -1,0 +1,36 @@
+//! What is on disk about the session.
+
+use overtone_engine::state::WorkflowState;
+use overtone_hooks::Environment;
+use overtone_messages::Lang;
+use overtone_store::Session;
+use overtone_store::config::Config;
+
+use super::input::Input;
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) lang: Lang,
+    pub(super) workflow: Option<WorkflowState>,
+    pub(super) compactions: u32,
+}
+
+impl State {
+    /// Also notes the use of the context, which hooks are not told. `None` when the state is broken.
+    pub(super) fn load(environment: &Environment, input: &Input) -> Option<Self> {
+        let Some((home, id)) = environment.home.as_ref().zip(input.session()) else {
+            return Some(Self::default());
+        };
+        let session: Session = home.session(&id);
+        if let Some(percent) = input.context_percent() {
+            // A lock that is held costs one reading; the next one comes soon.
+            let _ = session.note_context_percent(percent);
+        }
+        let made = session.compactions();
+        Some(Self {
+            lang: environment.lang().unwrap_or_else(|| Config::load_or_default(home).language()),
+            workflow: session.workflow().ok()?.map(|document| document.state),
+            compactions: made.automatic.saturating_add(made.manual),
+        })
+    }
+}
