@@ -7,6 +7,8 @@ mod run;
 mod ui;
 
 use std::env;
+use std::ffi::OsStr;
+use std::path::Path;
 use std::process::ExitCode;
 
 use overtone_hooks::Environment;
@@ -20,6 +22,10 @@ fn main() -> ExitCode {
         overtone_hooks::run_hook(&second.unwrap_or_default().to_string_lossy(), &environment);
         return ExitCode::SUCCESS;
     }
+    if is_supervisor_hook(&program, &first, second.as_deref()) {
+        overtone_supervisor::run_hook(&environment);
+        return ExitCode::SUCCESS;
+    }
     // The client starts these several times a second; with more arguments it is a person asking for help.
     if first == "statusline" && second.is_none() {
         commands::statusline::run(&environment);
@@ -30,4 +36,11 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     run::run(&program, environment)
+}
+
+/// `ccc supervisor-hook`, or `overtone ccc supervisor-hook`.
+fn is_supervisor_hook(program: &OsStr, first: &OsStr, second: Option<&OsStr>) -> bool {
+    let called_ccc = Path::new(program).file_name().is_some_and(|name| name == "ccc");
+    let name = if called_ccc { Some(first) } else { second.filter(|_| first == "ccc") };
+    name.is_some_and(|name| name == "supervisor-hook")
 }

@@ -15,6 +15,7 @@ mod labels;
 mod lang;
 pub mod looping;
 pub mod prompt;
+pub mod supervisor;
 pub mod tools;
 
 pub use catalogue::Sample;
@@ -31,6 +32,7 @@ pub fn samples(lang: Lang) -> Vec<Sample> {
         install::samples,
         looping::samples,
         prompt::samples,
+        supervisor::samples,
         tools::samples,
     ];
     rooms.iter().flat_map(|room| room(lang)).collect()

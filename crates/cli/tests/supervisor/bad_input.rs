@@ -1,0 +1,88 @@
+//! Whatever comes in: exit code 0, an answer that lets go, and nothing outside of the state folder.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+#[track_caller]
+fn assert_nothing(stdin: impl AsRef<[u8]>) {
+    let world = World::new();
+    world.reviewer_says(false, "go on");
+    assert_eq!(world.run(stdin).stdout, "{}\n");
+    assert_eq!((world.reviews(), world.files()), (0, Vec::new()));
+}
+
+#[test]
+fn payloads_that_are_none() {
+    for bad in ["", " \n", "{", "{broken}", "[]", "null", "42", "\"x\"", "{}", "\u{feff}{}"] {
+        assert_nothing(bad);
+    }
+    assert_nothing(b"{\"session_id\":\"\xff\"}");
+}
+
+#[test]
+fn fifty_megabytes() {
+    assert_nothing(format!(r#"{{"x":"{}"}}"#, "a".repeat(50 * 1024 * 1024)));
+}
+
+#[test]
+fn deep_nesting() {
+    assert_nothing(format!(r#"{{"x":{}{}}}"#, "[".repeat(20_000), "]".repeat(20_000)));
+}
+
+#[test]
+fn odd_session_ids() {
+    let long = "a".repeat(129);
+    for id in ["", ".", "..", "../../x", "/etc/x", "a/b", "a\0b", "a\nb", "-x", ".x", "a b", "测", &long] {
+        assert_nothing(json!({ "session_id": id }).to_string());
+    }
+    for id in [json!(7), Value::Null, json!(["x"]), json!({"id":"x"}), json!(true)] {
+        assert_nothing(json!({ "session_id": id }).to_string());
+    }
+}
+
+#[test]
+fn a_broken_state_file_is_left_alone_and_lets_go() {
+    for broken in ["", "{broken", "[]", r#"{"count":"3"}"#] {
+        let world = World::new();
+        world.reviewer_says(false, "go on");
+        world.put("home/.claude/ccc/supervisor-abc123.json", broken);
+        world.stop().assert_not_reviewed("supervisor-abc123.json");
+        assert_eq!(fs::read_to_string(world.state("supervisor-abc123.json")).unwrap(), broken);
+        assert_eq!(world.reviews(), 0);
+    }
+}
+
+#[test]
+fn links_are_not_followed() {
+    let world = World::new();
+    world.reviewer_says(false, "go on");
+    world.put("precious", "mine");
+    world.put("home/.claude/ccc/keep", "");
+    for name in ["hook-invocation.log", "supervisor-abc123-output.jsonl"] {
+        symlink(world.path("precious"), world.state(name)).unwrap();
+    }
+    world.stop().assert_block("go on");
+    assert_eq!(fs::read_to_string(world.path("precious")).unwrap(), "mine");
+}
+
+#[test]
+fn a_state_folder_that_cannot_be_made_lets_go() {
+    let world = World::new();
+    world.reviewer_says(false, "go on");
+    world.put("home/.claude", "a file");
+    world.stop().assert_not_reviewed("");
+    assert_eq!(world.reviews(), 0);
+}
+
+#[test]
+fn a_home_that_is_none_writes_nothing() {
+    let mut world = World::new();
+    world.reviewer_says(false, "go on");
+    world.set("HOME", "");
+    assert_eq!(world.stop().json(), json!({}));
+    assert_eq!(world.files(), Vec::<String>::new());
+}

@@ -1,0 +1,180 @@
+//! The reviewer, what it says, and the three outcomes.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+#[test]
+fn s5_05_a_fork_of_the_session_decides() {
+    let world = World::new();
+    world.reviewer_says(false, "write the tests");
+    world.stop().assert_block("write the tests");
+    world.reviewer_says(true, "");
+    assert_eq!(world.stop().stdout, "{}\n");
+    let folder = fs::read_to_string(world.path("fake/folder")).unwrap();
+    assert_eq!(fs::canonicalize(folder.trim()).unwrap(), fs::canonicalize(world.path("project")).unwrap());
+}
+
+#[test]
+fn s5_06_the_verdict_is_read_from_the_result() {
+    let world = World::new();
+    for (text, stops) in [
+        (r#"{"allow_stop":true,"feedback":""}"#, true),
+        ("Done.\n```json\n{\"completed\":true,\"feedback\":\"\"}\n```", true),
+        ("{'completed': True, 'feedback': 'fine',}", true),
+        (r#"{"allow_stop":false,"feedback":"no"}"#, false),
+    ] {
+        world.reviewer_writes(text);
+        let output = world.stop();
+        if stops { assert_eq!(output.stdout, "{}\n") } else { output.assert_block("no") }
+    }
+}
+
+#[test]
+fn s5_16_the_reviewers_command() {
+    let world = World::new();
+    world.put("home/.claude/SUPERVISOR.md", "你是严格的审查者...");
+    world.reviewer_says(true, "");
+    world.stop();
+    let arguments = world.arguments();
+    for (name, value) in [
+        ("--resume", "abc123"),
+        ("--output-format", "stream-json"),
+        ("--settings", r#"{"disableAllHooks":true}"#),
+    ] {
+        let at = arguments.iter().position(|argument| argument == name).unwrap();
+        assert_eq!(arguments[at + 1], value);
+    }
+    for flag in ["-p", "--fork-session", "--verbose"] {
+        assert!(arguments.iter().any(|argument| argument == flag), "{flag}");
+    }
+    assert!(!arguments.iter().any(|argument| argument.contains("system-prompt")));
+    let prompt = arguments.last().unwrap();
+    assert!(prompt.starts_with("你是严格的审查者...\n\n") && prompt.contains("completed"), "{prompt}");
+}
+
+#[test]
+fn s5_16_without_a_file_there_is_a_built_in_prompt() {
+    let world = World::new();
+    world.reviewer_says(true, "");
+    world.stop();
+    assert!(world.arguments().last().unwrap().starts_with("你是严格的审查者"));
+}
+
+#[test]
+fn s5_17_the_stream_is_shown() {
+    let world = World::new();
+    world.reviewer_says(false, "go on");
+    world.stop().assert_told(&["looking at it", "任务未完成"]);
+    assert!(world.state("supervisor-abc123-output.jsonl").is_file());
+}
+
+#[test]
+fn s5_18_the_schema_of_the_result() {
+    let world = World::new();
+    world.reviewer_says(true, "");
+    world.stop();
+    let arguments = world.arguments();
+    let at = arguments.iter().position(|argument| argument == "--json-schema").unwrap();
+    let schema: Value = serde_json::from_str(&arguments[at + 1]).unwrap();
+    let properties = json!({"completed":{"type":"boolean"},"feedback":{"type":"string"}});
+    assert_eq!(schema, json!({"type":"object","properties":properties,"required":["completed","feedback"]}));
+}
+
+#[test]
+fn s5_22_23_24_a_round_is_told_in_chinese() {
+    let world = World::new();
+    world.reviewer_says(false, "补上测试");
+    world.stop().assert_told(&[
+        "[SUPERVISOR HOOK] 开始执行",
+        "session_id: abc123",
+        "1/10",
+        "[SUPERVISOR] 正在审查工作...",
+        "请在新窗口查看日志文件了解详情",
+        "[SUPERVISOR] 任务未完成",
+        "补上测试",
+        "Agent 将根据反馈继续工作",
+    ]);
+}
+
+#[test]
+fn s5_25_completion_is_told() {
+    let world = World::new();
+    world.reviewer_says(true, "");
+    world.stop().assert_told(&["[SUPERVISOR] 任务已完成", "允许停止"]);
+}
+
+#[test]
+fn s5_28_prose_is_feedback() {
+    let world = World::new();
+    for text in ["The tests are missing.", r#"{"completed": true, "feedb"#] {
+        world.reviewer_writes(text);
+        world.stop().assert_block(text);
+    }
+}
+
+#[test]
+fn s5_29_an_empty_result_has_the_default_feedback() {
+    let world = World::new();
+    world.reviewer_writes("");
+    world.stop().assert_block("请继续完成任务");
+}
+
+#[test]
+fn the_language_may_be_chosen() {
+    let mut world = World::new();
+    world.reviewer_says(true, "");
+    world.put("overtone/config.json", r#"{"language":"zh-TW"}"#);
+    world.stop().assert_told(&["任務已完成"]);
+    world.set("OVERTONE_LANG", "en");
+    world.stop().assert_told(&["the task is complete", "allowed to stop"]);
+}
+
+#[test]
+fn an_api_error_lets_go() {
+    let world = World::new();
+    let error = "API Error: 401 invalid x-api-key";
+    world.reviewer_ends(&json!({"type":"result","subtype":"success","is_error":true,"result":error}));
+    world.put("fake/code", "1");
+    world.stop().assert_not_reviewed(error);
+}
+
+#[test]
+fn a_reviewer_that_dies_lets_go() {
+    let world = World::new();
+    world.put("fake/lines.jsonl", "{\"type\":\"system\",\"subtype\":\"init\"}\n{\"type\":\"resu");
+    world.put("fake/stderr", "No conversation found with session ID\n\n");
+    world.put("fake/code", "3");
+    world.stop().assert_not_reviewed("没有给出结果（exit status: 3: No conversation found with session ID）");
+}
+
+#[test]
+fn a_reviewer_that_hangs_is_ended() {
+    let mut world = World::new();
+    world.put("fake/hang", "");
+    world.set("CCC_SUPERVISOR_TIMEOUT", "1");
+    let start = Instant::now();
+    world.stop().assert_not_reviewed("1 秒");
+    assert!(start.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn a_result_counts_though_the_reviewer_does_not_end() {
+    let world = World::new();
+    world.reviewer_says(false, "go on");
+    world.put("fake/hang", "");
+    world.stop().assert_block("go on");
+}
+
+#[test]
+fn without_claude_it_lets_go() {
+    let mut world = World::new();
+    let empty = world.path("project");
+    world.set("PATH", empty);
+    world.stop().assert_not_reviewed("claude");
+    let log = fs::read_to_string(world.state("hook-invocation.log")).unwrap();
+    assert!(log.contains("not_reviewed=no-claude"), "{log}");
+}

@@ -1,0 +1,84 @@
+//! The reviewer's output, line by line: text to show, and the result at the end.
+
+use serde_json::Value;
+
+/// What a line of the stream says.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Line {
+    Text(Vec<String>),
+    Result(ResultLine),
+    /// Not JSON, or nothing to act upon.
+    Other,
+}
+
+/// The last line of a review.
+#[derive(Debug, PartialEq)]
+pub(crate) struct ResultLine {
+    pub(crate) is_error: bool,
+    pub(crate) structured: Option<Value>,
+    pub(crate) text: String,
+}
+
+pub(crate) fn read_line(line: &str) -> Line {
+    let Ok(value) = serde_json::from_str::<Value>(line) else { return Line::Other };
+    match value["type"].as_str() {
+        Some("result") => Line::Result(result_line(&value)),
+        Some("text") => texts(std::slice::from_ref(&value)),
+        Some("assistant") => texts(value["message"]["content"].as_array().map_or(&[], Vec::as_slice)),
+        _ => Line::Other,
+    }
+}
+
+fn texts(blocks: &[Value]) -> Line {
+    let text =
+        |block: &Value| block["text"].as_str().or_else(|| block["content"].as_str()).map(str::to_owned);
+    let blocks = blocks.iter().filter(|block| block["type"] == "text");
+    Line::Text(blocks.filter_map(text).filter(|text| !text.trim().is_empty()).collect())
+}
+
+fn result_line(value: &Value) -> ResultLine {
+    let failed = value["subtype"].as_str().is_some_and(|subtype| subtype.starts_with("error"));
+    ResultLine {
+        is_error: failed || value["is_error"] == true,
+        structured: value.get("structured_output").filter(|output| !output.is_null()).cloned(),
+        text: result_text(&value["result"]),
+    }
+}
+
+/// Text, or the JSON of what was put in its place.
+fn result_text(result: &Value) -> String {
+    match result {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_found_in_both_forms() {
+        let assistant = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"a"},{"type":"tool_use","text":"no"},{"type":"text","text":"b"}]}}"#;
+        assert_eq!(read_line(assistant), Line::Text(vec!["a".into(), "b".into()]));
+        assert_eq!(read_line(r#"{"type":"text","text":"c"}"#), Line::Text(vec!["c".into()]));
+    }
+
+    #[test]
+    fn errors_are_told_from_results() {
+        let is_error = |line: &str| match read_line(line) {
+            Line::Result(result) => Some(result.is_error),
+            _ => None,
+        };
+        assert_eq!(
+            is_error(r#"{"type":"result","subtype":"success","is_error":true,"result":"API Error"}"#),
+            Some(true)
+        );
+        assert_eq!(is_error(r#"{"type":"result","subtype":"error_during_execution"}"#), Some(true));
+        assert_eq!(is_error(r#"{"type":"result","subtype":"success","result":""}"#), Some(false));
+        for other in ["", "x", "[]", "7", r#"{"type":7}"#, r#"{"type":"system","subtype":"init"}"#] {
+            assert_eq!(read_line(other), Line::Other, "{other}");
+        }
+    }
+}
