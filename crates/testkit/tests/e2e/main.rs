@@ -22,6 +22,7 @@ mod robustness;
 mod sessions;
 mod steps;
 mod stopping;
+mod supervisor;
 mod workflow;
 
 use overtone_testkit::{Turn, tool};
