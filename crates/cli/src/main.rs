@@ -1,6 +1,7 @@
 //! The multi-call binary. Hooks are answered before anything else is even looked at.
 
 mod args;
+mod ccc;
 mod commands;
 mod context;
 mod run;
@@ -8,7 +9,6 @@ mod ui;
 
 use std::env;
 use std::ffi::OsStr;
-use std::path::Path;
 use std::process::ExitCode;
 
 use overtone_hooks::Environment;
@@ -18,13 +18,19 @@ fn main() -> ExitCode {
     let program = arguments.next().unwrap_or_default();
     let (first, second) = (arguments.next().unwrap_or_default(), arguments.next());
     let environment = Environment::from_process(env!("CARGO_PKG_VERSION"));
-    if first == "hook" {
+    if first == "hook" && !ccc::is_called(&program) {
         overtone_hooks::run_hook(&second.unwrap_or_default().to_string_lossy(), &environment);
         return ExitCode::SUCCESS;
     }
     if is_supervisor_hook(&program, &first, second.as_deref()) {
         overtone_supervisor::run_hook(&environment);
         return ExitCode::SUCCESS;
+    }
+    if ccc::is_called(&program) {
+        return ccc::run(env::args_os().skip(1).collect(), &environment);
+    }
+    if first == "ccc" {
+        return ccc::run(env::args_os().skip(2).collect(), &environment);
     }
     // The client starts these several times a second; with more arguments it is a person asking for help.
     if first == "statusline" && second.is_none() {
@@ -35,12 +41,11 @@ fn main() -> ExitCode {
         commands::statusline::rows::run(&environment);
         return ExitCode::SUCCESS;
     }
-    run::run(&program, environment)
+    run::run(environment)
 }
 
 /// `ccc supervisor-hook`, or `overtone ccc supervisor-hook`.
 fn is_supervisor_hook(program: &OsStr, first: &OsStr, second: Option<&OsStr>) -> bool {
-    let called_ccc = Path::new(program).file_name().is_some_and(|name| name == "ccc");
-    let name = if called_ccc { Some(first) } else { second.filter(|_| first == "ccc") };
+    let name = if ccc::is_called(program) { Some(first) } else { second.filter(|_| first == "ccc") };
     name.is_some_and(|name| name == "supervisor-hook")
 }

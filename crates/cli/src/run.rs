@@ -1,27 +1,17 @@
 //! From the command line to a command and to an exit code: 0 done, 1 failed, 2 not understood.
 
-use std::ffi::OsStr;
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 use overtone_hooks::Environment;
-use overtone_messages::cli as words;
 
 use crate::args::{Cli, Command};
 use crate::commands;
 use crate::context::Context;
-use crate::ui::error::{Done, Failure};
+use crate::ui::error::Done;
 use crate::ui::{out, terminal};
 
-const USAGE: u8 = 2;
-
-pub(crate) fn run(program: &OsStr, environment: Environment) -> ExitCode {
-    if Path::new(program).file_name().is_some_and(|name| name == "ccc") {
-        let context = Context::new(environment);
-        Failure::new(words::no_ccc(context.lang)).hint(words::no_ccc_hint(context.lang)).report(context.lang);
-        return ExitCode::from(USAGE);
-    }
+pub(crate) fn run(environment: Environment) -> ExitCode {
     let Some(command) = Cli::parse().command else { return alone(environment) };
     let context = Context::new(environment);
     finish(&context, dispatch(&context, command))

@@ -76,12 +76,6 @@ messages! {
     unknown_event(text: &str) { "{text}", "{text}", "unknown event type ({text})" }
 
     // What is not part of this version.
-    no_ccc() { "ccc 不在此版本中", "ccc 不在此版本中", "ccc is not part of this version" }
-    no_ccc_hint() {
-        "這個程式只能以 overtone 的名稱執行",
-        "这个程序只能以 overtone 的名称运行",
-        "this program works under the name overtone only"
-    }
     no_dashboard() {
         "此版本尚未包含 dashboard；可用 overtone status 與 overtone timeline --follow。",
         "此版本尚未包含 dashboard；可用 overtone status 与 overtone timeline --follow。",

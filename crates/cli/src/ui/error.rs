@@ -112,3 +112,9 @@ pub(crate) fn warn(text: &str) {
     // There is nowhere to report that stderr is closed.
     let _ = io::stderr().write_all(format!("warning: {text}\n").as_bytes());
 }
+
+/// Something that was done, for a person; stdout is for results.
+pub(crate) fn say(text: &str) {
+    // There is nowhere to report that stderr is closed.
+    let _ = io::stderr().write_all(format!("{text}\n").as_bytes());
+}

@@ -1,9 +1,8 @@
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::json;
 
-use crate::world::{BINARY, World, put};
+use crate::world::{World, put};
 
 #[test]
 fn alone_it_answers_a_client_or_helps_a_person() {
@@ -86,15 +85,6 @@ fn head_gets_its_line() {
     assert_eq!(String::from_utf8(head.stdout).unwrap().lines().count(), 1);
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
-}
-
-#[test]
-fn under_another_name_it_is_honest() {
-    let output = Command::new(BINARY).arg0("/usr/bin/ccc").arg("kimi").env_clear().output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    let world = World::new();
-    let output = world.command(&["x"]).arg0("ccc").stdin(Stdio::null()).output().unwrap();
-    assert!(String::from_utf8_lossy(&output.stderr).contains("ccc is not part of this version"));
 }
 
 #[test]

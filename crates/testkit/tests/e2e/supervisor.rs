@@ -23,7 +23,7 @@ fn supervised(client: &Client) -> Sandbox {
 }
 
 /// A run in which the hook finds the client.
-fn start<'s>(sandbox: &'s Sandbox, write: impl FnOnce(Script) -> Script) -> Invocation<'s> {
+fn start(sandbox: &Sandbox, write: impl FnOnce(Script) -> Script) -> Invocation<'_> {
     let folder = sandbox.client().program().parent().unwrap();
     let path = env::join_paths([folder, "/usr/bin".as_ref(), "/bin".as_ref()]).unwrap();
     sandbox.script(write).env("PATH", path)

@@ -1,0 +1,57 @@
+//! From the name and the words of the command line to what is done.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Parser;
+use overtone_hooks::Environment;
+
+use super::args::{Cli, Command};
+use super::face::{self, Face};
+use super::line::{Line, Start, understand};
+use super::{add, change, launch, show};
+use crate::ui::error::{Done, Failure};
+
+/// Whether the program was started as `ccc`.
+pub(crate) fn is_called(program: &OsStr) -> bool {
+    Path::new(program).file_name().is_some_and(|name| name == "ccc")
+}
+
+pub(crate) fn run(words: Vec<OsString>, environment: &Environment) -> ExitCode {
+    let line = understand(words.clone());
+    let command = (line == Line::Own).then(|| parse(words).command);
+    let lang = face::language(environment);
+    let done = Face::new(lang).and_then(|face| match (command, line) {
+        (Some(command), _) => carry_out(&face, command),
+        (None, Line::Through(arguments)) => launch::through(&face, &arguments),
+        (None, Line::Launch(start)) => launch::run(&face, &start),
+        (None, Line::Own) => Ok(()),
+    });
+    done.map_or_else(|failure: Failure| failure.report(lang), |()| ExitCode::SUCCESS)
+}
+
+/// Prints help or a complaint and ends, if that is what is asked for.
+fn parse(words: Vec<OsString>) -> Cli {
+    Cli::parse_from([OsString::from("ccc")].into_iter().chain(words))
+}
+
+fn carry_out(face: &Face, command: Command) -> Done {
+    match command {
+        Command::List(output) => show::list(face, &output),
+        Command::Current(output) => show::current(face, &output),
+        Command::Env(args) => show::env(face, &args),
+        Command::Use(args) => change::use_provider(face, &args),
+        Command::Add(args) => add::run(face, &args),
+        Command::Remove(args) => change::remove(face, &args),
+        Command::Run(args) => launch::run(
+            face,
+            &Start {
+                provider: Some(args.provider),
+                isolated: args.isolated,
+                dry_run: args.dry_run,
+                arguments: args.arguments,
+            },
+        ),
+    }
+}

@@ -1,0 +1,102 @@
+//! The first words of a `ccc` command line: whose they are.
+
+use std::ffi::OsString;
+
+/// Commands with a parser of their own.
+const OWN: [&str; 12] =
+    ["list", "current", "use", "add", "remove", "env", "run", "help", "--help", "-h", "--version", "-V"];
+
+/// The client's commands. They are about its installation and have nothing to do with a provider.
+const CLIENT: [&str; 12] = [
+    "agents",
+    "auth",
+    "auto-mode",
+    "config",
+    "install",
+    "mcp",
+    "migrate-installer",
+    "plugin",
+    "plugins",
+    "setup-token",
+    "update",
+    "upgrade",
+];
+
+pub(super) const DRY_RUN: &str = "--dry-run";
+
+/// What a command line asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// For the parser.
+    Own,
+    /// For the client, as it is.
+    Through(Vec<OsString>),
+    Launch(Start),
+}
+
+/// A start of the client on a provider.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Start {
+    pub(super) provider: Option<String>,
+    pub(super) isolated: bool,
+    pub(super) dry_run: bool,
+    pub(super) arguments: Vec<OsString>,
+}
+
+/// Whether a word cannot be a provider's name.
+pub(super) fn is_command(word: &str) -> bool {
+    word == "supervisor-hook" || OWN.contains(&word) || CLIENT.contains(&word)
+}
+
+pub(super) fn understand(words: Vec<OsString>) -> Line {
+    let first = words.first().map(|word| word.to_string_lossy().into_owned());
+    match first.as_deref() {
+        Some("--") => Line::Through(words.into_iter().skip(1).collect()),
+        Some(word) if OWN.contains(&word) => Line::Own,
+        Some(word) if CLIENT.contains(&word) => Line::Through(words),
+        _ => Line::Launch(start(words)),
+    }
+}
+
+/// `--dry-run` is ours before or right after the provider; further on everything is the client's.
+fn start(words: Vec<OsString>) -> Start {
+    let mut words = words.into_iter().peekable();
+    let mut dry_run = words.next_if(|word| word == DRY_RUN).is_some();
+    let provider = words.next_if(|word| !word.to_string_lossy().starts_with('-'));
+    dry_run |= words.next_if(|word| word == DRY_RUN).is_some();
+    words.next_if(|word| word == "--");
+    let provider = provider.map(|word| word.to_string_lossy().into_owned());
+    Start { provider, isolated: false, dry_run, arguments: words.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split_whitespace().map(OsString::from).collect()
+    }
+
+    fn launch(provider: Option<&str>, dry_run: bool, arguments: &str) -> Line {
+        let provider = provider.map(str::to_owned);
+        Line::Launch(Start { provider, isolated: false, dry_run, arguments: words(arguments) })
+    }
+
+    #[test]
+    fn every_word_has_its_owner() {
+        for (line, meaning) in [
+            ("", launch(None, false, "")),
+            ("kimi", launch(Some("kimi"), false, "")),
+            ("kimi -p hello --dry-run", launch(Some("kimi"), false, "-p hello --dry-run")),
+            ("kimi -- list", launch(Some("kimi"), false, "list")),
+            ("--dry-run kimi -c", launch(Some("kimi"), true, "-c")),
+            ("kimi --dry-run -c", launch(Some("kimi"), true, "-c")),
+            ("--continue kimi", launch(None, false, "--continue kimi")),
+            ("-- list --help", Line::Through(words("list --help"))),
+            ("mcp list", Line::Through(words("mcp list"))),
+            ("list --json", Line::Own),
+        ] {
+            assert_eq!(understand(words(line)), meaning, "{line}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What went wrong with providers, and what gets in their way, in the person's language.
+
+use std::path::Path;
+
+use overtone_messages::{Lang, ccc as words};
+use overtone_providers::{Conflict, ConflictKind, Place, ProvidersError, Wanted};
+
+use crate::ui::error::Failure;
+use crate::ui::nearest::nearest;
+
+pub(super) fn failure(lang: Lang, error: &ProvidersError) -> Failure {
+    match error {
+        ProvidersError::NoHome => Failure::new(words::no_home(lang)).hint(words::no_home_hint(lang)),
+        ProvidersError::Settings(error) => {
+            Failure::new(error.to_string()).hint(error.hint().unwrap_or_else(|| words::check_path_hint(lang)))
+        }
+        ProvidersError::NotPlain(place) => {
+            Failure::new(words::not_plain(lang, &place.to_string())).hint(words::not_plain_hint(lang))
+        }
+        ProvidersError::WrongType { place, key, wanted } => wrong_type(lang, place, key, *wanted),
+        ProvidersError::Unset { place, key, variable } => {
+            Failure::new(words::unset(lang, variable, key, &place.to_string()))
+                .hint(words::unset_hint(lang, variable))
+        }
+        ProvidersError::UnknownProvider { name, known, place } => unknown(lang, name, known, place.as_ref()),
+        ProvidersError::NoneChosen { known, file } => none_chosen(lang, known, file),
+        ProvidersError::Exists { name, place } => {
+            Failure::new(words::exists(lang, name, &place.to_string())).hint(words::exists_hint(lang, name))
+        }
+        ProvidersError::Busy(path) => {
+            Failure::new(words::busy(lang, &shown(path))).hint(words::busy_hint(lang))
+        }
+        ProvidersError::Io { path, error } => Failure::io(lang, path, error),
+    }
+}
+
+fn wrong_type(lang: Lang, place: &Place, key: &str, wanted: Wanted) -> Failure {
+    let at = place.to_string();
+    let message = match wanted {
+        Wanted::Object => words::wrong_object(lang, key, &at),
+        Wanted::Text => words::wrong_text(lang, key, &at),
+        Wanted::ListOfTexts => words::wrong_list(lang, key, &at),
+    };
+    Failure::new(message).hint(words::wrong_type_hint(lang, &shown(&place.path)))
+}
+
+fn unknown(lang: Lang, name: &str, known: &[String], place: Option<&Place>) -> Failure {
+    // A pasted page instead of a name must not fill the terminal.
+    let name: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
+    let message = match place {
+        Some(place) => words::unknown_provider_at(lang, &name, &place.to_string()),
+        None => words::unknown_provider(lang, &name),
+    };
+    let hint = match nearest(&name, known.iter().map(String::as_str)) {
+        _ if known.is_empty() => words::add_first_hint(lang),
+        Some(near) => words::did_you_mean(lang, near, &known.join(", ")),
+        None => words::providers_are(lang, &known.join(", ")),
+    };
+    Failure::new(message).hint(hint)
+}
+
+fn none_chosen(lang: Lang, known: &[String], file: &Path) -> Failure {
+    let hint = match known {
+        [] => words::add_first_hint(lang),
+        known => words::none_chosen_hint(lang, &known.join(", ")),
+    };
+    Failure::new(words::none_chosen(lang, &shown(file))).hint(hint)
+}
+
+/// How a value gets in the way, and what to do about it.
+pub(super) fn conflict(lang: Lang, conflict: &Conflict, managed: &Path) -> String {
+    let (variable, place) = (conflict.variable.as_str(), conflict.place.to_string());
+    match conflict.kind {
+        ConflictKind::Wins if conflict.place.path == managed => {
+            words::conflict_managed(lang, variable, &place)
+        }
+        ConflictKind::Wins => words::conflict_wins(lang, variable, &place),
+        ConflictKind::StaysInForce => words::conflict_stays(lang, variable, &place),
+        ConflictKind::Replaced => words::conflict_replaced(lang, variable, &place),
+    }
+}
+
+pub(super) fn shown(path: &Path) -> String {
+    path.display().to_string()
+}

@@ -1,0 +1,73 @@
+//! A supervised start: the hook on `Stop` in the client's settings, and where its logs are.
+
+use std::env;
+use std::ffi::OsStr;
+use std::path::{self, Path, PathBuf};
+
+use overtone_messages::Lang;
+use overtone_providers::{Config, Fragment};
+use overtone_supervisor::{StateFolder, launch_notice};
+use serde_json::json;
+
+use super::entry::is_called;
+
+/// How long a review may take if nothing else is said, in seconds.
+const REVIEW: u64 = 600;
+/// The hook keeps its own time; the client's limit only has to come later.
+const MARGIN: u64 = 60;
+
+/// `CCC_SUPERVISOR` decides, else `supervisor.enabled`.
+pub(super) fn is_on(config: &Config) -> bool {
+    match env::var("CCC_SUPERVISOR").as_deref() {
+        Ok("1") => true,
+        Ok("0") => false,
+        _ => config.is_supervised(),
+    }
+}
+
+/// What a supervised start adds to the settings; otherwise nothing, so that the next switch takes it away.
+pub(super) fn settings(config: &Config) -> Fragment {
+    if !is_on(config) {
+        return Fragment::new();
+    }
+    let seconds = env::var("CCC_SUPERVISOR_TIMEOUT").ok().and_then(|text| text.parse::<u32>().ok());
+    let timeout = seconds.map_or(REVIEW, u64::from) + MARGIN;
+    let hook = json!({ "type": "command", "command": command(), "timeout": timeout });
+    Fragment::from_iter([("hooks".to_owned(), json!({ "Stop": [{ "hooks": [hook] }] }))])
+}
+
+/// Where the logs are, for a person.
+pub(super) fn notice(config: &Config, lang: Lang) -> Option<String> {
+    let variable = |name: &str| env::var_os(name);
+    let folder =
+        StateFolder::resolve(variable("CCC_CONFIG_DIR"), variable("CCC_WORK_DIR"), variable("HOME"))?;
+    is_on(config).then(|| launch_notice(&folder, lang))
+}
+
+/// The absolute path of `ccc`, as it was called; without one, this program and `ccc` as its command.
+fn command() -> String {
+    let program = env::args_os().next().unwrap_or_default();
+    let ccc = if is_called(&program) { absolute(&program) } else { None };
+    match ccc {
+        Some(ccc) => format!("{} supervisor-hook", quoted(&ccc)),
+        None => format!("{} ccc supervisor-hook", quoted(&env::current_exe().unwrap_or(program.into()))),
+    }
+}
+
+fn absolute(program: &OsStr) -> Option<PathBuf> {
+    let program = Path::new(program);
+    if program.components().count() > 1 {
+        return path::absolute(program).ok();
+    }
+    let search_path = env::var_os("PATH")?;
+    env::split_paths(&search_path)
+        .map(|folder| folder.join(program))
+        .find(|file| file.is_absolute() && file.is_file())
+}
+
+/// As a shell takes it.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
+    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}

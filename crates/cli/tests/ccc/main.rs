@@ -1,0 +1,18 @@
+//! `ccc` as a person and as Claude Code meet it: the real binary, a stand-in for the client, real files.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a test may panic, and it prepares its files without the store it is testing"
+)]
+
+mod bad_files;
+mod commands;
+mod concurrency;
+mod conflicts;
+mod isolated;
+mod launch;
+mod supervised;
+mod switching;
+mod world;

@@ -1,0 +1,139 @@
+//! What `ccc` says: providers, switching, starting the client.
+
+messages! {
+    // Errors.
+    no_home() { "找不到設定資料夾: HOME 未設定", "找不到配置目录: HOME 未设置", "no configuration folder: HOME is not set" }
+    no_home_hint() {
+        "設定 HOME，或同時設定 CCC_CONFIG_DIR 與 CLAUDE_CONFIG_DIR（絕對路徑）",
+        "设置 HOME，或同时设置 CCC_CONFIG_DIR 与 CLAUDE_CONFIG_DIR（绝对路径）",
+        "set HOME, or both CCC_CONFIG_DIR and CLAUDE_CONFIG_DIR, to absolute paths"
+    }
+    not_plain(place: &str) {
+        "Claude Code 會忽略含註解或多餘逗號的設定檔: {place}",
+        "Claude Code 会忽略含注释或多余逗号的设置文件: {place}",
+        "settings with comments or extra commas, which Claude Code ignores as a whole: {place}"
+    }
+    not_plain_hint() {
+        "改成不含註解的 JSON；檔案未更動",
+        "改成不含注释的 JSON；文件未改动",
+        "make it JSON without comments; the file was not changed"
+    }
+    wrong_object(key: &str, place: &str) { "`{key}` 必須是物件: {place}", "`{key}` 必须是对象: {place}", "`{key}` is not an object: {place}" }
+    wrong_text(key: &str, place: &str) { "`{key}` 必須是字串: {place}", "`{key}` 必须是字符串: {place}", "`{key}` is not a text: {place}" }
+    wrong_list(key: &str, place: &str) { "`{key}` 必須是字串清單: {place}", "`{key}` 必须是字符串列表: {place}", "`{key}` is not a list of texts: {place}" }
+    wrong_type_hint(file: &str) {
+        "用編輯器修正 {file}；沒有任何更動",
+        "用编辑器修正 {file}；没有任何改动",
+        "correct {file} in an editor; nothing was changed"
+    }
+    unset(variable: &str, key: &str, place: &str) {
+        "`{key}` 需要環境變數 {variable}，但未設定: {place}",
+        "`{key}` 需要环境变量 {variable}，但未设置: {place}",
+        "`{key}` needs the variable {variable}, which is not set: {place}"
+    }
+    unset_hint(variable: &str) { "export {variable}=…", "export {variable}=…", "export {variable}=…" }
+    unknown_provider(name: &str) { "未知的 provider: {name}", "未知的 provider: {name}", "unknown provider: {name}" }
+    unknown_provider_at(name: &str, place: &str) {
+        "未知的 provider: {name}（{place}）",
+        "未知的 provider: {name}（{place}）",
+        "unknown provider: {name} ({place})"
+    }
+    did_you_mean(name: &str, list: &str) {
+        "是否指 {name}？可用：{list}",
+        "是否指 {name}？可用：{list}",
+        "did you mean {name}? there are: {list}"
+    }
+    providers_are(list: &str) {
+        "可用：{list}；要把參數交給 claude，請用 ccc -- …",
+        "可用：{list}；要把参数交给 claude，请用 ccc -- …",
+        "there are: {list}; to pass arguments to claude: ccc -- …"
+    }
+    none_chosen(file: &str) { "尚未選擇 provider: {file}", "尚未选择 provider: {file}", "no provider is chosen: {file}" }
+    none_chosen_hint(list: &str) { "ccc use <名稱>；可用：{list}", "ccc use <名称>；可用：{list}", "ccc use <name>; there are: {list}" }
+    add_first_hint() {
+        "先新增一個：ccc add <名稱> --base-url <網址> --token-stdin",
+        "先新增一个：ccc add <名称> --base-url <网址> --token-stdin",
+        "add one first: ccc add <name> --base-url <address> --token-stdin"
+    }
+    exists(name: &str, place: &str) { "provider 已存在: {name}（{place}）", "provider 已存在: {name}（{place}）", "provider exists already: {name} ({place})" }
+    exists_hint(name: &str) {
+        "在檔案中修改，或先執行 ccc remove {name}",
+        "在文件中修改，或先执行 ccc remove {name}",
+        "change it in the file, or ccc remove {name} first"
+    }
+    bad_name(name: &str) { "不能用作 provider 名稱: {name}", "不能用作 provider 名称: {name}", "not usable as a provider's name: {name}" }
+    bad_name_hint() {
+        "用字母、數字與 . _ -，並且不是 ccc 或 claude 的指令名稱",
+        "用字母、数字与 . _ -，并且不是 ccc 或 claude 的命令名称",
+        "use letters, digits and . _ -, and no command of ccc or claude"
+    }
+    bad_variable(text: &str) { "不是 NAME=VALUE: {text}", "不是 NAME=VALUE: {text}", "not NAME=VALUE: {text}" }
+    bad_variable_hint() { "例如 --env ANTHROPIC_MODEL=kimi-k2", "例如 --env ANTHROPIC_MODEL=kimi-k2", "for example --env ANTHROPIC_MODEL=kimi-k2" }
+    secret_argument(name: &str) {
+        "命令列上的密鑰任何人都看得到: {name}",
+        "命令行上的密钥任何人都看得到: {name}",
+        "a secret on the command line can be seen by everyone: {name}"
+    }
+    secret_argument_hint() {
+        "用 --token-stdin 讀入，或用 --token-env <變數> 引用環境變數",
+        "用 --token-stdin 读入，或用 --token-env <变量> 引用环境变量",
+        "let --token-stdin read it, or name a variable with --token-env"
+    }
+    no_token() { "stdin 沒有 token", "stdin 没有 token", "no token on stdin" }
+    no_token_hint(name: &str) { "ccc add {name} --token-stdin < 檔案", "ccc add {name} --token-stdin < 文件", "ccc add {name} --token-stdin < file" }
+    busy(path: &str) { "另一個 ccc 正在切換: {path}", "另一个 ccc 正在切换: {path}", "busy: another ccc is switching: {path}" }
+    busy_hint() { "稍後再試", "稍后再试", "try again in a moment" }
+    check_path_hint() { "檢查路徑與權限", "检查路径与权限", "check the path and its permissions" }
+    no_client() { "PATH 中找不到 claude", "PATH 中找不到 claude", "claude is not on PATH" }
+    no_client_hint() { "npm install -g @anthropic-ai/claude-code", "npm install -g @anthropic-ai/claude-code", "npm install -g @anthropic-ai/claude-code" }
+    cannot_start(program: &str, error: &str) { "無法啟動 {program}: {error}", "无法启动 {program}: {error}", "cannot start {program}: {error}" }
+    cannot_start_hint() { "執行 claude --version 查看原因", "执行 claude --version 查看原因", "run claude --version to see why" }
+
+    // What was done.
+    on(name: &str) { "ccc: 使用 {name}", "ccc: 使用 {name}", "ccc: on {name}" }
+    on_isolated(name: &str) { "ccc: 使用 {name}（僅此次啟動）", "ccc: 使用 {name}（仅此次启动）", "ccc: on {name}, for this start only" }
+    on_pinned(name: &str, place: &str) {
+        "ccc: 使用 {name}（由 {place} 指定，僅此次啟動）",
+        "ccc: 使用 {name}（由 {place} 指定，仅此次启动）",
+        "ccc: on {name}, for this start only, as {place} says"
+    }
+    switched(name: &str) { "已切換到 {name}", "已切换到 {name}", "switched to {name}" }
+    added(name: &str, file: &str) { "已新增 {name}：{file}", "已新增 {name}：{file}", "added {name}: {file}" }
+    removed(name: &str, file: &str) { "已移除 {name}：{file}", "已移除 {name}：{file}", "removed {name}: {file}" }
+    would_change(file: &str) { "將會更動 {file}：", "将会改动 {file}：", "would change {file}:" }
+    would_change_nothing(file: &str) { "{file} 不需更動", "{file} 无需改动", "{file} needs no change" }
+    would_write_private() {
+        "將會寫入一個私有設定檔，並以 --settings 傳給 claude",
+        "将会写入一个私有设置文件，并以 --settings 传给 claude",
+        "would write a private settings file and pass it to claude with --settings"
+    }
+    would_start(command: &str) { "將會啟動：{command}", "将会启动：{command}", "would start: {command}" }
+
+    // Values that get in the way.
+    conflict_wins(variable: &str, place: &str) {
+        "{place} 的 {variable} 會蓋過 provider 的值；刪除該行，或改用 ccc run --isolated",
+        "{place} 的 {variable} 会覆盖 provider 的值；删除该行，或改用 ccc run --isolated",
+        "{variable} in {place} wins over the provider's value; remove that line, or use ccc run --isolated"
+    }
+    conflict_managed(variable: &str, place: &str) {
+        "{place} 的 {variable} 會蓋過 provider 的值；請管理者調整",
+        "{place} 的 {variable} 会覆盖 provider 的值；请管理员调整",
+        "{variable} in {place} wins over the provider's value; ask the administrator"
+    }
+    conflict_stays(variable: &str, place: &str) {
+        "{place} 的 {variable} 仍然有效，provider 沒有設定它；刪除該行，或在 provider 的 env 中設定（\"\" 表示停用）",
+        "{place} 的 {variable} 仍然有效，provider 没有设置它；删除该行，或在 provider 的 env 中设置（\"\" 表示停用）",
+        "{variable} in {place} stays in force, the provider does not set it; remove that line, or set it in the provider's env (\"\" switches it off)"
+    }
+    conflict_replaced(variable: &str, place: &str) {
+        "{place} 的 {variable} 會暫時由 provider 的值取代；移除 provider 時恢復",
+        "{place} 的 {variable} 会暂时由 provider 的值取代；移除 provider 时恢复",
+        "{variable} in {place} is replaced by the provider's value for now; it comes back when the provider goes"
+    }
+
+    // Tables.
+    head_provider() { "Provider", "Provider", "Provider" }
+    head_address() { "網址", "网址", "Address" }
+    head_model() { "模型", "模型", "Model" }
+    no_providers(file: &str) { "{file} 中沒有 provider", "{file} 中没有 provider", "no providers in {file}" }
+}

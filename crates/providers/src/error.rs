@@ -1,0 +1,88 @@
+//! What can go wrong, with the place. The texts for people are made by the command line.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use overtone_settings::{Document, SettingsError};
+
+/// A line of a file; editors understand `path:line`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    pub path: PathBuf,
+    pub line: usize,
+}
+
+impl Place {
+    /// The line of a key, or the first one.
+    pub(crate) fn of(path: &Path, document: &Document, key: &[&str]) -> Self {
+        Self { path: path.to_owned(), line: document.line_of(key).unwrap_or(1) }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.path.display(), self.line)
+    }
+}
+
+/// What a value should have been.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    Object,
+    Text,
+    ListOfTexts,
+}
+
+#[derive(Debug)]
+pub enum ProvidersError {
+    /// No variable says where anything is.
+    NoHome,
+    Settings(SettingsError),
+    /// The client reads plain JSON only and ignores a file with comments as a whole.
+    NotPlain(Place),
+    WrongType {
+        place: Place,
+        key: String,
+        wanted: Wanted,
+    },
+    /// `${VARIABLE}` without such a variable, or without an end.
+    Unset {
+        place: Place,
+        key: String,
+        variable: String,
+    },
+    UnknownProvider {
+        name: String,
+        known: Vec<String>,
+        /// Where the name is written, if it is not from the command line.
+        place: Option<Place>,
+    },
+    /// No provider is named and none is current.
+    NoneChosen {
+        known: Vec<String>,
+        file: PathBuf,
+    },
+    Exists {
+        name: String,
+        place: Place,
+    },
+    /// Another process has been switching for too long.
+    Busy(PathBuf),
+    Io {
+        path: PathBuf,
+        error: io::Error,
+    },
+}
+
+impl From<SettingsError> for ProvidersError {
+    fn from(error: SettingsError) -> Self {
+        Self::Settings(error)
+    }
+}
+
+impl ProvidersError {
+    pub(crate) fn io(path: &Path, error: io::Error) -> Self {
+        Self::Io { path: path.to_owned(), error }
+    }
+}

@@ -1,0 +1,58 @@
+//! `owned.json`: which keys of which settings file are ours. One entry per settings file, since the client may be
+//! used with several configuration folders.
+
+use std::path::Path;
+
+use overtone_settings::SettingsFile;
+use serde_json::{Map, Value, json};
+
+use crate::ProvidersError;
+use crate::claim::{Claim, Hold};
+
+/// The claims on a settings file; what is not understood is left out.
+pub(crate) fn load(owned: &Path, settings: &Path) -> Result<Vec<Claim>, ProvidersError> {
+    let items = SettingsFile::at(owned).read()?.array_items(&[&settings.to_string_lossy()]);
+    Ok(items.iter().filter_map(from_json).collect())
+}
+
+pub(crate) fn save(owned: &Path, settings: &Path, claims: &[Claim]) -> Result<(), ProvidersError> {
+    let key = settings.to_string_lossy();
+    let list = Value::Array(claims.iter().map(to_json).collect());
+    SettingsFile::at(owned).edit(|document| {
+        if claims.is_empty() {
+            return document.remove(&[&key]).map(|_| ());
+        }
+        document.set(&[&key], list.clone())
+    })?;
+    Ok(())
+}
+
+fn to_json(claim: &Claim) -> Value {
+    let mut fields = Map::from_iter([("path".to_owned(), json!(claim.path))]);
+    match &claim.hold {
+        Hold::Value { ours, previous } => {
+            fields.insert("values".to_owned(), json!(ours));
+            fields.extend(previous.clone().map(|previous| ("previous".to_owned(), previous)));
+        }
+        Hold::Items { ours, whole } => {
+            fields.insert("items".to_owned(), json!(ours));
+            fields.insert("whole".to_owned(), json!(whole));
+        }
+    }
+    if claim.made {
+        fields.insert("made".to_owned(), Value::Bool(true));
+    }
+    Value::Object(fields)
+}
+
+fn from_json(value: &Value) -> Option<Claim> {
+    let keys = value.get("path")?.as_array()?.iter().map(|key| key.as_str().map(str::to_owned));
+    let path: Vec<String> = keys.collect::<Option<_>>()?;
+    let list = |name: &str| value.get(name).and_then(Value::as_array).cloned();
+    let is_true = |name: &str| value.get(name) == Some(&Value::Bool(true));
+    let hold = match (list("values"), list("items")) {
+        (Some(ours), _) => Hold::Value { ours, previous: value.get("previous").cloned() },
+        (None, items) => Hold::Items { ours: items?, whole: is_true("whole") },
+    };
+    Some(Claim { path, hold, made: is_true("made") })
+}
