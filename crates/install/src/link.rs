@@ -1,4 +1,4 @@
-//! A name on the search path, so that `overtone` can be typed.
+//! Names on the search path, so that `overtone` and `ccc` can be typed.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 
 /// Folders of the user's own, in the order of preference. Only one that is on the search path is of use.
 const FOLDERS: [&str; 3] = [".local/bin", "bin", ".cargo/bin"];
+
+/// The second face of the program; its name is put beside the first.
+const SECOND_NAME: &str = "ccc";
 
 /// What became of the name.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,21 +27,27 @@ pub fn link_program(binary: &Path, home: &Path, search_path: Option<&OsStr>) -> 
     let Some(folder) = folder(home, search_path) else { return Ok(Link::NoFolder) };
     let link = folder.join("overtone");
     match fs::symlink_metadata(&link) {
-        Ok(_) if points_to(&link, binary) => return Ok(Link::At(link)),
+        Ok(_) if points_to(&link, binary) => {}
         Ok(_) => return Ok(Link::Taken(link)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => symlink(binary, &link)?,
         Err(error) => return Err(error),
     }
-    symlink(binary, &link)?;
+    let second = link.with_file_name(SECOND_NAME);
+    // Somebody else's `ccc` stays; `overtone ccc` does the same.
+    if fs::symlink_metadata(&second).is_err() {
+        symlink(binary, &second)?;
+    }
     Ok(Link::At(link))
 }
 
-/// Takes the name away, if it is still ours.
-pub fn unlink_program(link: &Path, binary: &Path) -> io::Result<bool> {
-    if !points_to(link, binary) {
-        return Ok(false);
+/// Takes the names away, those that are still ours.
+pub fn unlink_program(link: &Path, binary: &Path) -> io::Result<()> {
+    for name in [link.to_owned(), link.with_file_name(SECOND_NAME)] {
+        if points_to(&name, binary) {
+            fs::remove_file(&name)?;
+        }
     }
-    fs::remove_file(link).map(|()| true)
+    Ok(())
 }
 
 fn points_to(link: &Path, binary: &Path) -> bool {
@@ -67,9 +76,13 @@ mod tests {
         for _ in 0..2 {
             assert_eq!(link_program(&binary, home.path(), search_path).unwrap(), Link::At(link.clone()));
         }
-        assert!(unlink_program(&link, &binary).unwrap());
+        assert!(points_to(&folder.join("ccc"), &binary));
+        unlink_program(&link, &binary).unwrap();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
         fs::create_dir(&link).unwrap();
+        fs::create_dir(folder.join("ccc")).unwrap();
         assert_eq!(link_program(&binary, home.path(), search_path).unwrap(), Link::Taken(link.clone()));
-        assert!(!unlink_program(&link, &binary).unwrap());
+        unlink_program(&link, &binary).unwrap();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
     }
 }
