@@ -5,6 +5,7 @@ use std::path::Path;
 
 use overtone_plugin::MARKETPLACE_NAME;
 use overtone_registry::PLUGIN_NAME;
+use overtone_settings::{Document, SettingsError, SettingsFile};
 use serde_json::{Value, json};
 
 use super::{Finding, Patient};
@@ -13,6 +14,25 @@ use crate::files::{is_executable, locations};
 
 pub(super) fn client(patient: &Patient) -> Vec<Finding> {
     let Some(client) = patient.client else { return vec![Finding::NoClient] };
+    let file = SettingsFile::at(patient.place.settings());
+    let before = file.read().ok().filter(|_| file.path().exists()).map(|settings| settings.to_text());
+    let findings = ask(client);
+    if let Some(text) = before {
+        put_back(&file, &text);
+    }
+    findings
+}
+
+/// A client's first start may rewrite the user's settings; whoever only asks leaves them as they were.
+fn put_back(file: &SettingsFile, text: &str) {
+    // A file that cannot be written is found by the check of the settings.
+    let _ = file.edit(|settings| -> Result<(), SettingsError> {
+        *settings = Document::parse(file.path(), text)?;
+        Ok(())
+    });
+}
+
+fn ask(client: &Client) -> Vec<Finding> {
     let version = match client.version() {
         Ok(Some(found)) if found < OLDEST_CLIENT => {
             Some(Finding::ClientTooOld { found, oldest: OLDEST_CLIENT })

@@ -192,6 +192,17 @@ fn an_older_plugin_is_upgraded_and_the_state_kept() {
 }
 
 #[test]
+fn the_doctor_only_looks() {
+    for client in Client::all() {
+        // 2.1.197 drops this model, and rewrites the rest, the first time it starts.
+        let settings = "{\n    \"model\": \"opus\",\n    \"zeta\": 1.50\n}";
+        let person = Person::with_settings(&client, settings);
+        assert_eq!(person.findings(), ["not-registered", "plugin-missing"]);
+        assert_eq!(fs::read_to_string(person.settings()).unwrap(), settings);
+    }
+}
+
+#[test]
 fn the_doctor_names_what_keeps_hooks_from_running() {
     for client in Client::all() {
         let person = Person::new(&client);
