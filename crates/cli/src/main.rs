@@ -12,6 +12,7 @@ use std::ffi::OsStr;
 use std::process::ExitCode;
 
 use overtone_hooks::Environment;
+use overtone_supervisor::Caller;
 
 fn main() -> ExitCode {
     let mut arguments = env::args_os();
@@ -23,7 +24,9 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if is_supervisor_hook(&program, &first, second.as_deref()) {
-        overtone_supervisor::run_hook(&environment);
+        let is_plugin = env::args_os().next_back().is_some_and(|last| last == ccc::OF_PLUGIN);
+        let caller = if is_plugin { Caller::Plugin } else { Caller::Settings };
+        overtone_supervisor::run_hook(&environment, caller);
         return ExitCode::SUCCESS;
     }
     if ccc::is_called(&program) {

@@ -29,6 +29,7 @@ mod wording;
 pub use decide::decide;
 pub use gate::identify as identify_agent;
 pub use outcome::{Effect, FieldValue, Handoff, InputPatch, Outcome, Permission, Record, Reply};
+pub use redact::redact_lines;
 pub use tools::is_markdown;
 pub use trigger::{Facts, Feature, Snapshot, StartSource, Trigger};
 pub use verdict::{Judgement, judge};

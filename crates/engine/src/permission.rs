@@ -9,9 +9,17 @@ use crate::trigger::Facts;
 /// The program whose plain calls need no asking.
 const PROGRAM: &str = "overtone";
 
-/// Subcommands that a person must be asked about: they delete, forge events or move the limits.
-const ASKED: [&[&str]; 6] =
-    [&["uninstall"], &["down"], &["hook"], &["sessions", "rm"], &["sessions", "gc"], &["config", "set"]];
+/// Subcommands that a person must be asked about: they delete, forge events, move the limits, or switch the
+/// provider or the supervisor of the one who asks.
+const ASKED: [&[&str]; 7] = [
+    &["uninstall"],
+    &["down"],
+    &["hook"],
+    &["ccc"],
+    &["sessions", "rm"],
+    &["sessions", "gc"],
+    &["config", "set"],
+];
 
 pub(crate) fn calling_skill(skill: &str, facts: &Facts) -> Outcome {
     if skill.trim_start_matches('/').starts_with(PLUGIN_PREFIX) { allow(facts) } else { Outcome::default() }

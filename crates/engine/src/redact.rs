@@ -12,6 +12,11 @@ pub(crate) fn first_line(text: &str, max: usize) -> String {
     redact(&line.chars().take(max).collect::<String>())
 }
 
+/// Every line of a text with secrets replaced.
+pub fn redact_lines(text: &str) -> String {
+    text.lines().map(redact).collect::<Vec<_>>().join("\n")
+}
+
 /// Replaces whatever looks like a secret by `***`.
 pub(crate) fn redact(text: &str) -> String {
     let mut after_bearer = false;

@@ -2,9 +2,10 @@
 //!
 //! The client is registered with through its own plugin commands. It rewrites the user's `settings.json` when it
 //! carries them out (other order, other formats, and an old one drops what it does not know), so the file is put
-//! back as it was, with only our keys added. Not here: any text for people; the command line has those.
+//! back as it was, with only our keys added. Not here: what is said to people; the command line has that.
 
 mod client;
+mod commands;
 pub mod doctor;
 mod files;
 mod link;
@@ -12,6 +13,7 @@ mod record;
 mod register;
 
 pub use client::{Client, ClientError, OLDEST_CLIENT, Version};
+pub use commands::{install_commands, remove_commands};
 pub use files::{Installed, install_files};
 pub use link::{Link, link_program, unlink_program};
 pub use record::Record;

@@ -31,6 +31,11 @@ impl Place {
         self.folder.join("settings.json")
     }
 
+    /// The user's own slash commands.
+    pub(crate) fn commands(&self) -> PathBuf {
+        self.folder.join("commands")
+    }
+
     /// The client's copies of our plugin, which it leaves behind.
     fn cache(&self) -> PathBuf {
         self.folder.join("plugins/cache").join(MARKETPLACE_NAME)

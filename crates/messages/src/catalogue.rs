@@ -30,7 +30,7 @@ macro_rules! number_stand_in {
         })*
     };
 }
-number_stand_in!(u32, u64, usize);
+number_stand_in!(i32, u32, u64, usize);
 
 macro_rules! messages {
     ($(

@@ -1,12 +1,15 @@
 //! `hooks/hooks.json` in the nested official form; the client silently drops every hook of any other form.
 
-use overtone_registry::{Hook, HookBinding};
+use overtone_registry::{Hook, HookBinding, SUPERVISOR_HOOK};
 use serde_json::{Map, Value, json};
 
 pub(crate) const PATH: &str = "hooks/hooks.json";
 
 /// Run without a shell; the client puts the plugin's folder in.
 pub(crate) const COMMAND: &str = "${CLAUDE_PLUGIN_ROOT}/bin/overtone";
+
+/// A review keeps its own time, which a person may set to a day; the client's limit only has to come later.
+const REVIEW_SECONDS: u32 = 86_460;
 
 pub(crate) fn render() -> String {
     let mut events = Map::new();
@@ -15,6 +18,9 @@ pub(crate) fn render() -> String {
         if let Value::Array(groups) = groups {
             groups.push(group(binding));
         }
+    }
+    if let Some(Value::Array(groups)) = events.get_mut("Stop") {
+        groups.push(supervisor());
     }
     format!("{:#}\n", json!({ "hooks": events }))
 }
@@ -31,6 +37,13 @@ fn group(binding: &HookBinding) -> Value {
     }
     group.insert("hooks".to_owned(), json!([entry(binding)]));
     Value::Object(group)
+}
+
+/// Beside the loop; which of the two has the word is settled between them.
+fn supervisor() -> Value {
+    let entry =
+        json!({"type": "command", "command": COMMAND, "args": SUPERVISOR_HOOK, "timeout": REVIEW_SECONDS});
+    json!({ "hooks": [entry] })
 }
 
 fn entry(binding: &HookBinding) -> Value {
@@ -65,14 +78,15 @@ mod tests {
     #[test]
     fn an_event_without_tools_has_no_matcher() {
         assert_eq!(
-            events()["Stop"],
-            json!([{ "hooks": [{
+            events()["Stop"][0],
+            json!({ "hooks": [{
                 "type": "command",
                 "command": "${CLAUDE_PLUGIN_ROOT}/bin/overtone",
                 "args": ["hook", "on-stop"],
                 "timeout": 10,
-            }] }])
+            }] })
         );
+        assert_eq!(events()["Stop"][1]["hooks"][0]["args"], json!(["ccc", "supervisor-hook", "--plugin"]));
         assert_eq!(events()["SessionEnd"][0]["hooks"][0]["timeout"], 1);
     }
 
@@ -88,6 +102,7 @@ mod tests {
     fn every_binding_is_there() {
         let groups: usize =
             events().as_object().unwrap().values().map(|groups| groups.as_array().unwrap().len()).sum();
-        assert_eq!(groups, Hook::BINDINGS.len());
+        // And the supervisor's.
+        assert_eq!(groups, Hook::BINDINGS.len() + 1);
     }
 }

@@ -95,6 +95,11 @@ impl Config {
         self.document.get(&["supervisor", "enabled"]) == Some(Value::Bool(true))
     }
 
+    /// The block `supervisor`, as it is written.
+    pub fn supervisor(&self) -> Option<Value> {
+        self.document.get(&["supervisor"])
+    }
+
     /// All that the client's settings are to hold for a provider: `settings`, and the provider over it.
     pub fn fragment(&self, name: &str, lookup: Lookup<'_>) -> Result<Fragment, ProvidersError> {
         self.check(name, None)?;

@@ -82,6 +82,22 @@ impl From<SettingsError> for ProvidersError {
 }
 
 impl ProvidersError {
+    /// One line for a log: where it is, without a value of the environment.
+    pub fn summary(&self) -> String {
+        match self {
+            Self::NoHome => "no home folder".to_owned(),
+            Self::Settings(error) => error.to_string(),
+            Self::NotPlain(place) => format!("not plain JSON: {place}"),
+            Self::WrongType { place, key, .. } => format!("wrong type: {key} at {place}"),
+            Self::Unset { place, key, variable } => format!("{variable} is not set: {key} at {place}"),
+            Self::UnknownProvider { name, .. } => format!("unknown provider: {name}"),
+            Self::NoneChosen { file, .. } => format!("no provider is chosen in {}", file.display()),
+            Self::Exists { name, place } => format!("{name} exists at {place}"),
+            Self::Busy(path) => format!("busy: {}", path.display()),
+            Self::Io { path, error } => format!("cannot use {}: {error}", path.display()),
+        }
+    }
+
     pub(crate) fn io(path: &Path, error: io::Error) -> Self {
         Self::Io { path: path.to_owned(), error }
     }

@@ -21,5 +21,8 @@ pub use workflow::{ParallelGroup, SpecsDocs, Workflow};
 /// The plugin's name in Claude Code: `/ot:auto`, `ot:developer`.
 pub const PLUGIN_NAME: &str = "ot";
 
+/// How the plugin calls the supervisor on `Stop`, for sessions that a person has switched on with `/supervisor`.
+pub const SUPERVISOR_HOOK: [&str; 3] = ["ccc", "supervisor-hook", "--plugin"];
+
 /// The prefix of this plugin's agents and skills on the wire.
 pub const PLUGIN_PREFIX: &str = "ot:";

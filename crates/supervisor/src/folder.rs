@@ -1,12 +1,15 @@
 //! Where the supervisor keeps its files, and the log of its calls.
 
 use std::ffi::OsString;
-use std::fs::{DirBuilder, File};
+use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use overtone_store::{SessionId, clock, files};
+
+/// Logs are for looking things up, not for keeping.
+const MAX_LOG: u64 = 32 * 1024 * 1024;
 
 /// `$CCC_CONFIG_DIR`, else `$CCC_WORK_DIR`, else `~/.claude`, and `ccc` below it.
 #[derive(Debug, Clone)]
@@ -51,15 +54,23 @@ impl StateFolder {
         self.path().join(format!("supervisor-{session}-output.jsonl"))
     }
 
+    pub(crate) fn audit_file(&self, session: &SessionId) -> PathBuf {
+        self.path().join(format!("supervisor-{session}-audit.jsonl"))
+    }
+
     pub(crate) fn log_file(&self) -> PathBuf {
         self.path().join("hook-invocation.log")
     }
 
-    /// Makes the folder and keeps others from changing a record in it.
+    /// Makes the folder, for its owner only.
+    pub(crate) fn make(&self) -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o700).create(self.path())
+    }
+
+    /// Keeps others from changing a record.
     pub(crate) fn lock(&self) -> io::Result<File> {
-        let path = self.path();
-        DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
-        files::lock_file(&path.join(".lock"), files::LOCK_WAIT)
+        self.make()?;
+        files::lock_file(&self.path().join(".lock"), files::LOCK_WAIT)
     }
 
     /// One line: time, event, and what it is about. Never a text of the session: it may hold secrets.
@@ -72,8 +83,11 @@ fn log_line(time: &str, event: &str, session: &SessionId, details: &str) -> Stri
     format!("[{time}] {event} session_id={session} {details}")
 }
 
-/// Appends one line.
+/// Appends one line. A file that has grown large begins anew; the one before it is kept.
 pub(crate) fn append(path: &Path, line: &str) -> io::Result<()> {
+    if path.symlink_metadata().is_ok_and(|about| about.len() > MAX_LOG) {
+        fs::rename(path, path.with_added_extension("1"))?;
+    }
     files::append_lines(path, &format!("{line}\n"))
 }
 
@@ -92,6 +106,16 @@ mod tests {
         assert_eq!(path(None, Some("/w"), Some("/h")), Some("/w/ccc".into()));
         assert_eq!(path(Some(""), Some("w"), Some("/h")), Some("/h/.claude/ccc".into()));
         assert_eq!(path(None, None, Some("")), None);
+    }
+
+    #[test]
+    fn a_log_does_not_grow_for_ever() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("hook-invocation.log");
+        File::create(&path).unwrap().set_len(MAX_LOG + 1).unwrap();
+        append(&path, "new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new\n");
+        assert_eq!(fs::metadata(dir.path().join("hook-invocation.log.1")).unwrap().len(), MAX_LOG + 1);
     }
 
     #[test]

@@ -4,30 +4,43 @@ use std::env;
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::panic::{self, AssertUnwindSafe};
+use std::path::PathBuf;
 
 use overtone_hooks::Environment;
-use overtone_install::Client;
 use overtone_messages::{Lang, supervisor as words};
 use overtone_store::config::{Config, Key};
 use overtone_store::{Home, SessionId};
 use overtone_wire::HookInput;
 
 use crate::answer::{self, GUARD, NOTHING};
+use crate::breaker;
+use crate::examine::{Case, Examined};
 use crate::folder::StateFolder;
-use crate::review::{self, NoReview};
-use crate::reviewer::Reviewer;
+use crate::record::{Record, RecordError};
+use crate::review::NoReview;
+use crate::round::{Round, describe, keep};
+use crate::secrets::Secrets;
 use crate::settings::Settings;
-use crate::verdict::Verdict;
-use crate::{looping, narrate, prompt, record};
+use crate::{installed, looping, narrate, request, tree};
+
+/// Who has called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caller {
+    /// The hook that a supervised start puts into the client's settings.
+    Settings,
+    /// The plugin's: it is always there, and acts for sessions that a person has switched on.
+    Plugin,
+}
 
 /// Whatever happens, there is one answer; without a verdict it lets go.
-pub fn run_hook(environment: &Environment) {
+pub fn run_hook(environment: &Environment, caller: Caller) {
     if env::var_os("CCC_SUPERVISOR_HOOK").as_deref() == Some(OsStr::new("1")) {
-        return print(GUARD);
+        // Only the call that the specification knows has its odd answer.
+        return print(if caller == Caller::Settings { GUARD } else { NOTHING });
     }
     // The guard reports a panic itself, in one line.
     panic::set_hook(Box::new(|info| complain(&info.to_string().replace('\n', " "))));
-    let answer = panic::catch_unwind(AssertUnwindSafe(|| stop(environment)));
+    let answer = panic::catch_unwind(AssertUnwindSafe(|| stop(environment, caller)));
     match answer.unwrap_or_else(|_| NOTHING.to_owned()) {
         // The round limit's answer is no output at all.
         answer if answer.is_empty() => {}
@@ -36,23 +49,33 @@ pub fn run_hook(environment: &Environment) {
 }
 
 /// The answer to one Stop.
-fn stop(environment: &Environment) -> String {
-    let settings = Settings::from_process();
-    let Some(bytes) = overtone_hooks::read_stdin().filter(|_| settings.enabled) else {
-        return NOTHING.to_owned();
-    };
+fn stop(environment: &Environment, caller: Caller) -> String {
+    let Some(bytes) = overtone_hooks::read_stdin() else { return NOTHING.to_owned() };
     let input = match HookInput::parse(&bytes) {
         Ok(input) => input,
         Err(error) => return refuse(&error.to_string()),
     };
     let Some(session) = SessionId::parse(&input.session_id()) else { return refuse("no usable session_id") };
     let Some(folder) = StateFolder::from_process() else { return refuse("no state folder: HOME is not set") };
+    let switched = Record::load(&folder, &session).ok().and_then(|record| record.switched());
+    if caller == Caller::Plugin && (switched != Some(true) || installed::in_settings()) {
+        return NOTHING.to_owned();
+    }
+    let (settings, problems) = Settings::from_process();
+    if !switched.or(settings.enabled).unwrap_or(true) {
+        return NOTHING.to_owned();
+    }
     // Running agents wake the session when they finish.
     if input.background_agents() == Some(true) || looping::holds(environment.home.as_ref(), &session) {
         return NOTHING.to_owned();
     }
-    let scene = Scene { session, folder, settings, lang: language(environment) };
-    scene.answer(&input, environment)
+    let lang = language(environment);
+    narrate::problems(&problems, lang);
+    let project = environment.project(&input);
+    let transcript = PathBuf::from(&*input.transcript_path());
+    let scene =
+        Scene { session, folder, settings, project, transcript, secrets: Secrets::from_process(), lang };
+    scene.answer(&input)
 }
 
 /// Everything that a round needs to know.
@@ -60,15 +83,27 @@ struct Scene {
     session: SessionId,
     folder: StateFolder,
     settings: Settings,
+    project: Option<PathBuf>,
+    transcript: PathBuf,
+    secrets: Secrets,
     lang: Lang,
 }
 
+/// How a stop begins.
+enum Opening {
+    /// In this turn somebody switched the supervisor on.
+    Skipped,
+    LimitReached,
+    Round(u32, Record),
+}
+
 impl Scene {
-    fn answer(&self, input: &HookInput, environment: &Environment) -> String {
+    fn answer(&self, input: &HookInput) -> String {
         let limit = self.settings.max_iterations;
-        let review = match record::count_round(&self.folder, &self.session, limit) {
-            Ok(Some(round)) => self.review(round, input, environment),
-            Ok(None) => {
+        let review = match self.open(!input.is_stop_hook_active()) {
+            Ok(Opening::Skipped) => return NOTHING.to_owned(),
+            Ok(Opening::Round(round, record)) => self.round(round, &record),
+            Ok(Opening::LimitReached) => {
                 self.log("supervisor-hook iteration limit reached", &format!("iteration={limit}"));
                 narrate::say(&words::limit_reached(self.lang, limit));
                 return String::new();
@@ -79,31 +114,76 @@ impl Scene {
         answer::render(&review, input.background_agents().is_some(), self.lang)
     }
 
-    fn review(&self, round: u32, input: &HookInput, environment: &Environment) -> Result<Verdict, NoReview> {
-        self.log("supervisor-hook invoked", &format!("iteration={round}"));
-        narrate::begin(&self.session, round, self.settings.max_iterations, self.lang);
-        let review = self.ask(input, environment);
-        let summary = match &review {
-            Ok(verdict) => {
-                format!("completed={} feedback_bytes={}", verdict.allow_stop, verdict.feedback.len())
+    /// Counts the round and pins the request, if there is one to pin.
+    fn open(&self, is_new_turn: bool) -> Result<Opening, RecordError> {
+        Record::change(&self.folder, &self.session, |record| {
+            if record.skips_turn() {
+                return Opening::Skipped;
             }
-            Err(reason) => format!("not_reviewed={}", reason.kind()),
-        };
-        self.log("supervisor review result", &format!("iteration={round} {summary}"));
-        review
+            let Some(round) = record.count_round(self.settings.max_iterations, is_new_turn) else {
+                return Opening::LimitReached;
+            };
+            if record.request().is_none() {
+                record.pin(request::find(&self.transcript, record.request_from(), &self.secrets));
+            }
+            Opening::Round(round, record.clone())
+        })
     }
 
-    fn ask(&self, input: &HookInput, environment: &Environment) -> Result<Verdict, NoReview> {
-        let client = Client::find(env::var_os("PATH").as_deref()).ok_or(NoReview::NoClaude)?;
-        let reviewer = Reviewer {
+    fn round(&self, round: u32, record: &Record) -> Result<crate::verdict::Verdict, NoReview> {
+        self.log("supervisor-hook invoked", &format!("iteration={round}"));
+        narrate::begin(&self.session, round, self.settings.max_iterations, self.lang);
+        let tree = self.project.as_deref().and_then(tree::fingerprint);
+        let mut examined = self.case(record, tree.as_deref()).examine();
+        if let Err(error) = self.close(&mut examined, tree) {
+            // A block that is not remembered could be sent for ever.
+            examined.review = Err(NoReview::CannotCount(error));
+        }
+        let about = Round { number: Some(round), settings: &self.settings, secrets: &self.secrets };
+        keep(&self.folder, &self.session, &describe(&about, &examined, self.lang));
+        self.log("supervisor review result", &summary(round, &examined));
+        examined.review
+    }
+
+    fn case<'a>(&'a self, record: &'a Record, tree: Option<&str>) -> Case<'a> {
+        Case {
             session: &self.session,
-            prompt: prompt::prompt(&self.folder.prompt_file(), self.lang),
-            project: environment.project(input),
-            output: self.folder.output_file(self.session.as_str()),
-            timeout: self.settings.timeout,
-        };
-        narrate::reviewing(self.lang);
-        review::judge(&reviewer.run(&client)?, self.lang)
+            folder: &self.folder,
+            project: self.project.as_deref(),
+            settings: &self.settings,
+            request: record.request(),
+            changed: self.changed(record, tree),
+            spent: record.spent(),
+            secrets: &self.secrets,
+            lang: self.lang,
+        }
+    }
+
+    /// Compared with the tree at the last approval, else by time.
+    fn changed(&self, record: &Record, tree: Option<&str>) -> Option<bool> {
+        match record.tree_at_request() {
+            Some(before) => tree.map(|tree| tree != before),
+            None => tree::changed_since(self.project.as_deref()?, record.requested_at()?),
+        }
+    }
+
+    /// Remembers how the round ended. A block that brings nothing new once too often becomes the person's.
+    fn close(&self, examined: &mut Examined, tree: Option<String>) -> Result<(), RecordError> {
+        let transcript_end = request::end_of(&self.transcript);
+        Record::change(&self.folder, &self.session, |record| {
+            record.add_cost(examined.cost_usd);
+            match &examined.review {
+                Ok(verdict) if verdict.allow_stop => record.approved(transcript_end, tree.as_deref()),
+                Ok(verdict) => {
+                    let trace = breaker::trace(record.last_block().as_ref(), &verdict.feedback, tree);
+                    record.blocked(&trace);
+                    if breaker::is_stuck(&trace) {
+                        examined.review = Err(NoReview::Stuck(verdict.feedback.clone()));
+                    }
+                }
+                Err(_) => {}
+            }
+        })
     }
 
     fn log(&self, event: &str, details: &str) {
@@ -111,6 +191,14 @@ impl Scene {
             complain(&format!("cannot write {}: {error}", self.folder.log_file().display()));
         }
     }
+}
+
+fn summary(round: u32, examined: &Examined) -> String {
+    let result = match &examined.review {
+        Ok(verdict) => format!("completed={} feedback_bytes={}", verdict.allow_stop, verdict.feedback.len()),
+        Err(reason) => format!("not_reviewed={}", reason.kind()),
+    };
+    format!("iteration={round} {result}")
 }
 
 /// The language that the person chose, else the one of the specification.

@@ -26,6 +26,13 @@ pub(crate) fn say(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
+/// What of the settings was not understood.
+pub(crate) fn problems(problems: &[String], lang: Lang) {
+    if !problems.is_empty() {
+        say(&words::wrong_settings(lang, &problems.join(", ")));
+    }
+}
+
 pub(crate) fn begin(session: &SessionId, round: u32, limit: u32, lang: Lang) {
     say(&words::begins(lang));
     say(&words::round(lang, session.as_str(), round, limit));

@@ -24,6 +24,14 @@ pub(crate) enum NoReview {
     /// How the reviewer ended.
     NoResult(String),
     CannotCount(RecordError),
+    /// All that reviews of this session may cost.
+    BudgetSpent(f64),
+    /// The reviewer's provider cannot be used; its name.
+    NoProvider(String),
+    /// Somebody did not want to wait.
+    Interrupted,
+    /// The rounds led nowhere; what the last one asked for.
+    Stuck(String),
 }
 
 impl NoReview {
@@ -36,6 +44,10 @@ impl NoReview {
             Self::Failed(_) => "reviewer-error",
             Self::NoResult(_) => "no-result",
             Self::CannotCount(_) => "cannot-count",
+            Self::BudgetSpent(_) => "budget-spent",
+            Self::NoProvider(_) => "no-provider",
+            Self::Interrupted => "interrupted",
+            Self::Stuck(_) => "stuck",
         }
     }
 
@@ -47,12 +59,19 @@ impl NoReview {
             Self::Failed(problem) => words::reviewer_failed(lang, cut(problem, MAX_UNITS)),
             Self::NoResult(ending) => words::no_result(lang, cut(ending, MAX_UNITS)),
             Self::CannotCount(error) => words::cannot_count(lang, &error.to_string()),
+            Self::BudgetSpent(dollars) => words::budget_spent(lang, &format!("{dollars:.2}")),
+            Self::NoProvider(name) => words::no_provider(lang, name),
+            Self::Interrupted => words::interrupted(lang),
+            Self::Stuck(feedback) => words::stuck(lang, cut(feedback, MAX_UNITS)),
         }
     }
 }
 
 /// The verdict of a result line. A block without words gets the default ones.
-pub(crate) fn judge(result: &ResultLine, lang: Lang) -> Result<Verdict, NoReview> {
+pub(crate) fn judge(result: &ResultLine, budget: Option<f64>, lang: Lang) -> Result<Verdict, NoReview> {
+    if let (true, Some(budget)) = (result.out_of_budget, budget) {
+        return Err(NoReview::BudgetSpent(budget));
+    }
     if result.is_error {
         return Err(NoReview::Failed(result.text.trim().to_owned()));
     }
@@ -68,18 +87,18 @@ mod tests {
     use super::*;
 
     fn result(is_error: bool, text: &str) -> ResultLine {
-        ResultLine { is_error, structured: None, text: text.to_owned() }
+        ResultLine { is_error, out_of_budget: false, cost_usd: 0.0, structured: None, text: text.to_owned() }
     }
 
     #[test]
     fn an_error_is_no_verdict_whatever_it_says() {
-        let error = judge(&result(true, r#"{"completed":false,"feedback":"x"}"#), Lang::ZhCn);
+        let error = judge(&result(true, r#"{"completed":false,"feedback":"x"}"#), None, Lang::ZhCn);
         assert!(matches!(error, Err(NoReview::Failed(_))));
     }
 
     #[test]
     fn a_block_has_words() {
-        assert_eq!(judge(&result(false, ""), Lang::ZhCn).unwrap().feedback, "请继续完成任务");
-        assert_eq!(judge(&result(false, "do it"), Lang::ZhCn).unwrap().feedback, "do it");
+        assert_eq!(judge(&result(false, ""), None, Lang::ZhCn).unwrap().feedback, "请继续完成任务");
+        assert_eq!(judge(&result(false, "do it"), None, Lang::ZhCn).unwrap().feedback, "do it");
     }
 }

@@ -1,7 +1,9 @@
 //! The reviewer's process: a fork of the session that is asked for a verdict.
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
 use std::iter;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -12,15 +14,14 @@ use overtone_install::Client;
 use overtone_store::SessionId;
 
 use crate::folder::append;
+use crate::interrupt;
 use crate::narrate;
+use crate::process::end_group;
 use crate::review::NoReview;
 use crate::stream::{Line, ResultLine, read_line};
 
 /// What the answer must look like.
 const SCHEMA: &str = r#"{"type":"object","properties":{"completed":{"type":"boolean"},"feedback":{"type":"string"}},"required":["completed","feedback"]}"#;
-
-/// The reviewer's own Stop must not be reviewed.
-const NO_HOOKS: &str = r#"{"disableAllHooks":true}"#;
 
 /// A reviewer that has given its result may take this long to end.
 const GRACE: Duration = Duration::from_secs(2);
@@ -41,6 +42,12 @@ pub(crate) struct Reviewer<'a> {
     pub(crate) project: Option<PathBuf>,
     /// Where the raw lines go.
     pub(crate) output: PathBuf,
+    /// JSON, or a file of it: without hooks, and on the reviewer's provider.
+    pub(crate) settings: OsString,
+    pub(crate) model: Option<&'a str>,
+    pub(crate) budget: Option<f64>,
+    /// When it must have ended, and how long that is for a person.
+    pub(crate) deadline: Instant,
     pub(crate) timeout: Duration,
 }
 
@@ -58,31 +65,47 @@ impl Reviewer<'_> {
         command
             .args(["-p", "--fork-session", "--resume", self.session.as_str(), "--verbose"])
             .args(["--output-format", "stream-json", "--json-schema", SCHEMA])
-            .args(["--settings", NO_HOOKS, &self.prompt])
+            .arg("--settings")
+            .arg(&self.settings)
+            .args(self.options())
+            .arg(&self.prompt)
             .env("CCC_SUPERVISOR_HOOK", "1")
             // Newer clients refuse to start inside of another one.
             .env_remove("CLAUDECODE")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .stderr(Stdio::piped())
+            // Its tools may still run when it has to end; they go with it.
+            .process_group(0);
         if let Some(project) = self.project.as_deref().filter(|project| project.is_dir()) {
             command.current_dir(project);
         }
         command
     }
 
+    fn options(&self) -> Vec<String> {
+        let model = self.model.map(|model| ["--model".to_owned(), model.to_owned()]);
+        let budget = self.budget.map(|dollars| ["--max-budget-usd".to_owned(), format!("{dollars:.4}")]);
+        model.into_iter().chain(budget).flatten().collect()
+    }
+
     /// Passes the lines on until they end. After the result, only a moment is waited for more.
     fn listen(&self, lines: &Receiver<String>) -> Result<Option<ResultLine>, NoReview> {
-        let mut deadline = Instant::now() + self.timeout;
+        let mut deadline = self.deadline;
         let mut result = None;
         loop {
-            match lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            let wait = deadline.saturating_duration_since(Instant::now()).min(interrupt::LOOK_EVERY);
+            match lines.recv_timeout(wait) {
                 Ok(line) => {
                     if let Some(found) = self.pass_on(&line) {
                         deadline = deadline.min(Instant::now() + GRACE);
                         result = Some(found);
                     }
                 }
+                Err(mpsc::RecvTimeoutError::Timeout) if interrupt::is_seen() => {
+                    return Err(NoReview::Interrupted);
+                }
+                Err(mpsc::RecvTimeoutError::Timeout) if Instant::now() < deadline => {}
                 Err(mpsc::RecvTimeoutError::Timeout) if result.is_none() => {
                     return Err(NoReview::TooLate(self.timeout));
                 }
@@ -122,7 +145,7 @@ fn lines_of(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
     receiver
 }
 
-/// Waits for the reviewer to end, and ends it when it does not. Only this one process is ours.
+/// Waits for the reviewer to end, and ends it when it does not.
 fn end(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
     let start = Instant::now();
     while start.elapsed() < patience {
@@ -131,7 +154,7 @@ fn end(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
         }
         thread::sleep(LOOK_EVERY);
     }
-    let _ = child.kill();
+    end_group(child);
     child.wait().ok()
 }
 

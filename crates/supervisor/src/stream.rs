@@ -15,6 +15,9 @@ pub(crate) enum Line {
 #[derive(Debug, PartialEq)]
 pub(crate) struct ResultLine {
     pub(crate) is_error: bool,
+    /// The client ended it because the money was spent.
+    pub(crate) out_of_budget: bool,
+    pub(crate) cost_usd: f64,
     pub(crate) structured: Option<Value>,
     pub(crate) text: String,
 }
@@ -37,8 +40,11 @@ fn texts(blocks: &[Value]) -> Line {
 }
 
 fn result_line(value: &Value) -> ResultLine {
-    let failed = value["subtype"].as_str().is_some_and(|subtype| subtype.starts_with("error"));
+    let subtype = value["subtype"].as_str().unwrap_or_default();
+    let failed = subtype.starts_with("error");
     ResultLine {
+        out_of_budget: failed && subtype.contains("budget"),
+        cost_usd: value["total_cost_usd"].as_f64().unwrap_or(0.0),
         is_error: failed || value["is_error"] == true,
         structured: value.get("structured_output").filter(|output| !output.is_null()).cloned(),
         text: result_text(&value["result"]),

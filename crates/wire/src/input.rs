@@ -45,6 +45,7 @@ pub struct HookInput<'a> {
     error: Lazy<'a>,
     is_interrupt: Lazy<'a>,
     background_tasks: Lazy<'a>,
+    stop_hook_active: Lazy<'a>,
     context_window: Lazy<'a>,
 }
 
@@ -98,6 +99,11 @@ impl<'a> HookInput<'a> {
 
     pub fn is_interrupt(&self) -> bool {
         self.is_interrupt.is_some_and(|raw| raw.get() == "true")
+    }
+
+    /// Whether the session goes on because a Stop hook wanted it; false after a prompt of the person.
+    pub fn is_stop_hook_active(&self) -> bool {
+        self.stop_hook_active.is_some_and(|raw| raw.get() == "true")
     }
 
     /// A text field of `tool_input`.

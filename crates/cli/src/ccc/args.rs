@@ -1,8 +1,9 @@
 //! The commands of `ccc` that have a parser.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Starts Claude Code on any provider.
 #[derive(Debug, Parser)]
@@ -46,6 +47,50 @@ pub(super) enum Command {
     Env(EnvArgs),
     /// Start Claude Code on a provider
     Run(RunArgs),
+    /// Review a session now; the exit code is the verdict (0 done, 1 not done, 2 could not review)
+    Review(ReviewArgs),
+    /// Show what the supervisor found, round by round
+    Audit(AuditArgs),
+    /// Switch the supervisor on or off for one session
+    Supervise(SuperviseArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ReviewArgs {
+    /// The session, as `claude --resume` takes it
+    pub(super) session: String,
+    /// Where the session was started, if not here
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) project: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct AuditArgs {
+    /// All sessions if not named
+    pub(super) session: Option<String>,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SuperviseArgs {
+    pub(super) switch: Switch,
+    /// The session; inside of one, that one
+    #[arg(long)]
+    pub(super) session: Option<String>,
+    /// Said in a turn of that session, which is not reviewed itself
+    #[arg(long, hide = true)]
+    pub(super) inside: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Switch {
+    On,
+    Off,
+    /// Only say how it stands
+    Status,
 }
 
 #[derive(Debug, Args)]

@@ -10,7 +10,7 @@ use overtone_hooks::Environment;
 use super::args::{Cli, Command};
 use super::face::{self, Face};
 use super::line::{Line, Start, understand};
-use super::{add, change, launch, show};
+use super::{add, audit, change, launch, review, show, supervise};
 use crate::ui::error::{Done, Failure};
 
 /// Whether the program was started as `ccc`.
@@ -44,6 +44,9 @@ fn carry_out(face: &Face, command: Command) -> Done {
         Command::Use(args) => change::use_provider(face, &args),
         Command::Add(args) => add::run(face, &args),
         Command::Remove(args) => change::remove(face, &args),
+        Command::Review(args) => review::run(face, &args),
+        Command::Audit(args) => audit::run(face, &args),
+        Command::Supervise(args) => supervise::run(face, &args),
         Command::Run(args) => launch::run(
             face,
             &Start {

@@ -40,16 +40,18 @@ pub(super) fn run(face: &Face, start: &Start) -> Done {
     if start.dry_run {
         return rehearse(face, &choice, &wanted, &client, &arguments);
     }
+    let variables =
+        if choice.isolated { supervisor::isolated_variables(&config, &choice.name) } else { Vec::new() };
     let arguments = prepare(face, &choice, &wanted, arguments)?;
     if let Some(notice) = supervisor::notice(&config, face.lang) {
         say(&notice);
     }
-    exec(face, &client, &arguments)
+    exec(face, &client, &arguments, variables)
 }
 
 /// The client with exactly these arguments; the settings stay as they are.
 pub(super) fn through(face: &Face, arguments: &[OsString]) -> Done {
-    exec(face, &client(face)?, arguments)
+    exec(face, &client(face)?, arguments, Vec::new())
 }
 
 /// The named provider, else the project's, else the current one. Being in a project changes nothing outside of
@@ -127,8 +129,13 @@ fn client(face: &Face) -> Result<Client, Failure> {
 }
 
 /// Comes back only if it did not work.
-fn exec(face: &Face, client: &Client, arguments: &[OsString]) -> Done {
-    let error = Command::new(client.program()).args(arguments).exec();
+fn exec(
+    face: &Face,
+    client: &Client,
+    arguments: &[OsString],
+    variables: Vec<(&'static str, String)>,
+) -> Done {
+    let error = Command::new(client.program()).args(arguments).envs(variables).exec();
     let message = words::cannot_start(face.lang, &shown(client.program()), &error.to_string());
     Err(Failure::new(message).hint(words::cannot_start_hint(face.lang)))
 }

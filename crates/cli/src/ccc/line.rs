@@ -3,8 +3,23 @@
 use std::ffi::OsString;
 
 /// Commands with a parser of their own.
-const OWN: [&str; 12] =
-    ["list", "current", "use", "add", "remove", "env", "run", "help", "--help", "-h", "--version", "-V"];
+const OWN: [&str; 15] = [
+    "list",
+    "current",
+    "use",
+    "add",
+    "remove",
+    "env",
+    "run",
+    "review",
+    "audit",
+    "supervise",
+    "help",
+    "--help",
+    "-h",
+    "--version",
+    "-V",
+];
 
 /// The client's commands. They are about its installation and have nothing to do with a provider.
 const CLIENT: [&str; 12] = [

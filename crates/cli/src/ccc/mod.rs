@@ -5,13 +5,19 @@
 
 mod add;
 mod args;
+mod audit;
 mod change;
 mod entry;
 mod face;
 mod launch;
 mod line;
 mod report;
+mod review;
 mod show;
+mod supervise;
 mod supervisor;
 
 pub(crate) use entry::{is_called, run};
+
+/// With it, `supervisor-hook` was called by the plugin.
+pub(crate) const OF_PLUGIN: &str = overtone_registry::SUPERVISOR_HOOK[2];

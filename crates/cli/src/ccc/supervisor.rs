@@ -1,4 +1,4 @@
-//! A supervised start: the hook on `Stop` in the client's settings, and where its logs are.
+//! A supervised start: the hook on `Stop` in the client's settings, what the hook is told, and where its logs are.
 
 use std::env;
 use std::ffi::OsStr;
@@ -6,15 +6,10 @@ use std::path::{self, Path, PathBuf};
 
 use overtone_messages::Lang;
 use overtone_providers::{Config, Fragment};
-use overtone_supervisor::{StateFolder, launch_notice};
+use overtone_supervisor::{StateFolder, hook_seconds, launch_notice};
 use serde_json::json;
 
 use super::entry::is_called;
-
-/// How long a review may take if nothing else is said, in seconds.
-const REVIEW: u64 = 600;
-/// The hook keeps its own time; the client's limit only has to come later.
-const MARGIN: u64 = 60;
 
 /// `CCC_SUPERVISOR` decides, else `supervisor.enabled`.
 pub(super) fn is_on(config: &Config) -> bool {
@@ -30,17 +25,20 @@ pub(super) fn settings(config: &Config) -> Fragment {
     if !is_on(config) {
         return Fragment::new();
     }
-    let seconds = env::var("CCC_SUPERVISOR_TIMEOUT").ok().and_then(|text| text.parse::<u32>().ok());
-    let timeout = seconds.map_or(REVIEW, u64::from) + MARGIN;
-    let hook = json!({ "type": "command", "command": command(), "timeout": timeout });
+    let hook = json!({ "type": "command", "command": command(), "timeout": hook_seconds() });
     Fragment::from_iter([("hooks".to_owned(), json!({ "Stop": [{ "hooks": [hook] }] }))])
+}
+
+/// What an isolated start has to tell its hooks: nothing else says which provider it is on, or that its private
+/// settings have the supervisor.
+pub(super) fn isolated_variables(config: &Config, provider: &str) -> Vec<(&'static str, String)> {
+    let supervisor = if is_on(config) { "1" } else { "" };
+    vec![("CCC_ISOLATED_PROVIDER", provider.to_owned()), ("CCC_ISOLATED_SUPERVISOR", supervisor.to_owned())]
 }
 
 /// Where the logs are, for a person.
 pub(super) fn notice(config: &Config, lang: Lang) -> Option<String> {
-    let variable = |name: &str| env::var_os(name);
-    let folder =
-        StateFolder::resolve(variable("CCC_CONFIG_DIR"), variable("CCC_WORK_DIR"), variable("HOME"))?;
+    let folder = StateFolder::from_process()?;
     is_on(config).then(|| launch_notice(&folder, lang))
 }
 

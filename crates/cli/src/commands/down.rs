@@ -1,6 +1,6 @@
 //! `overtone down`: takes Overtone out of Claude Code. State and files stay.
 
-use overtone_install::{Client, Record, unlink_program, unregister};
+use overtone_install::{Client, Record, remove_commands, unlink_program, unregister};
 use overtone_messages::install as words;
 use overtone_store::Home;
 use serde_json::json;
@@ -26,6 +26,7 @@ pub(super) fn take_out(context: &Context, home: &Home) -> Done {
     if let Some(link) = Record::load(home).link {
         unlink_program(&link, &binary).map_err(|error| Failure::io(context.lang, &link, &error))?;
     }
+    remove_commands(&client_place()).map_err(|(path, error)| Failure::io(context.lang, &path, &error))?;
     let client = Client::find(search_path().as_deref());
     unregister(home, &client_place(), client.as_ref(), &binary).map_err(|error| failure(&error))
 }

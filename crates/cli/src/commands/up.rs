@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use overtone_install::{
-    Client, Installed, Link, Place, Record, Registered, StatusLine, install_files, link_program, register,
+    Client, Installed, Link, Place, Record, Registered, StatusLine, install_commands, install_files,
+    link_program, register,
 };
 use overtone_messages::{Lang, install as words};
 use overtone_store::Home;
@@ -32,6 +33,9 @@ pub(crate) fn run(context: &Context, args: &UpArgs) -> Done {
     }
     let client = if args.files_only { None } else { Client::find(search_path().as_deref()) };
     let registered = client.as_ref().map(|client| registration(home, client, &installed)).transpose()?;
+    if !args.files_only {
+        install_commands(&client_place(), lang).map_err(failed)?;
+    }
     let link = if args.files_only { Link::NoFolder } else { place_link(context, home, &installed)? };
     let report = Report { lang, installed, client, registered, link, files_only: args.files_only };
     if args.output.json { out::json(&report.object(context)) } else { out::print(&report.text(context)) }

@@ -21,6 +21,8 @@ pub(crate) enum Failure {
     },
     /// Our own output could not be written.
     Output(io::Error),
+    /// Everything has been said; only the exit code is left.
+    Silent(u8),
 }
 
 impl Failure {
@@ -31,7 +33,7 @@ impl Failure {
     pub(crate) fn hint(self, text: impl Into<String>) -> Self {
         match self {
             Self::Told { message, .. } => Self::Told { message, hint: Some(text.into()) },
-            output @ Self::Output(_) => output,
+            other => other,
         }
     }
 
@@ -41,6 +43,7 @@ impl Failure {
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
             Self::Output(error) => (words::cannot_use(lang, "stdout", &error.to_string()), None),
             Self::Told { message, hint } => (message, hint),
+            Self::Silent(code) => return ExitCode::from(code),
         };
         let hint = hint.map(|hint| format!("hint: {hint}\n")).unwrap_or_default();
         // There is nowhere to report that stderr is closed.

@@ -79,7 +79,7 @@ fn s5_11_a_round_is_counted() {
 #[test]
 fn rounds_at_once_are_all_counted() {
     let world = World::new();
-    world.reviewer_says(true, "");
+    world.reviewer_says(false, "go on");
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| world.stop());

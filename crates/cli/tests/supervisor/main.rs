@@ -10,9 +10,17 @@
     reason = "a test may panic, and it prepares its files without the store it is testing"
 )]
 
+mod audit;
 mod bad_input;
+mod breaker;
+mod budget;
+mod evidence;
 mod guard;
+mod headless;
 mod outcomes;
+mod request;
+mod reviewer;
 mod state;
 mod stop;
+mod toggle;
 mod world;

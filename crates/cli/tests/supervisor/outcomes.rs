@@ -1,6 +1,8 @@
 //! The reviewer, what it says, and the three outcomes.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -177,4 +179,28 @@ fn without_claude_it_lets_go() {
     world.stop().assert_not_reviewed("claude");
     let log = fs::read_to_string(world.state("hook-invocation.log")).unwrap();
     assert!(log.contains("not_reviewed=no-claude"), "{log}");
+}
+
+#[test]
+fn an_interrupted_review_takes_its_reviewer_with_it() {
+    let world = World::new();
+    world.put("fake/hang", "");
+    world.put("fake/note_pid", "");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_overtone"));
+    command.args(["ccc", "supervisor-hook"]);
+    let output = std::thread::scope(|scope| {
+        let hook = scope.spawn(|| world.run_as(command, World::payload().to_string().as_bytes()));
+        let parent = loop {
+            let noted = fs::read_to_string(world.path("fake/parent")).unwrap_or_default();
+            if let Ok(parent) = noted.trim().parse::<u32>() {
+                break parent;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        assert!(Command::new("kill").arg(parent.to_string()).status().unwrap().success());
+        hook.join().unwrap()
+    });
+    output.assert_not_reviewed("审查被中断");
+    let reviewer = fs::read_to_string(world.path("fake/pid")).unwrap();
+    assert!(!Path::new("/proc").join(reviewer.trim()).exists(), "it would go on at the person's cost");
 }

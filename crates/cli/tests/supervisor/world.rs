@@ -74,6 +74,15 @@ impl World {
         );
     }
 
+    /// A verdict that cost something.
+    pub(crate) fn reviewer_says_for(&self, completed: bool, feedback: &str, dollars: f64) {
+        let verdict = json!({"completed": completed, "feedback": feedback});
+        self.reviewer_ends(&json!({
+            "type": "result", "subtype": "success", "is_error": false, "result": "", "structured_output": verdict,
+            "total_cost_usd": dollars
+        }));
+    }
+
     pub(crate) fn reviewer_writes(&self, text: &str) {
         self.reviewer_ends(&json!({"type":"result","subtype":"success","is_error":false,"result":text}));
     }
@@ -85,6 +94,54 @@ impl World {
     pub(crate) fn arguments(&self) -> Vec<String> {
         let text = fs::read_to_string(self.path("fake/arguments")).unwrap();
         text.split_terminator('\0').map(str::to_owned).collect()
+    }
+
+    /// What stands behind an option of the reviewer.
+    pub(crate) fn option(&self, name: &str) -> Option<String> {
+        let arguments = self.arguments();
+        let at = arguments.iter().position(|argument| argument == name)?;
+        arguments.get(at + 1).cloned()
+    }
+
+    pub(crate) fn prompt(&self) -> String {
+        self.arguments().pop().unwrap()
+    }
+
+    pub(crate) fn config(&self, config: &Value) {
+        self.put("home/.claude/ccc.json", config.to_string());
+    }
+
+    pub(crate) fn record(&self) -> Value {
+        serde_json::from_slice(&fs::read(self.state("supervisor-abc123.json")).unwrap()).unwrap()
+    }
+
+    /// The audit trail, line by line.
+    pub(crate) fn trail(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.state("supervisor-abc123-audit.jsonl")).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// A repository with one commit in the project folder.
+    pub(crate) fn repository(&self) {
+        self.put("project/file", "one");
+        let git = |arguments: &[&str]| {
+            let mut command = Command::new("git");
+            command.args(["-c", "user.name=n", "-c", "user.email=e"]).args(arguments);
+            let done = command.current_dir(self.path("project")).output().unwrap();
+            assert!(done.status.success(), "{done:?}");
+        };
+        git(&["init", "-q"]);
+        git(&["add", "."]);
+        git(&["commit", "-qm", "one"]);
+    }
+
+    /// The command line of `ccc`: exit code, stdout, stderr.
+    pub(crate) fn ccc(&self, arguments: &[&str]) -> (i32, String, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_overtone"));
+        command.arg("ccc").args(arguments).env_clear().envs(&self.env);
+        let done = command.current_dir(self.path("project")).stdin(Stdio::null()).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (done.status.code().unwrap(), text(done.stdout), text(done.stderr))
     }
 
     pub(crate) fn payload() -> Value {

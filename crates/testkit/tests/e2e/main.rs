@@ -23,6 +23,7 @@ mod sessions;
 mod steps;
 mod stopping;
 mod supervisor;
+mod toggle;
 mod workflow;
 
 use overtone_testkit::{Turn, tool};

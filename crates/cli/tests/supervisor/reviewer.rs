@@ -1,0 +1,62 @@
+//! The reviewer on another provider or model.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+fn config(provider: &str) -> Value {
+    json!({
+        "providers": {
+            "kimi": {"env": {"ANTHROPIC_BASE_URL": "https://kimi.example", "ANTHROPIC_AUTH_TOKEN": "dummy-kimi-token"}},
+            "open": {"env": {"ANTHROPIC_AUTH_TOKEN": "${NOT_SET_HERE}"}}
+        },
+        "supervisor": {"provider": provider, "model": "opus"}
+    })
+}
+
+#[test]
+fn another_provider_reviews_from_a_private_file() {
+    let world = World::new();
+    world.config(&config("kimi"));
+    world.put("fake/keep_settings", "");
+    world.reviewer_says(true, "");
+    assert_eq!(world.stop().stdout, "{}\n");
+    assert_eq!(world.option("--model").as_deref(), Some("opus"));
+    let all = world.arguments().join(" ");
+    assert!(!all.contains("dummy-kimi-token"), "a token is not for the list of processes: {all}");
+    let settings: Value = serde_json::from_slice(&fs::read(world.path("fake/settings")).unwrap()).unwrap();
+    assert_eq!(settings["env"]["ANTHROPIC_AUTH_TOKEN"], "dummy-kimi-token");
+    assert_eq!(settings["disableAllHooks"], true);
+    assert_eq!(fs::read_to_string(world.path("fake/settings_mode")).unwrap().trim(), "600");
+    let left = world.files().into_iter().filter(|name| name.contains("isolated")).count();
+    assert_eq!(left, 0, "the file is gone with the review");
+    let round = &world.trail()[0];
+    assert_eq!((&round["provider"], &round["model"]), (&json!("kimi"), &json!("opus")));
+}
+
+#[test]
+fn a_provider_that_cannot_be_used_is_no_review() {
+    let world = World::new();
+    world.reviewer_says(false, "x");
+    for name in ["nobody", "open"] {
+        world.config(&config(name));
+        let output = world.stop();
+        output.assert_not_reviewed(name);
+    }
+    assert_eq!(world.reviews(), 0);
+}
+
+#[test]
+fn an_isolated_session_is_reviewed_on_its_own_provider() {
+    let mut world = World::new();
+    let mut config = config("");
+    config["supervisor"] = json!({});
+    world.config(&config);
+    world.put("fake/keep_settings", "");
+    world.set("CCC_ISOLATED_PROVIDER", "kimi");
+    world.reviewer_says(true, "");
+    assert_eq!(world.stop().stdout, "{}\n");
+    assert!(fs::read_to_string(world.path("fake/settings")).unwrap().contains("kimi.example"));
+}
