@@ -85,7 +85,7 @@ mod tests {
         remove_commands(&place).unwrap();
         assert!(!place.commands().exists());
         fs::create_dir_all(place.commands()).unwrap();
-        fs::write(file(&place, "supervisor"), "mine").unwrap();
+        write(&file(&place, "supervisor"), "mine").unwrap();
         install_commands(&place, Lang::En).unwrap();
         remove_commands(&place).unwrap();
         assert_eq!(fs::read_to_string(file(&place, "supervisor")).unwrap(), "mine");
