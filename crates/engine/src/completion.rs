@@ -109,12 +109,19 @@ impl Desk<'_> {
         self.lines.push(words::agent_broke(self.facts.lang, self.report.agent.name()));
     }
 
+    /// The client's name for the agent, by which its conversation is found.
+    fn agent_id(&self) -> Option<&str> {
+        let recorded = self.started.as_ref().and_then(|agent| agent.agent_id.as_deref());
+        self.report.agent_id.or(recorded)
+    }
+
     fn finished(&mut self, stage: Option<StageKey>, verdict: Verdict) {
         let spent = self.started.as_ref().and_then(|a| a.started_at).map(|at| self.facts.now.since(at));
         let done = self
             .record(EventKind::AgentComplete, stage)
             .with("result", verdict.key())
-            .with("durationMs", spent);
+            .with("durationMs", spent)
+            .with("agentId", self.agent_id());
         self.outcome.emit(done);
         if self.report.agent == Agent::Grader {
             self.score();

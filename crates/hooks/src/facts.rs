@@ -75,7 +75,7 @@ fn compaction_facts(facts: &mut Facts, session: &Session, input: &HookInput, sna
     let path = input.transcript_path();
     let transcript = fs::metadata(Path::new(&*path)).ok().filter(|about| !path.is_empty() && about.is_file());
     facts.transcript_bytes = transcript.map(|about| about.len());
-    facts.context_percent = input.context_percent().or_else(|| session.context_percent());
+    facts.context_percent = input.context_percent().or_else(|| session.usage().context_percent);
     let large = facts.transcript_bytes.is_some_and(|bytes| bytes > facts.settings.compact_threshold_bytes)
         || facts.context_percent.is_some_and(|percent| percent >= facts.settings.compact_threshold_percent);
     if large {

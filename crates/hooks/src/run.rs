@@ -1,12 +1,13 @@
 //! One hook from payload to answer.
 
 use std::error::Error;
+use std::path::PathBuf;
 
 use overtone_engine::{Effect, Facts, Snapshot, Trigger, decide, identify_agent};
 use overtone_registry::{Agent, Hook};
 use overtone_store::config::Config;
 use overtone_store::instincts::Memory;
-use overtone_store::{Home, Session};
+use overtone_store::{Home, Origin, Session};
 use overtone_wire::{HookInput, render};
 
 use crate::apply::{self, Documents, Scene};
@@ -64,6 +65,8 @@ impl Call<'_> {
         }
         if self.hook == Hook::OnStart {
             session.create()?;
+            // Only the dashboard needs it, so no session fails for it.
+            let _ = session.note_origin(&self.origin());
         }
         // A hook that usually only reads looks first without the lock; files are always whole.
         if reads_first(self.hook) {
@@ -113,6 +116,14 @@ impl Call<'_> {
         let answer = render(self.hook, outcome.reply, self.input.tool_input())?;
         problems.extend(apply::around(&scene, documents, &outcome.effects, || printer.print(&answer))?);
         Ok(Round { must_write: false, problems })
+    }
+
+    fn origin(&self) -> Origin {
+        let transcript = PathBuf::from(&*self.input.transcript_path());
+        Origin {
+            project: self.environment.project(self.input),
+            transcript: Some(transcript).filter(|path| path.is_absolute()),
+        }
     }
 
     /// Cheap tests that spare most starts any further work.

@@ -18,7 +18,7 @@ mod workflow_doc;
 
 pub use home::{Home, SessionId};
 pub use loop_doc::LoopDoc;
-pub use session::{Compactions, Session, SessionLock};
+pub use session::{Compactions, Origin, Session, SessionLock, Usage};
 pub use transaction::Transaction;
 pub use workflow_doc::WorkflowDoc;
 

@@ -175,20 +175,59 @@ impl Session {
         files::write_atomic(&path, text.as_bytes(), PRIVATE).map_err(|error| StoreError::io(&path, error))
     }
 
-    /// The context use that the status line saw last, in per cent.
-    pub fn context_percent(&self) -> Option<u32> {
-        read_object(&self.context_file()).get("usedPercentage")?.as_u64()?.try_into().ok()
+    /// What the status line saw last.
+    pub fn usage(&self) -> Usage {
+        let fields = read_object(&self.context_file());
+        Usage {
+            context_percent: fields.get("usedPercentage").and_then(Value::as_u64).and_then(|n| n.try_into().ok()),
+            cost_usd: fields.get("costUsd").and_then(Value::as_f64),
+        }
     }
 
-    /// Notes the context use, if it changed.
-    pub fn note_context_percent(&self, percent: u32) -> io::Result<()> {
-        if self.context_percent() == Some(percent) || !self.exists() {
+    /// Notes it, if it changed.
+    pub fn note_usage(&self, usage: Usage) -> io::Result<()> {
+        if self.usage() == usage || !self.exists() {
             return Ok(());
         }
         let _lock = files::lock_file(&self.dir.join(".lock"), LOCK_WAIT)?;
-        let text = json!({ "usedPercentage": percent }).to_string();
+        let text = json!({ "usedPercentage": usage.context_percent, "costUsd": usage.cost_usd }).to_string();
         files::write_atomic(&self.context_file(), text.as_bytes(), PRIVATE)
     }
+
+    fn origin_file(&self) -> PathBuf {
+        self.dir.join("session.json")
+    }
+
+    /// Where the session works; empty for one from before this was noted.
+    pub fn origin(&self) -> Origin {
+        let fields = read_object(&self.origin_file());
+        let path = |name: &str| fields.get(name).and_then(Value::as_str).map(PathBuf::from);
+        Origin { project: path("project"), transcript: path("transcript") }
+    }
+
+    /// Notes it, if it changed. The folder must exist.
+    pub fn note_origin(&self, origin: &Origin) -> io::Result<()> {
+        if self.origin() == *origin {
+            return Ok(());
+        }
+        let _lock = files::lock_file(&self.dir.join(".lock"), LOCK_WAIT)?;
+        let text = json!({ "project": origin.project, "transcript": origin.transcript }).to_string();
+        files::write_atomic(&self.origin_file(), text.as_bytes(), PRIVATE)
+    }
+}
+
+/// What a session has used, as the client says.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Usage {
+    pub context_percent: Option<u32>,
+    pub cost_usd: Option<f64>,
+}
+
+/// Where a session works, and where the client writes its conversation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Origin {
+    pub project: Option<PathBuf>,
+    pub transcript: Option<PathBuf>,
 }
 
 /// A small object of ours; anything else counts as empty.

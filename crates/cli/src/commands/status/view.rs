@@ -31,7 +31,7 @@ impl View {
             looping,
             feature,
             compactions: session.compactions(),
-            context_percent: session.context_percent(),
+            context_percent: session.usage().context_percent,
             now: clock::now(),
             session: session.clone(),
         })

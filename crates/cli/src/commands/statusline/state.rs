@@ -3,8 +3,8 @@
 use overtone_engine::state::WorkflowState;
 use overtone_hooks::Environment;
 use overtone_messages::Lang;
-use overtone_store::Session;
 use overtone_store::config::Config;
+use overtone_store::{Session, Usage};
 
 use super::input::Input;
 
@@ -15,6 +15,11 @@ pub(super) struct State {
     pub(super) compactions: u32,
 }
 
+/// Less would be written at every reading.
+fn to_cents(dollars: f64) -> f64 {
+    (dollars * 100.0).round() / 100.0
+}
+
 impl State {
     /// Also notes the use of the context, which hooks are not told. `None` when the state is broken.
     pub(super) fn load(environment: &Environment, input: &Input) -> Option<Self> {
@@ -22,9 +27,10 @@ impl State {
             return Some(Self::default());
         };
         let session: Session = home.session(&id);
-        if let Some(percent) = input.context_percent() {
+        let usage = Usage { context_percent: input.context_percent(), cost_usd: input.cost().map(to_cents) };
+        if usage != Usage::default() {
             // A lock that is held costs one reading; the next one comes soon.
-            let _ = session.note_context_percent(percent);
+            let _ = session.note_usage(usage);
         }
         let made = session.compactions();
         Some(Self {
