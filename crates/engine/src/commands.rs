@@ -85,8 +85,8 @@ fn running(snapshot: &Snapshot) -> Option<Refusal> {
     })
 }
 
-/// Stops the loop; the workflow is kept.
-pub fn stop(snapshot: &Snapshot, now: Millis) -> Result<Outcome, Refusal> {
+/// Stops the loop; the workflow is kept. `by`: who did it, for the timeline.
+pub fn stop(snapshot: &Snapshot, by: &str, now: Millis) -> Result<Outcome, Refusal> {
     open_workflow(snapshot)?;
     let mut looping = snapshot.looping.clone().unwrap_or_else(|| LoopState::started(now));
     if looping.stopped && looping.stopped_by == Some(StoppedBy::User) {
@@ -94,13 +94,13 @@ pub fn stop(snapshot: &Snapshot, now: Millis) -> Result<Outcome, Refusal> {
     }
     looping.stop(StoppedBy::User);
     let mut outcome = Outcome::default();
-    outcome.emit(Record::new(EventKind::SystemWarning).with("reason", "loop-stopped").with("by", "user"));
+    outcome.emit(Record::new(EventKind::SystemWarning).with("reason", "loop-stopped").with("by", by));
     outcome.push(Effect::PutLoop(looping));
     Ok(outcome)
 }
 
 /// Lets a stopped loop go on, and gives a workflow that reached its limit new attempts.
-pub fn resume(snapshot: &Snapshot, settings: &Settings, now: Millis) -> Result<Outcome, Refusal> {
+pub fn resume(snapshot: &Snapshot, settings: &Settings, by: &str, now: Millis) -> Result<Outcome, Refusal> {
     let mut workflow = match &snapshot.workflow {
         None => return Err(Refusal::NoWorkflow),
         Some(workflow) if workflow.ending == Some(Ending::Completed) => return Err(Refusal::Completed),
@@ -117,7 +117,7 @@ pub fn resume(snapshot: &Snapshot, settings: &Settings, now: Millis) -> Result<O
         looping.iterations = 0;
     }
     let mut outcome = Outcome::default();
-    outcome.emit(Record::new(EventKind::LoopStart).with("reason", "resumed"));
+    outcome.emit(Record::new(EventKind::LoopStart).with("reason", "resumed").with("by", by));
     outcome.push(Effect::PutWorkflow(workflow));
     outcome.push(Effect::PutLoop(looping));
     Ok(outcome)
@@ -176,15 +176,19 @@ mod tests {
         let workflow = aborted.workflow.as_mut().unwrap();
         workflow.fail_count = 3;
         workflow.ending = Some(Ending::Aborted);
-        let resumed = snapshot(&resume(&aborted, &Settings::default(), Millis(2)).unwrap()).workflow.unwrap();
+        let resumed =
+            snapshot(&resume(&aborted, &Settings::default(), "user", Millis(2)).unwrap()).workflow.unwrap();
         assert_eq!((resumed.ending, resumed.fail_count, resumed.counted_failures()), (None, 3, 0));
     }
 
     #[test]
     fn stop_and_resume_are_told_when_there_is_nothing_to_do() {
         let nothing = Snapshot::default();
-        assert_eq!(stop(&nothing, Millis(0)).unwrap_err(), Refusal::NoWorkflow);
+        assert_eq!(stop(&nothing, "user", Millis(0)).unwrap_err(), Refusal::NoWorkflow);
         let running = snapshot(&init(&nothing, &start(false)).unwrap());
-        assert_eq!(resume(&running, &Settings::default(), Millis(0)).unwrap_err(), Refusal::NothingToDo);
+        assert_eq!(
+            resume(&running, &Settings::default(), "user", Millis(0)).unwrap_err(),
+            Refusal::NothingToDo
+        );
     }
 }

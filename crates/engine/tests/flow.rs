@@ -287,7 +287,7 @@ fn the_iteration_limit_stops_the_loop() {
 #[test]
 fn a_stopped_loop_says_so_once_and_stays_stopped() {
     let mut world = World::new(Workflow::Single);
-    let outcome = overtone_engine::commands::stop(&world.snapshot, world.facts.now).unwrap();
+    let outcome = overtone_engine::commands::stop(&world.snapshot, "user", world.facts.now).unwrap();
     for effect in outcome.effects {
         if let Effect::PutLoop(looping) = effect {
             world.snapshot.looping = Some(looping);

@@ -104,7 +104,7 @@ fn perform(world: &mut World, act: &Act) {
 fn resume(world: &mut World) {
     world.effects.clear();
     let Ok(outcome) =
-        overtone_engine::commands::resume(&world.snapshot, &world.facts.settings, world.facts.now)
+        overtone_engine::commands::resume(&world.snapshot, &world.facts.settings, "user", world.facts.now)
     else {
         return;
     };

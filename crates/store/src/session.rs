@@ -179,7 +179,10 @@ impl Session {
     pub fn usage(&self) -> Usage {
         let fields = read_object(&self.context_file());
         Usage {
-            context_percent: fields.get("usedPercentage").and_then(Value::as_u64).and_then(|n| n.try_into().ok()),
+            context_percent: fields
+                .get("usedPercentage")
+                .and_then(Value::as_u64)
+                .and_then(|n| n.try_into().ok()),
             cost_usd: fields.get("costUsd").and_then(Value::as_f64),
         }
     }

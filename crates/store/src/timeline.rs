@@ -1,8 +1,6 @@
 //! `timeline.jsonl`: what happened, one line each, in the order of writing.
 
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use overtone_engine::state::Millis;
@@ -72,7 +70,7 @@ pub fn since_compact(path: &Path, enough: u32) -> SinceCompact {
 }
 
 /// The name of a line's type, or `None` if the line cannot be read.
-fn type_of(line: &[u8]) -> Option<Cow<'_, [u8]>> {
+pub fn type_of(line: &[u8]) -> Option<Cow<'_, [u8]>> {
     if let Some(name) = own_type(line) {
         return Some(Cow::Borrowed(name));
     }
@@ -111,25 +109,6 @@ impl Entry {
     pub fn kind(&self) -> Option<EventKind> {
         EventKind::from_name(self.text("type")).ok()
     }
-}
-
-/// Every readable event, oldest first, and how many lines could not be read. For the command line only.
-pub fn read_all(path: &Path) -> Result<(Vec<Entry>, usize), StoreError> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), 0)),
-        Err(error) => return Err(StoreError::io(path, error)),
-    };
-    let (mut entries, mut skipped) = (Vec::new(), 0);
-    for line in BufReader::new(file).split(b'\n') {
-        let line = line.map_err(|error| StoreError::io(path, error))?;
-        match Entry::parse(&String::from_utf8_lossy(&line)) {
-            Some(entry) => entries.push(entry),
-            None if line.trim_ascii().is_empty() => {}
-            None => skipped += 1,
-        }
-    }
-    Ok((entries, skipped))
 }
 
 #[cfg(test)]

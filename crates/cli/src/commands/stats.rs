@@ -1,9 +1,8 @@
 //! `overtone stats`: how often stages pass, and how long they take.
 
-mod compute;
-
 use overtone_messages::cli as words;
-use overtone_store::{Session, timeline};
+use overtone_store::Session;
+use overtone_view::{Figures, Filter, StageFigures, figures, read_tale};
 use serde_json::{Value, json};
 
 use crate::args::StatsArgs;
@@ -12,21 +11,19 @@ use crate::ui::error::{Done, Failure, warn};
 use crate::ui::out;
 use crate::ui::quantity::percent;
 use crate::ui::table::{Cell, Fields, Table};
-use compute::{Figures, Stats};
 use overtone_engine::text::duration;
 
 pub(crate) fn run(context: &Context, args: &StatsArgs) -> Done {
-    let mut stats = Stats::default();
+    let mut tales = Vec::new();
     for session in sessions(context, args)? {
         let path = session.timeline_file();
-        let (entries, unreadable) =
-            timeline::read_all(&path).map_err(|error| Failure::store(context.lang, &error))?;
-        if unreadable > 0 {
-            warn(&words::unreadable_lines(context.lang, unreadable, &path.display().to_string()));
+        let tale = read_tale(&path).map_err(|error| Failure::io(context.lang, &path, &error))?;
+        if tale.unreadable > 0 {
+            warn(&words::unreadable_lines(context.lang, tale.unreadable, &path.display().to_string()));
         }
-        stats.add_session(&entries);
+        tales.push(tale);
     }
-    let figures = stats.figures();
+    let figures = figures(&tales, &Filter::default(), &|_| None);
     if args.session.output.json {
         return out::json(&object(&figures));
     }
@@ -47,7 +44,7 @@ fn sessions(context: &Context, args: &StatsArgs) -> Result<Vec<Session>, Failure
 }
 
 fn object(figures: &Figures) -> Value {
-    let stage = |stage: &compute::StageFigures| {
+    let stage = |stage: &StageFigures| {
         json!({
             "stage": stage.stage, "runs": stage.runs, "passAt1": stage.pass_at_1, "passAt3": stage.pass_at_3,
             "failures": stage.failures, "medianMs": stage.median, "p90Ms": stage.p90,

@@ -1,6 +1,5 @@
 //! `overtone timeline`: what happened in a session.
 
-mod backwards;
 mod filter;
 mod follow;
 mod line;
@@ -9,12 +8,12 @@ use std::path::Path;
 
 use overtone_messages::cli as words;
 use overtone_store::timeline::Entry;
+use overtone_view::Backwards;
 
 use crate::args::TimelineArgs;
 use crate::context::Context;
 use crate::ui::error::{Done, Failure, warn};
 use crate::ui::out;
-use backwards::Backwards;
 use filter::Filter;
 
 /// How many events are shown when nothing else is asked for.

@@ -8,7 +8,8 @@ use std::path::Path;
 /// How much is read at once.
 const BLOCK: u64 = 64 * 1024;
 
-pub(super) struct Backwards {
+#[derive(Debug)]
+pub struct Backwards {
     file: File,
     /// The end of the last whole line.
     end: u64,
@@ -20,7 +21,12 @@ pub(super) struct Backwards {
 
 impl Backwards {
     /// `None` when there is no such file. A last line without a line break is still being written, or torn.
-    pub(super) fn open(path: &Path) -> io::Result<Option<Self>> {
+    pub fn open(path: &Path) -> io::Result<Option<Self>> {
+        Self::open_at(path, None)
+    }
+
+    /// Only what comes before a place, which is the beginning of a line.
+    pub fn open_at(path: &Path, before: Option<u64>) -> io::Result<Option<Self>> {
         // Before opening: a pipe would block.
         match path.metadata() {
             Ok(about) if !about.is_file() => return Err(io::Error::other("not a regular file")),
@@ -29,13 +35,15 @@ impl Backwards {
         };
         let file = File::open(path)?;
         let length = file.metadata()?.len();
+        let length = before.map_or(length, |before| before.min(length));
         let mut lines = Self { file, end: 0, start: length, rest: Vec::new() };
         let unfinished = lines.take_line()?;
         lines.end = if unfinished.at_line_break { length - unfinished.bytes.len() as u64 } else { 0 };
         Ok(Some(lines))
     }
 
-    pub(super) fn end(&self) -> u64 {
+    /// Where the last whole line ends.
+    pub fn end(&self) -> u64 {
         self.end
     }
 

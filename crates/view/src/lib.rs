@@ -1,0 +1,22 @@
+//! What sessions look like from outside, for everything that shows them: the command line, the dashboard, `top`.
+//!
+//! Only reads. A torn, foreign or vanishing file never fails the whole: it is passed over and named. Timelines are
+//! read in pages and from their end, since they grow without limit. Not here: how it is drawn, and texts for people.
+
+mod backwards;
+mod figures;
+mod page;
+mod registry;
+mod spans;
+mod summary;
+mod tale;
+mod usage;
+
+pub use backwards::Backwards;
+pub use figures::{AgentFigures, DayFigures, Figures, Filter, StageFigures, WorkflowFigures, figures};
+pub use page::{Direction, Page, Query, Seen, read_page};
+pub use registry::registry;
+pub use spans::spans;
+pub use summary::{Skipped, State, Summary};
+pub use tale::{AgentRun, Tale, read_tale};
+pub use usage::{AgentUsage, Tokens, agent_usage};
