@@ -57,8 +57,8 @@ pub(crate) enum Command {
     /// Print the rows of Claude Code's list of agents, from its JSON on stdin
     #[command(after_help = help::SUBAGENT_STATUSLINE)]
     SubagentStatusline,
-    /// Show the dashboard (not part of this version yet)
-    Dashboard,
+    /// Show every session live in the browser, and steer them
+    Dashboard(DashboardArgs),
     Completions(CompletionsArgs),
 }
 
@@ -389,4 +389,40 @@ mod tests {
         }
         check(&Cli::command());
     }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  overtone dashboard --open           start it if needed, and open the browser with the right to steer
+  overtone dashboard --stop           end it
+  overtone dashboard --host 0.0.0.0   for other machines, too; then reading needs the token as well")]
+#[allow(clippy::struct_excessive_bools, reason = "flags that exclude each other are the parser's business")]
+pub(crate) struct DashboardArgs {
+    /// The port, if not the configured one
+    #[arg(long)]
+    pub(crate) port: Option<u16>,
+    /// Open the browser
+    #[arg(long)]
+    pub(crate) open: bool,
+    /// Run here until Ctrl-C, not in the background
+    #[arg(long, conflicts_with = "stop")]
+    pub(crate) foreground: bool,
+    /// End the dashboard that runs
+    #[arg(long, conflicts_with_all = ["open", "port"])]
+    pub(crate) stop: bool,
+    /// Print the token that changes need, and nothing else
+    #[arg(long, conflicts_with_all = ["open", "stop", "foreground"])]
+    pub(crate) token: bool,
+    /// The address to listen on
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub(crate) host: std::net::IpAddr,
+    /// A name under which other machines ask for it
+    #[arg(long = "host-name", value_name = "NAME")]
+    pub(crate) host_names: Vec<String>,
+    /// As the hooks start it: quiet, and gone when nobody needs it
+    #[arg(long, hide = true)]
+    pub(crate) serve: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }

@@ -59,7 +59,7 @@ fn dispatch(context: &Context, command: Command) -> Done {
             commands::statusline::rows::run(&context.environment);
             Ok(())
         }
-        Command::Dashboard => commands::dashboard::run(context),
+        Command::Dashboard(args) => commands::dashboard::run(context, &args),
         Command::Completions(args) => commands::completions::run(&args),
     }
 }

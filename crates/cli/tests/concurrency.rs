@@ -44,6 +44,7 @@ impl Place {
         let mut child = Command::new(env!("CARGO_BIN_EXE_overtone"))
             .args(["hook", hook])
             .env_clear()
+            .env("OVERTONE_NO_DASHBOARD", "1")
             .env("OVERTONE_HOME", self.dir.path().join("home"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -6,6 +6,7 @@
 
 mod apply;
 mod command;
+mod dashboard;
 mod environment;
 mod facts;
 mod guard;

@@ -11,6 +11,7 @@ use overtone_store::{Home, Origin, Session};
 use overtone_wire::{HookInput, render};
 
 use crate::apply::{self, Documents, Scene};
+use crate::dashboard;
 use crate::environment::Environment;
 use crate::facts::{self, Place};
 use crate::guard::Printer;
@@ -78,7 +79,11 @@ impl Call<'_> {
         // From reading to writing back, nobody else may change the session.
         let has_folder = session.exists();
         let _lock = if self.needs_workflow() && has_folder { Some(session.lock()?) } else { None };
-        Ok(self.decide_and_apply(home, session, Mode::Write { has_folder }, printer)?.problems)
+        let round = self.decide_and_apply(home, session, Mode::Write { has_folder }, printer)?;
+        if self.hook == Hook::OnStart {
+            dashboard::start(home);
+        }
+        Ok(round.problems)
     }
 
     fn decide_and_apply(

@@ -76,11 +76,6 @@ messages! {
     unknown_event(text: &str) { "{text}", "{text}", "unknown event type ({text})" }
 
     // What is not part of this version.
-    no_dashboard() {
-        "此版本尚未包含 dashboard；可用 overtone status 與 overtone timeline --follow。",
-        "此版本尚未包含 dashboard；可用 overtone status 与 overtone timeline --follow。",
-        "The dashboard is not part of this version yet; there are overtone status and overtone timeline --follow."
-    }
 
     // Starting, stopping, going on.
     running(name: &str, done: usize, total: usize) {

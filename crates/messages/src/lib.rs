@@ -9,12 +9,14 @@ mod catalogue;
 pub mod ccc;
 pub mod cli;
 pub mod context;
+pub mod dashboard;
 pub mod demo;
 pub mod flow;
 pub mod install;
 mod labels;
 mod lang;
 pub mod looping;
+pub mod page;
 pub mod prompt;
 pub mod supervisor;
 pub mod tools;
@@ -29,10 +31,12 @@ pub fn samples(lang: Lang) -> Vec<Sample> {
         ccc::samples,
         cli::samples,
         context::samples,
+        dashboard::samples,
         demo::samples,
         flow::samples,
         install::samples,
         looping::samples,
+        page::samples,
         prompt::samples,
         supervisor::samples,
         tools::samples,

@@ -129,16 +129,36 @@ pub fn read_tail(path: &Path, max: usize) -> io::Result<Option<(Vec<u8>, bool)>>
     Ok(Some((bytes, start == 0)))
 }
 
-/// Takes an exclusive lock on a file that exists only for that. Waiting is left to the kernel, which is fair;
-/// a helper thread makes it end in time. A killed holder's lock is gone with it.
-pub fn lock_file(path: &Path, wait: Duration) -> io::Result<File> {
-    let file = OpenOptions::new()
+/// Takes an exclusive lock if nobody has one; `None` when somebody does.
+pub fn try_lock_file(path: &Path) -> io::Result<Option<File>> {
+    let file = open_lock(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Whether somebody has an exclusive lock. A missing file is not locked, and none is made.
+pub fn is_locked(path: &Path) -> bool {
+    let file = OpenOptions::new().read(true).custom_flags(safe_flags()).open(path);
+    file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+fn open_lock(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
         .write(true)
         .create(true)
         .truncate(false)
         .mode(PRIVATE)
         .custom_flags(safe_flags())
-        .open(path)?;
+        .open(path)
+}
+
+/// Takes an exclusive lock on a file that exists only for that. Waiting is left to the kernel, which is fair;
+/// a helper thread makes it end in time. A killed holder's lock is gone with it.
+pub fn lock_file(path: &Path, wait: Duration) -> io::Result<File> {
+    let file = open_lock(path)?;
     match file.try_lock() {
         Ok(()) => return Ok(file),
         Err(TryLockError::WouldBlock) => {}
@@ -194,8 +214,10 @@ mod tests {
         let held = lock_file(&path, LOCK_WAIT).unwrap();
         let error = lock_file(&path, Duration::from_millis(10)).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+        assert!(is_locked(&path) && try_lock_file(&path).unwrap().is_none());
         drop(held);
-        lock_file(&path, LOCK_WAIT).unwrap();
+        assert!(!is_locked(&path) && !is_locked(&dir.path().join("none")));
+        assert!(try_lock_file(&path).unwrap().is_some());
     }
 
     #[test]

@@ -106,7 +106,7 @@ impl Home {
 }
 
 /// Makes a folder and its parents, readable for the user alone.
-pub(crate) fn create_private_dir(dir: &Path) -> io::Result<()> {
+pub fn create_private_dir(dir: &Path) -> io::Result<()> {
     match fs::DirBuilder::new().mode(0o700).create(dir) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -115,7 +115,7 @@ pub(crate) fn create_private_dir(dir: &Path) -> io::Result<()> {
 }
 
 /// A session id that is safe as a folder name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SessionId(String);
 
 impl SessionId {

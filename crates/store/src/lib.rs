@@ -16,7 +16,7 @@ pub mod timeline;
 mod transaction;
 mod workflow_doc;
 
-pub use home::{Home, SessionId};
+pub use home::{Home, SessionId, create_private_dir};
 pub use loop_doc::LoopDoc;
 pub use session::{Compactions, Origin, Session, SessionLock, Usage};
 pub use transaction::Transaction;

@@ -121,7 +121,7 @@ impl Sandbox {
     /// The client with a clean environment: nothing of the person who runs the tests gets in.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(self.client.program());
-        command.current_dir(self.project()).env_clear();
+        command.current_dir(self.project()).env_clear().env("OVERTONE_NO_DASHBOARD", "1");
         command.env("HOME", self.home()).env("OVERTONE_HOME", self.state()).env("TMPDIR", self.temporary());
         command.env("PATH", path());
         command.env("ANTHROPIC_API_KEY", "dummy").env("LANG", "C.UTF-8").env("SHELL", "/bin/bash");

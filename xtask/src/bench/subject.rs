@@ -134,6 +134,7 @@ impl Subject {
         command
             .current_dir(&project)
             .env_clear()
+            .env("OVERTONE_NO_DASHBOARD", "1")
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("HOME", self.place.path("home"))
             .env("OVERTONE_HOME", self.place.path(OVERTONE_HOME))

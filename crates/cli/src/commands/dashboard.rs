@@ -1,11 +1,166 @@
-//! `overtone dashboard`: honest about what is not there yet.
+//! `overtone dashboard`: starts the server if there is none, says where it is, ends it.
 
-use overtone_messages::cli as words;
+use std::env;
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
+use overtone_dashboard::{Options, Running, ServeError, running, serve, token};
+use overtone_messages::dashboard as words;
+use overtone_store::Home;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use crate::args::DashboardArgs;
 use crate::context::Context;
-use crate::ui::error::Done;
+use crate::ui::error::{Done, Failure, say, warn};
 use crate::ui::out;
 
-pub(crate) fn run(context: &Context) -> Done {
-    out::print(&words::no_dashboard(context.lang))
+/// How long a server may take to be there, or to be gone.
+const PATIENCE: Duration = Duration::from_secs(10);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+pub(crate) fn run(context: &Context, args: &DashboardArgs) -> Done {
+    let home = context.home()?;
+    if args.token {
+        return out::print(&own_token(context, home)?);
+    }
+    if args.stop {
+        return stop(context, args, home);
+    }
+    if args.serve || args.foreground {
+        return here(context, args, home);
+    }
+    let (server, is_new) = match running(home) {
+        Some(server) => (server, false),
+        None => (start(context, args, home)?, true),
+    };
+    show(context, args, home, &server, is_new)
+}
+
+/// In this process, until a signal or until nobody needs it.
+fn here(context: &Context, args: &DashboardArgs, home: &Home) -> Done {
+    let minutes = context.number("dashboard.idleMinutes").max(1);
+    let options = Options {
+        home: home.clone(),
+        version: context.environment.version,
+        lang: context.lang,
+        address: args.host,
+        port: args.port,
+        host_names: args.host_names.clone(),
+        idle: args.serve.then(|| Duration::from_mins(minutes)),
+    };
+    let lang = context.lang;
+    let done = serve(options, |address| {
+        if args.foreground {
+            say(&words::listening(lang, &url(address)));
+            say(&words::how_to_end(lang));
+            tell_if_open(context, address);
+        }
+    });
+    match done {
+        Ok(()) => Ok(()),
+        // Two were started at once; the other one is the server.
+        Err(ServeError::Running) if args.serve => Ok(()),
+        Err(ServeError::Running) => {
+            let address = running(home).map(|server| url(server.address)).unwrap_or_default();
+            Err(Failure::new(words::already_running(lang, &address)))
+        }
+        Err(ServeError::Port(address, error)) => {
+            let message = words::cannot_listen(lang, &address.to_string(), &error.to_string());
+            Err(Failure::new(message).hint(words::cannot_listen_hint(lang)))
+        }
+        Err(ServeError::Io(error)) => Err(Failure::io(lang, home.root(), &error)),
+    }
+}
+
+fn tell_if_open(context: &Context, address: SocketAddr) {
+    if !address.ip().is_loopback() {
+        warn(&words::open_to_all(context.lang, &address.to_string()));
+    }
+}
+
+/// In the background; returns when it can be asked.
+fn start(context: &Context, args: &DashboardArgs, home: &Home) -> Result<Running, Failure> {
+    let failed = |error: io::Error| Failure::io(context.lang, home.root(), &error);
+    let mut command = Command::new(env::current_exe().map_err(failed)?);
+    command.args(["dashboard", "--serve", "--host", &args.host.to_string()]);
+    command.args(args.port.iter().flat_map(|port| ["--port".to_owned(), port.to_string()]));
+    command.args(args.host_names.iter().flat_map(|name| ["--host-name", name]));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    let mut child = command.spawn().map_err(failed)?;
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
+        if let Some(server) = running(home) {
+            return Ok(server);
+        }
+        if child.try_wait().is_ok_and(|ended| ended.is_some()) {
+            break;
+        }
+        thread::sleep(LOOK_EVERY);
+    }
+    let lang = context.lang;
+    Err(Failure::new(words::did_not_start(lang)).hint(words::did_not_start_hint(lang)))
+}
+
+fn show(context: &Context, args: &DashboardArgs, home: &Home, server: &Running, is_new: bool) -> Done {
+    let lang = context.lang;
+    let address = url(server.address);
+    if args.output.json {
+        let (pid, version) = (server.pid, &server.version);
+        out::json(&json!({ "url": address, "pid": pid, "version": version, "started": is_new }))?;
+    } else if is_new {
+        out::print(&words::started(lang, &address))?;
+    } else {
+        out::print(&words::already_running(lang, &address))?;
+    }
+    tell_if_open(context, server.address);
+    if args.open { open(context, home, &address) } else { Ok(()) }
+}
+
+/// The token is behind the `#`, which a browser keeps to itself.
+fn open(context: &Context, home: &Home, address: &str) -> Done {
+    let page = format!("{address}/#token={}", own_token(context, home)?);
+    let openers = ["xdg-open", "open", "wslview"];
+    let started = openers.iter().any(|program| {
+        let mut command = Command::new(program);
+        let quiet = command.arg(&page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        quiet.status().is_ok_and(|status| status.success())
+    });
+    if started {
+        return Ok(());
+    }
+    say(&words::cannot_open(context.lang, &page));
+    Ok(())
+}
+
+fn own_token(context: &Context, home: &Home) -> Result<String, Failure> {
+    token(home).map_err(|error| Failure::io(context.lang, home.root(), &error))
+}
+
+fn stop(context: &Context, args: &DashboardArgs, home: &Home) -> Done {
+    let lang = context.lang;
+    let missing = || Failure::new(words::not_running(lang)).hint(words::not_running_hint(lang));
+    let server = running(home).ok_or_else(missing)?;
+    let pid = i32::try_from(server.pid).ok().and_then(Pid::from_raw).ok_or_else(missing)?;
+    kill_process(pid, Signal::TERM).map_err(|error| Failure::io(lang, home.root(), &error.into()))?;
+    let begun = Instant::now();
+    while running(home).is_some_and(|other| other.pid == server.pid) && begun.elapsed() < PATIENCE {
+        thread::sleep(LOOK_EVERY);
+    }
+    if args.output.json {
+        return out::json(&json!({ "stopped": server.pid }));
+    }
+    out::print(&words::stopped(lang, server.pid))
+}
+
+/// From everywhere means from here, too.
+fn url(address: SocketAddr) -> String {
+    if address.ip().is_unspecified() {
+        return format!("http://127.0.0.1:{}", address.port());
+    }
+    format!("http://{address}")
 }

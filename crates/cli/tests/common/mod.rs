@@ -120,6 +120,7 @@ impl Call {
         let mut child = Command::new(env!("CARGO_BIN_EXE_overtone"))
             .args(["hook", &self.hook])
             .env_clear()
+            .env("OVERTONE_NO_DASHBOARD", "1")
             .envs(self.env)
             .current_dir(&self.project)
             .stdin(Stdio::piped())

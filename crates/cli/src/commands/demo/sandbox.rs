@@ -96,7 +96,7 @@ impl Sandbox {
     /// Nothing of the person's environment gets in, so nothing of theirs is touched.
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
-        command.current_dir(self.project()).env_clear();
+        command.current_dir(self.project()).env_clear().env("OVERTONE_NO_DASHBOARD", "1");
         command.env("HOME", &self.root).env("OVERTONE_HOME", self.home().root());
         command.env("TMPDIR", &self.root).env("OVERTONE_LANG", self.lang.tag());
         command.env("CLAUDE_PROJECT_DIR", self.project()).env("CLAUDE_CODE_SESSION_ID", SESSION);

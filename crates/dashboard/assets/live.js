@@ -1,0 +1,143 @@
+// The stream of events: one connection, resumed where it broke.
+//
+// EventSource cannot send headers or tell a dead connection from a quiet one, so the stream is read with fetch.
+
+const FIRST_WAIT = 500;
+const LONGEST_WAIT = 30_000;
+// The server sends a sign of life every 15 seconds.
+const SILENCE = 40_000;
+const OFFLINE_AFTER = 3;
+
+/**
+ * Connects and stays connected. `handlers.event(name, data)` gets each event, `handlers.state(name)` one of
+ * `live`, `reconnecting`, `offline`, and `handlers.opened()` is called whenever a connection is made: whoever
+ * fetched something while there was none must look again.
+ */
+export function connect(handlers) {
+  const connection = new Connection(handlers);
+  addEventListener('online', () => connection.hurry());
+  document.addEventListener('visibilitychange', () => document.hidden || connection.hurry());
+  connection.run();
+}
+
+class Connection {
+  lastId = null;
+  failures = 0;
+  wake = null;
+
+  constructor(handlers) {
+    this.handlers = handlers;
+  }
+
+  async run() {
+    for (;;) {
+      await this.readOnce().catch(() => {});
+      this.failures += 1;
+      const gone = this.failures >= OFFLINE_AFTER || !navigator.onLine;
+      this.handlers.state(gone ? 'offline' : 'reconnecting');
+      await this.pause();
+    }
+  }
+
+  /** Reads one connection until it ends. */
+  async readOnce() {
+    const abort = new AbortController();
+    const watchdog = new Watchdog(() => abort.abort());
+    try {
+      const headers = { Accept: 'text/event-stream', ...(this.lastId && { 'Last-Event-ID': this.lastId }) };
+      const response = await fetch('/api/events', { headers, cache: 'no-store', signal: abort.signal });
+      if (!response.ok) throw new Error(`HTTP ${response.status}`);
+      this.begin();
+      await this.consume(response.body.pipeThrough(new TextDecoderStream()).getReader(), watchdog);
+    } finally {
+      watchdog.rest();
+    }
+  }
+
+  begin() {
+    this.failures = 0;
+    this.handlers.state('live');
+    this.handlers.opened();
+  }
+
+  async consume(reader, watchdog) {
+    const parser = new Parser();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      watchdog.pat();
+      for (const message of parser.feed(value)) this.deliver(message);
+    }
+  }
+
+  /** One event that cannot be read must not end the stream: it would come again after every reconnection. */
+  deliver({ name, data, id }) {
+    if (id !== null) this.lastId = id;
+    try {
+      this.handlers.event(name, JSON.parse(data));
+    } catch (error) {
+      console.error(name, error);
+    }
+  }
+
+  /** Longer after each failure, and not in step with other pages. */
+  pause() {
+    const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (this.failures - 1));
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, wait * (0.5 + Math.random() / 2));
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  hurry() {
+    this.wake?.();
+  }
+}
+
+class Watchdog {
+  constructor(bark) {
+    this.bark = bark;
+    this.pat();
+  }
+
+  pat() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(this.bark, SILENCE);
+  }
+
+  rest() {
+    clearTimeout(this.timer);
+  }
+}
+
+/** Cuts the stream into messages as the Server-Sent Events format says. */
+export class Parser {
+  rest = '';
+  fields = { name: 'message', data: [], id: null };
+
+  feed(chunk) {
+    const text = this.rest + chunk;
+    // A CR at the very end may be half of a CRLF.
+    const lines = text.split(/\r\n|\n|\r(?!$)/);
+    this.rest = lines.pop();
+    return lines.map((line) => this.line(line)).filter((message) => message !== null);
+  }
+
+  line(line) {
+    if (line === '') return this.finish();
+    const [, name, value] = /^([^:]*):? ?(.*)$/s.exec(line);
+    if (name === 'event') this.fields.name = value;
+    else if (name === 'data') this.fields.data.push(value);
+    else if (name === 'id') this.fields.id = value;
+    return null;
+  }
+
+  finish() {
+    const { name, data, id } = this.fields;
+    this.fields = { name: 'message', data: [], id: null };
+    return data.length ? { name, data: data.join('\n'), id } : null;
+  }
+}

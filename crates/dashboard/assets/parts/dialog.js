@@ -1,0 +1,81 @@
+// Questions and long texts, each in a real <dialog>: the browser keeps the focus inside and gives it back.
+
+import { setToken } from '../api.js';
+import { h } from '../dom.js';
+import { t } from '../text.js';
+import { button } from './bits.js';
+
+/** Opens a dialog with `content`; the promise is its answer, `''` when it was dismissed. */
+function open(name, title, content, buttons) {
+  return new Promise((resolve) => {
+    const id = `dialog-${name}`;
+    const form = h('form', { on: { submit: answer } }, h('h2', { id }, title), content, h('footer', {}, buttons));
+    const dialog = h('dialog', { class: `dialog dialog-${name}`, 'aria-labelledby': id, 'data-test': id }, form);
+    dialog.addEventListener('close', () => {
+      dialog.remove();
+      resolve(dialog.returnValue);
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
+
+/** Nothing is ever submitted anywhere: the page's policy forbids it, and some browsers count `method=dialog`. */
+function answer(event) {
+  event.preventDefault();
+  event.target.closest('dialog').close(event.submitter?.value ?? '');
+}
+
+function submit(name, label, kind) {
+  return h('button', { type: 'submit', value: name, class: `button ${kind}`, 'data-test': `dialog-${name}` }, label);
+}
+
+function closer(name, label, kind, value = '') {
+  return button(`dialog-${name}`, label, (event) => event.target.closest('dialog').close(value), { kind });
+}
+
+/** Asks before something is done that cannot simply be undone. */
+export async function confirm({ title, text, action, danger }) {
+  const answer = await open('confirm', title, h('p', {}, text), [
+    closer('cancel', t('cancel'), 'plain'),
+    closer('confirm', action, danger ? 'danger' : 'primary', 'yes'),
+  ]);
+  return answer === 'yes';
+}
+
+/** Explains the token and takes a pasted one; false when the person changed their mind. */
+export async function askForToken(wasRefused) {
+  const input = h('input', {
+    type: 'password', autocomplete: 'off', spellcheck: 'false', id: 'token', 'data-test': 'token-input', autofocus: true,
+  });
+  const field = h('label', { class: 'field field-token', for: 'token' }, h('span', {}, t('token')), input);
+  const text = [
+    wasRefused && h('p', { class: 'problem-what' }, t('token_refused')),
+    h('p', {}, t('token_why')),
+    h('p', {}, t('token_where')),
+    h('pre', {}, 'overtone dashboard --open'),
+    field,
+  ].filter(Boolean);
+  const answer = await open('token', t('token_title'), text, [
+    closer('cancel', t('cancel'), 'plain'),
+    submit('save', t('token_use'), 'primary'),
+  ]);
+  const token = input.value.trim();
+  if (answer !== 'save' || !token) return false;
+  setToken(token);
+  return true;
+}
+
+/** Shows a long text as it is. */
+export function showText(title, text) {
+  const body = h('pre', { class: 'long-text', tabindex: '0', 'data-test': 'long-text' }, text);
+  return open('text', title, body, [closer('close', t('close'), 'primary')]);
+}
+
+/** The keyboard shortcuts. `rows`: pairs of keys and words. */
+export function showHelp(rows) {
+  const lines = rows.map(([keys, words]) => [
+    h('dt', {}, keys.split(' ').map((key) => h('kbd', {}, key))), h('dd', {}, words),
+  ]);
+  return open('help', t('help_title'), h('dl', { class: 'keys' }, lines), [closer('close', t('close'), 'primary')]);
+}

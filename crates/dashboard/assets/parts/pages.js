@@ -1,0 +1,158 @@
+// A stretch of a session's timeline, held page by page. It grows at both ends and is cut at the far one.
+//
+// A session may have hundreds of thousands of events: only what was looked at is here, and not all of that.
+
+import { get, path } from '../api.js';
+
+const PAGE = 500;
+const MOST = 20_000;
+
+export class Pages {
+  pages = [];
+  events = [];
+  /** Whether the newest event is here; only then may events of the stream be added. */
+  atEnd = false;
+  scanned = 0;
+  /** Counts fresh starts: an answer to a question that is no longer asked is dropped. */
+  round = 0;
+  busy = false;
+  late = [];
+
+  constructor(session) {
+    this.address = path('sessions', session, 'timeline');
+    this.filter = {};
+  }
+
+  get atStart() {
+    return this.pages.length > 0 && this.pages[0].older === null;
+  }
+
+  get lastId() {
+    return this.events.at(-1)?.id ?? -1;
+  }
+
+  /** Starts anew at the end. */
+  async openEnd(filter = this.filter) {
+    this.restart(filter);
+    const page = await this.fetch({ direction: 'older' });
+    if (!page) return;
+    this.take([page]);
+    this.atEnd = true;
+    this.addLate();
+  }
+
+  /** Starts anew at the first event. */
+  async openStart() {
+    this.restart(this.filter);
+    const page = await this.fetch({ direction: 'newer' });
+    if (page) this.take([page]);
+  }
+
+  restart(filter) {
+    this.round += 1;
+    this.filter = filter;
+    this.busy = this.atEnd = false;
+    this.scanned = 0;
+    this.late = [];
+    this.take([]);
+  }
+
+  /** Loads the page before; returns how many events came in at the front. */
+  async loadOlder() {
+    if (this.busy || this.pages.length === 0 || this.atStart) return 0;
+    const page = await this.fetch({ cursor: this.pages[0].older, direction: 'older' });
+    if (!page) return 0;
+    this.take([page, ...this.pages]);
+    this.cutEnd();
+    return page.events.length;
+  }
+
+  /** Loads the page after; returns how many events were dropped at the front. */
+  async loadNewer() {
+    if (this.busy || this.pages.length === 0) return 0;
+    const { newer } = this.pages.at(-1);
+    const page = await this.fetch({ cursor: newer, direction: 'newer' });
+    if (!page) return 0;
+    page.events = page.events.filter((event) => event.id > this.lastId);
+    // The cursor does not move when there is nothing behind it.
+    if (page.newer === newer) {
+      this.atEnd = true;
+      this.addLate();
+      return 0;
+    }
+    this.take([...this.pages, page]);
+    return this.cutStart();
+  }
+
+  /** Looks for what came while there was no stream. */
+  async catchUp() {
+    if (this.pages.length === 0) return this.openEnd();
+    if (!this.atEnd) return;
+    this.atEnd = false;
+    while (!this.atEnd) {
+      const { round } = this;
+      const before = this.pages.length;
+      await this.loadNewer();
+      if (round !== this.round || (!this.atEnd && this.pages.length === before)) return;
+    }
+  }
+
+  /** Takes an event of the stream; returns whether it is shown. */
+  add(event) {
+    if (!this.matches(event)) return false;
+    if (!this.atEnd) {
+      // It may come before the answer that it belongs behind.
+      if (this.busy) this.late.push(event);
+      return false;
+    }
+    if (event.id <= this.lastId) return false;
+    this.pages.at(-1).events.push(event);
+    this.events.push(event);
+    if (this.events.length > MOST) this.atEnd = false;
+    return true;
+  }
+
+  addLate() {
+    const { late } = this;
+    this.late = [];
+    for (const event of late) this.add(event);
+  }
+
+  matches(event) {
+    const { type, category, q } = this.filter;
+    if (type && type !== event.type) return false;
+    if (category && category !== event.type.split(':')[0]) return false;
+    return !q || JSON.stringify(event).toLowerCase().includes(q.toLowerCase());
+  }
+
+  async fetch(params) {
+    const { round } = this;
+    this.busy = true;
+    try {
+      const page = await get(this.address, { ...this.filter, limit: PAGE, ...params });
+      if (round !== this.round) return null;
+      this.scanned += page.scanned ?? page.events.length;
+      return page;
+    } finally {
+      if (round === this.round) this.busy = false;
+    }
+  }
+
+  take(pages) {
+    this.pages = pages;
+    this.events = pages.flatMap((page) => page.events);
+  }
+
+  cutEnd() {
+    while (this.events.length > MOST && this.pages.length > 2) {
+      this.take(this.pages.slice(0, -1));
+      this.atEnd = false;
+    }
+  }
+
+  cutStart() {
+    const before = this.events.length;
+    while (this.events.length > MOST && this.pages.length > 2) this.take(this.pages.slice(1));
+    return before - this.events.length;
+  }
+}

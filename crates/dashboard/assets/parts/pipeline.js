@@ -1,0 +1,85 @@
+// The stages of a workflow, drawn as a pipeline; stages that run in parallel are lanes that fork and join.
+//
+// For those who do not see it, it is a list of stages, each with its status in words.
+
+import { h, svg } from '../dom.js';
+import { stageOf } from '../store.js';
+import { count, duration, t, word } from '../text.js';
+import { icon } from './icon.js';
+
+const OPEN_VERDICTS = new Set(['fail', 'reject']);
+const MARKS = { done: 'completed', failed: 'aborted', active: 'running' };
+
+/** How a stage looks: a stage that is closed with a bad verdict is not done. */
+export function statusOf(stage) {
+  if (stage.status !== 'completed') return stage.status;
+  return OPEN_VERDICTS.has(stage.result) ? 'failed' : 'done';
+}
+
+export function pipeline(stages, size = 'normal') {
+  const steps = columns(stages).map((column) => step(column));
+  return h('div', { class: 'pipeline-frame', key: 'pipeline' },
+    h('ol', { class: `pipeline pipeline-${size}`, 'aria-label': t('pipeline'), 'data-test': 'pipeline' }, steps));
+}
+
+/** Neighbours of one group share a column. */
+function columns(stages) {
+  const found = [];
+  for (const stage of stages) {
+    const last = found.at(-1);
+    if (stage.group && last?.group === stage.group) last.stages.push(stage);
+    else found.push({ group: stage.group ?? null, stages: [stage] });
+  }
+  return found;
+}
+
+function step({ group, stages }) {
+  if (stages.length === 1) return h('li', { class: 'step', key: stages[0].key }, node(stages[0]));
+  const lanes = stages.map((stage) => h('li', { key: stage.key }, node(stage)));
+  const label = t('parallel_group', { group });
+  return h('li', { class: 'step fork', key: `group-${group}`, 'data-test': 'pipeline-group', 'data-group': group },
+    arms('fork-in', stages.length), h('ol', { class: 'lanes', 'aria-label': label }, lanes), arms('fork-out', stages.length));
+}
+
+/** The lines from one point to every lane; mirrored by the style sheet on the way out. */
+function arms(side, lanes) {
+  const paths = Array.from({ length: lanes }, (_, lane) => {
+    const y = ((lane + 0.5) / lanes) * 100;
+    return svg('path', { d: `M0 50C12 50 8 ${y} 20 ${y}` });
+  });
+  return svg('svg', { class: `arms ${side}`, viewBox: '0 0 20 100', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, paths);
+}
+
+function node(stage) {
+  const { emoji, label, color } = stageOf(stage.key);
+  const status = statusOf(stage);
+  const props = {
+    class: 'stage', title: describe(stage, label), 'data-test': 'pipeline-stage', 'data-key': stage.key,
+    'data-status': status, 'data-result': stage.result, 'data-attempts': stage.attempts, 'data-color': color,
+  };
+  return h('div', props,
+    h('span', { class: 'stage-emoji', 'aria-hidden': 'true' }, emoji),
+    h('span', { class: 'stage-name', 'aria-hidden': 'true' }, stage.key),
+    h('span', { class: 'stage-label', 'aria-hidden': 'true' }, label),
+    MARKS[status] && h('span', { class: 'stage-mark' }, icon(MARKS[status])),
+    stage.attempts > 1 && h('span', { class: 'stage-retries', 'aria-hidden': 'true' }, `×${count(stage.attempts)}`),
+    h('span', { class: 'visually-hidden' }, describe(stage, label)));
+}
+
+function describe(stage, label) {
+  const parts = [`${stage.key} ${label}`, word('status', statusOf(stage))];
+  if (stage.result) parts.push(word('result', stage.result));
+  if (stage.attempts > 1) parts.push(t('attempts', { n: count(stage.attempts) }));
+  if (stage.startedAt && stage.completedAt) {
+    parts.push(duration(Date.parse(stage.completedAt) - Date.parse(stage.startedAt)));
+  }
+  return parts.join(' · ');
+}
+
+/** The same in a few pixels, for rows of finished sessions. */
+export function stageDots(stages) {
+  const dots = stages.map((stage) => h('span', { class: 'dot', 'data-status': statusOf(stage), 'data-color': stageOf(stage.key).color }));
+  const done = stages.filter((stage) => statusOf(stage) === 'done').length;
+  const label = t('stages_done', { done: count(done), total: count(stages.length) });
+  return h('span', { class: 'dots', role: 'img', 'aria-label': label, title: label }, dots);
+}

@@ -1,0 +1,27 @@
+// Short news in the corner. Good news goes by itself; a problem stays until it was read.
+
+import { h } from '../dom.js';
+import { t } from '../text.js';
+import { icon } from './icon.js';
+
+const STAYS = 6000;
+
+export function toast(text) {
+  const element = show('good', 'completed', [h('p', {}, text)]);
+  setTimeout(() => element.remove(), STAYS);
+}
+
+export function toastProblem(error) {
+  const what = error.status === 0 ? t('unreachable') : error.message;
+  const hint = error.status === 0 ? t('unreachable_hint') : error.hint;
+  show('bad', 'broken', [h('p', {}, what), hint && h('p', { class: 'problem-hint' }, hint)]);
+}
+
+function show(tone, symbol, content) {
+  const dismiss = h('button', {
+    type: 'button', class: 'button quiet icon-only', 'aria-label': t('close'), on: { click: () => element.remove() },
+  }, icon('close'));
+  const element = h('div', { class: 'toast', 'data-tone': tone, 'data-test': 'toast' }, icon(symbol), h('div', {}, content), dismiss);
+  document.getElementById('toasts').append(element);
+  return element;
+}

@@ -1,0 +1,69 @@
+// Steering: ask where it matters, send it with the token, tell how it went.
+
+import { ApiError, path, send, setToken, token } from './api.js';
+import { askForToken, confirm } from './parts/dialog.js';
+import { toast, toastProblem } from './parts/toast.js';
+import { t, word } from './text.js';
+
+/** Does one thing. `question` is asked first if there is one. Resolves to whether it was done. */
+async function steer({ method = 'POST', address, body, question, done }) {
+  if (question && !(await confirm(question))) return false;
+  if (!token() && !(await askForToken(false))) return false;
+  try {
+    await sendWithToken(method, address, body);
+    toast(done);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    toastProblem(error);
+    return false;
+  }
+}
+
+/** A token that is refused (the server makes a new one when its file is gone) is asked for once more. */
+async function sendWithToken(method, address, body) {
+  try {
+    return await send(method, address, body);
+  } catch (error) {
+    if (error.status !== 401) throw error;
+    setToken(null);
+    if (!(await askForToken(true))) throw error;
+    return send(method, address, body);
+  }
+}
+
+export function stopSession(id, name) {
+  return steer({
+    address: path('sessions', id, 'stop'),
+    question: { title: t('ask_stop_title', { name }), text: t('ask_stop'), action: t('stop') },
+    done: t('stopped_it', { name }),
+  });
+}
+
+export function resumeSession(id, name) {
+  return steer({ address: path('sessions', id, 'resume'), done: t('resumed_it', { name }) });
+}
+
+export function pauseSession(id, name) {
+  return steer({ address: path('sessions', id, 'pause'), done: t('paused_it', { name }) });
+}
+
+export function deleteSession(id, name) {
+  return steer({
+    method: 'DELETE', address: path('sessions', id),
+    question: { title: t('ask_delete_title', { name }), text: t('ask_delete', { id }), action: t('delete'), danger: true },
+    done: t('deleted_it', { name }),
+  });
+}
+
+/** `opinion`: `confirm` or `contradict`. */
+export function judgeLesson(project, id, opinion) {
+  return steer({ address: path('instinct', id, opinion), body: { project }, done: t(`${opinion}ed_it`) });
+}
+
+export function moveFeature(project, feature, to) {
+  return steer({
+    address: path('specs', 'move'), body: { project, feature, to },
+    done: t('moved_it', { feature, shelf: word('shelf', to) }),
+  });
+}

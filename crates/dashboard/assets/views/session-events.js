@@ -1,0 +1,30 @@
+// Around the event list: which events are wanted, and all that one of them says.
+
+import { h } from '../dom.js';
+import { button, searchField } from '../parts/bits.js';
+import { eventKinds, eventLabel } from '../store.js';
+import { moment, t, word } from '../text.js';
+
+/** `change` gets `{kind}` (a category, a type, or nothing) or `{q}`. */
+export function eventFilter({ kind, q }, change) {
+  const select = h('select', { value: kind, 'data-test': 'filter-kind', on: { change: (event) => change({ kind: event.target.value }) } },
+    h('option', { value: '' }, t('all_kinds')), groups());
+  return h('div', { class: 'filters filters-inline', role: 'search' },
+    h('label', { class: 'field', key: 'kind' }, h('span', { class: 'field-name' }, t('kind')), select),
+    searchField(t('search_events'), q, (text) => change({ q: text })));
+}
+
+function groups() {
+  const kinds = Map.groupBy(eventKinds(), (kind) => kind.category);
+  return [...kinds].map(([category, members]) => h('optgroup', { label: word('category', category) },
+    h('option', { value: category }, t('whole_category', { category: word('category', category) })),
+    members.map(({ type, label }) => h('option', { value: type }, label))));
+}
+
+/** Everything in an event, as it was recorded. */
+export function eventDetails(event, close) {
+  const fields = Object.entries(event).filter(([name]) => !['label', 'session', 'category'].includes(name));
+  return h('section', { class: 'event-details', key: 'details', 'aria-label': t('event_details'), 'data-test': 'event-details' },
+    h('header', {}, h('h3', {}, eventLabel(event)), h('span', { class: 'muted' }, moment(event.ts)), button('close-details', t('close'), close, { kind: 'quiet' })),
+    h('dl', {}, fields.map(([name, value]) => [h('dt', {}, name), h('dd', {}, typeof value === 'string' ? value : JSON.stringify(value))])));
+}

@@ -1,0 +1,55 @@
+//! About the server itself, and the tables and texts that the page is made from.
+
+use axum::Json;
+use axum::extract::{Query, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use overtone_messages::{Lang, page};
+use overtone_store::clock;
+use overtone_view::Skipped;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::Shared;
+
+const OPENAPI: &str = include_str!("openapi.json");
+
+pub(super) async fn health(State(app): Shared) -> Json<Value> {
+    let index = app.index();
+    Json(json!({
+        "version": app.version,
+        "pid": std::process::id(),
+        "startedAt": clock::to_iso(app.started),
+        "sessions": index.len(),
+        "clients": app.hub.listeners(),
+        "events": app.hub.told(),
+        "watching": app.is_told,
+        "skipped": index.skipped().iter().map(Skipped::to_json).collect::<Vec<_>>(),
+    }))
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Language {
+    lang: Option<String>,
+}
+
+impl Language {
+    fn or(&self, configured: Lang) -> Lang {
+        self.lang.as_deref().and_then(Lang::from_tag).unwrap_or(configured)
+    }
+}
+
+pub(super) async fn registry(State(app): Shared, Query(language): Query<Language>) -> Json<Value> {
+    Json(overtone_view::registry(language.or(app.lang), app.version))
+}
+
+pub(super) async fn text(State(app): Shared, Query(language): Query<Language>) -> Json<Value> {
+    let lang = language.or(app.lang);
+    let texts: Map<String, Value> =
+        page::texts(lang).into_iter().map(|(name, text)| (name, Value::String(text))).collect();
+    Json(json!({ "lang": lang.tag(), "text": texts }))
+}
+
+pub(super) async fn openapi() -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], OPENAPI).into_response()
+}

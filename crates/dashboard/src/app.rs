@@ -1,0 +1,98 @@
+//! What every answer is made from.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use overtone_engine::settings::Settings;
+use overtone_engine::state::Millis;
+use overtone_messages::Lang;
+use overtone_store::{Home, SessionId, clock};
+use overtone_view::{AgentUsage, Tale};
+
+use crate::hub::Hub;
+use crate::index::Index;
+
+/// A timeline that was read, and how long it was then.
+pub(crate) type KnownTale = (u64, Arc<Tale>);
+
+/// A conversation that was read, and how long it was then.
+pub(crate) type KnownUsage = (u64, AgentUsage);
+
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) home: Home,
+    pub(crate) version: &'static str,
+    pub(crate) settings: Settings,
+    pub(crate) lang: Lang,
+    pub(crate) token: String,
+    /// Reachable from other machines: then reading needs the token, too.
+    pub(crate) is_open: bool,
+    pub(crate) port: u16,
+    /// Names under which it may be asked for, beside its addresses.
+    pub(crate) host_names: Vec<String>,
+    pub(crate) started: Millis,
+    pub(crate) is_told: bool,
+    pub(crate) hub: Hub,
+    index: Mutex<Index>,
+    pub(crate) tales: Mutex<HashMap<SessionId, KnownTale>>,
+    pub(crate) usages: Mutex<HashMap<PathBuf, KnownUsage>>,
+    last_use: Mutex<Instant>,
+}
+
+/// How an [`App`] is to be.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    pub(crate) home: Home,
+    pub(crate) version: &'static str,
+    pub(crate) settings: Settings,
+    pub(crate) lang: Lang,
+    pub(crate) token: String,
+    pub(crate) is_open: bool,
+    pub(crate) port: u16,
+    pub(crate) host_names: Vec<String>,
+    pub(crate) is_told: bool,
+}
+
+impl App {
+    pub(crate) fn new(setup: Setup) -> Self {
+        let index = Index::load(&setup.home, setup.settings.clone());
+        Self {
+            home: setup.home,
+            version: setup.version,
+            settings: setup.settings,
+            lang: setup.lang,
+            token: setup.token,
+            is_open: setup.is_open,
+            port: setup.port,
+            host_names: setup.host_names,
+            started: clock::now(),
+            is_told: setup.is_told,
+            hub: Hub::new(),
+            index: Mutex::new(index),
+            tales: Mutex::default(),
+            usages: Mutex::default(),
+            last_use: Mutex::new(Instant::now()),
+        }
+    }
+
+    /// Whoever tells news holds it, so that a listener who holds it joins between two of them.
+    pub(crate) fn index(&self) -> MutexGuard<'_, Index> {
+        lock(&self.index)
+    }
+
+    /// Somebody asked, or something happened.
+    pub(crate) fn touch(&self) {
+        *lock(&self.last_use) = Instant::now();
+    }
+
+    pub(crate) fn idle_for(&self) -> Duration {
+        if self.hub.listeners() > 0 { Duration::ZERO } else { lock(&self.last_use).elapsed() }
+    }
+}
+
+/// What is inside is whole after every step, so a panic elsewhere does not matter.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,164 @@
+//! Sees what changes on disk and tells it. One thread, which sleeps while nothing happens.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use notify::{RecursiveMode, Watcher};
+use overtone_store::{Home, SessionId};
+
+use crate::app::App;
+use crate::index::Changed;
+
+/// What comes within this time is told together.
+const GATHER: Duration = Duration::from_millis(15);
+/// While somebody looks, what no watch reports is looked at this often.
+const LOOK_AGAIN: Duration = Duration::from_secs(3);
+/// Without watches everything is looked at this often, while somebody listens.
+const POLL: Duration = Duration::from_secs(1);
+
+/// A watch on the sessions. It begins before they are read for the first time, so that nothing falls in between.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    folder: PathBuf,
+    /// None when the system does not report changes; then they are looked for.
+    watcher: Option<notify::RecommendedWatcher>,
+    changes: Receiver<notify::Result<notify::Event>>,
+}
+
+impl Watch {
+    pub(crate) fn begin(home: &Home) -> Self {
+        let (sender, changes) = mpsc::channel();
+        let folder = home.sessions_dir();
+        // The folder must be there to be watched.
+        let _ = overtone_store::create_private_dir(&folder);
+        let watcher = notify::recommended_watcher(sender).and_then(|mut watcher| {
+            watcher.watch(&folder, RecursiveMode::Recursive)?;
+            Ok(watcher)
+        });
+        Self { folder, watcher: watcher.ok(), changes }
+    }
+
+    pub(crate) fn is_told(&self) -> bool {
+        self.watcher.is_some()
+    }
+
+    /// Tells what changes, from now to the end of the process.
+    pub(crate) fn follow(self, app: Arc<App>) {
+        thread::spawn(
+            move || {
+                if self.is_told() { follow(&app, &self.folder, &self.changes) } else { poll(&app) }
+            },
+        );
+    }
+}
+
+fn follow(app: &App, folder: &Path, changes: &Receiver<notify::Result<notify::Event>>) {
+    let mut looked = Instant::now();
+    loop {
+        let mut dirty = Dirty::default();
+        match changes.recv_timeout(LOOK_AGAIN) {
+            Ok(change) => dirty.add(folder, change),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+        if !dirty.is_empty() {
+            thread::sleep(GATHER);
+            for change in changes.try_iter() {
+                dirty.add(folder, change);
+            }
+            app.tell(dirty.sessions, dirty.lost_some);
+        }
+        if app.hub.listeners() > 0 && looked.elapsed() >= LOOK_AGAIN {
+            looked = Instant::now();
+            app.look_again();
+        }
+    }
+}
+
+fn poll(app: &App) {
+    loop {
+        thread::sleep(POLL);
+        if app.hub.listeners() > 0 {
+            app.tell(HashMap::new(), true);
+        }
+    }
+}
+
+#[derive(Default)]
+struct Dirty {
+    sessions: HashMap<SessionId, Changed>,
+    /// The system could not keep up: anything may have changed.
+    lost_some: bool,
+}
+
+impl Dirty {
+    fn is_empty(&self) -> bool {
+        self.sessions.is_empty() && !self.lost_some
+    }
+
+    fn add(&mut self, folder: &Path, change: notify::Result<notify::Event>) {
+        let Ok(change) = change else {
+            self.lost_some = true;
+            return;
+        };
+        self.lost_some |= change.need_rescan();
+        // Our own reading is reported, too.
+        if change.kind.is_access() {
+            return;
+        }
+        for path in &change.paths {
+            if let Some((session, changed)) = what_changed(folder, path) {
+                let known = self.sessions.entry(session).or_default();
+                *known = known.join(changed);
+            }
+        }
+    }
+}
+
+fn what_changed(folder: &Path, path: &Path) -> Option<(SessionId, Changed)> {
+    let mut parts = path.strip_prefix(folder).ok()?.components();
+    let session = SessionId::parse(parts.next()?.as_os_str().to_str()?)?;
+    let rest: PathBuf = parts.collect();
+    let changed = match rest.to_str().unwrap_or_default() {
+        "timeline.jsonl" => Changed { timeline: true, state: false },
+        "workflow.json" | "loop.json" | "context.json" | "compact-count.json" | "session.json" => {
+            Changed { timeline: false, state: true }
+        }
+        // The folder itself came or went.
+        "" => Changed::ALL,
+        // Locks, temporary files, handoffs.
+        _ => return None,
+    };
+    Some((session, changed))
+}
+
+impl App {
+    /// Looks at these sessions again, or at all of them, and tells what is new.
+    fn tell(&self, sessions: HashMap<SessionId, Changed>, all: bool) {
+        self.touch();
+        let sessions = if all { self.everything() } else { sessions };
+        for (id, changed) in sessions {
+            // A session at a time, so that nobody waits long for the index.
+            let mut index = self.index();
+            let news = index.refresh(&self.home, &id, changed);
+            self.hub.publish(&news);
+        }
+    }
+
+    fn everything(&self) -> HashMap<SessionId, Changed> {
+        let on_disk = self.home.sessions().unwrap_or_default();
+        let known: Vec<_> = self.index().entries().map(|entry| entry.summary.session.id().clone()).collect();
+        let ids = on_disk.iter().map(|session| session.id().clone()).chain(known);
+        ids.map(|id| (id, Changed::ALL)).collect()
+    }
+
+    fn look_again(&self) {
+        let mut index = self.index();
+        let news = index.refresh_open(&self.home);
+        self.hub.publish(&news);
+    }
+}

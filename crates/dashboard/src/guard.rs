@@ -1,0 +1,125 @@
+//! Refuses strangers: other sites in the same browser, names that point here by a trick, and changes without the token.
+
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use overtone_messages::dashboard as words;
+
+use crate::app::App;
+use crate::error::ApiError;
+
+/// Nothing but our own files, and no page may put ours into a frame.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    app.touch();
+    let refused = refuse(&app, &request);
+    let mut response = match refused {
+        Some(error) => error.into_response(),
+        None => next.run(request).await,
+    };
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-store"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
+    response
+}
+
+fn refuse(app: &App, request: &Request) -> Option<ApiError> {
+    let headers = request.headers();
+    let lang = app.lang;
+    let host = text(headers, header::HOST.as_str());
+    if !is_our_host(app, host) {
+        let error = ApiError::new(StatusCode::MISDIRECTED_REQUEST, words::wrong_host(lang));
+        return Some(error.hint(words::wrong_host_hint(lang)));
+    }
+    let is_api = request.uri().path().starts_with("/api");
+    if is_api && comes_from_elsewhere(headers, host) {
+        return Some(ApiError::new(StatusCode::FORBIDDEN, words::other_site(lang)));
+    }
+    let changes = request.method() != Method::GET && request.method() != Method::HEAD;
+    if is_api && (changes || app.is_open) && !has_token(app, headers) {
+        let error = ApiError::new(StatusCode::UNAUTHORIZED, words::no_token(lang));
+        return Some(error.hint(words::no_token_hint(lang)));
+    }
+    None
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
+    headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+/// A name that somebody else's DNS points to this machine is not ours.
+fn is_our_host(app: &App, host: &str) -> bool {
+    let (name, port) = split_port(host);
+    let right_port = port.is_none_or(|port| port == app.port) && (port.is_some() || app.port == 80);
+    let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().ok();
+    let known = match address {
+        Some(address) => app.is_open || address.is_loopback(),
+        None => name == "localhost" || app.host_names.iter().any(|own| own.eq_ignore_ascii_case(name)),
+    };
+    right_port && known
+}
+
+fn split_port(host: &str) -> (&str, Option<u16>) {
+    // An address of its own, without a port.
+    if host.parse::<Ipv6Addr>().is_ok() || host.ends_with(']') {
+        return (host, None);
+    }
+    match host.rsplit_once(':') {
+        Some((name, port)) => (name, port.parse().ok()),
+        None => (host, None),
+    }
+}
+
+/// A browser says where a request comes from; a program says nothing.
+fn comes_from_elsewhere(headers: &HeaderMap, host: &str) -> bool {
+    let origin = text(headers, header::ORIGIN.as_str());
+    let site = text(headers, "sec-fetch-site");
+    let other_origin = !origin.is_empty() && origin != format!("http://{host}");
+    other_origin || !matches!(site, "" | "same-origin" | "none")
+}
+
+fn has_token(app: &App, headers: &HeaderMap) -> bool {
+    let given = text(headers, header::AUTHORIZATION.as_str()).strip_prefix("Bearer ").unwrap_or_default();
+    is_same(given.as_bytes(), app.token.as_bytes())
+}
+
+/// Takes the same time wherever the first difference is.
+fn is_same(given: &[u8], token: &[u8]) -> bool {
+    let differences = given.iter().zip(token).fold(0, |found, (a, b)| found | (a ^ b));
+    given.len() == token.len() && differences == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_are_told_from_addresses() {
+        assert_eq!(split_port("127.0.0.1:7777"), ("127.0.0.1", Some(7777)));
+        assert_eq!(split_port("[::1]:7777"), ("[::1]", Some(7777)));
+        assert_eq!(split_port("[::1]"), ("[::1]", None));
+        assert_eq!(split_port("localhost"), ("localhost", None));
+    }
+
+    #[test]
+    fn tokens_are_compared_whole() {
+        assert!(is_same(b"abc", b"abc"));
+        for other in [&b"abd"[..], b"ab", b"abcd", b""] {
+            assert!(!is_same(other, b"abc"));
+        }
+    }
+}

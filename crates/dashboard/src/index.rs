@@ -1,0 +1,179 @@
+//! The sessions, as they were when last looked at.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use overtone_engine::settings::Settings;
+use overtone_store::{Home, SessionId};
+use overtone_supervisor::{StateFolder, audit};
+use overtone_view::{Direction, Query, Skipped, Summary, read_page};
+use serde_json::{Value, json};
+
+use crate::hub::News;
+
+/// How many events are read at once; more are read in further steps.
+const STEP: usize = 2_000;
+
+/// A session, and how far its timeline has been told.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) summary: Summary,
+    pub(crate) json: Arc<Value>,
+    pub(crate) told: u64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    sessions: HashMap<SessionId, Entry>,
+    settings: Settings,
+}
+
+/// What has changed in a session's folder.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Changed {
+    pub(crate) timeline: bool,
+    pub(crate) state: bool,
+}
+
+impl Changed {
+    pub(crate) const ALL: Self = Self { timeline: true, state: true };
+
+    pub(crate) fn join(self, other: Self) -> Self {
+        Self { timeline: self.timeline || other.timeline, state: self.state || other.state }
+    }
+}
+
+impl Index {
+    /// Looks at every session. What happened before now is in the timelines and is not told.
+    pub(crate) fn load(home: &Home, settings: Settings) -> Self {
+        let mut index = Self { sessions: HashMap::new(), settings };
+        for session in home.sessions().unwrap_or_default() {
+            let summary = Summary::load(&session);
+            let told = end_of(&summary);
+            index.put(summary, told);
+        }
+        index
+    }
+
+    fn put(&mut self, summary: Summary, told: u64) -> Arc<Value> {
+        let json = Arc::new(with_supervisor(&summary, &self.settings));
+        let entry = Entry { json: Arc::clone(&json), told, summary };
+        self.sessions.insert(entry.summary.session.id().clone(), entry);
+        json
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.sessions.len()
+    }
+
+    pub(crate) fn get(&self, id: &SessionId) -> Option<&Entry> {
+        self.sessions.get(id)
+    }
+
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.sessions.values()
+    }
+
+    pub(crate) fn skipped(&self) -> Vec<Skipped> {
+        self.entries().flat_map(|entry| entry.summary.skipped.iter().cloned()).collect()
+    }
+
+    /// Looks at a session again and returns what is new.
+    pub(crate) fn refresh(&mut self, home: &Home, id: &SessionId, changed: Changed) -> Vec<News> {
+        let session = home.session(id);
+        if !session.exists() {
+            let gone = self.sessions.remove(id).is_some();
+            return if gone { vec![News::Removed { session: id.to_string() }] } else { Vec::new() };
+        }
+        let known = self.sessions.get(id).map(|entry| entry.told);
+        let mut news = Vec::new();
+        let mut told = known.unwrap_or(0);
+        if changed.timeline || known.is_none() {
+            (news, told) = events(home, id, told);
+        }
+        if changed.state || known.is_none() {
+            let summary = Summary::load(&session);
+            let json = self.put(summary, told);
+            news.push(News::Session { session: id.to_string(), summary: json });
+        } else if let Some(entry) = self.sessions.get_mut(id) {
+            entry.told = told;
+            entry.summary.timeline_bytes = told;
+            entry.summary.last_activity = overtone_store::clock::now();
+        }
+        news
+    }
+
+    /// Features' tasks and supervisors' rounds are in folders of their own; sessions at work are looked at again.
+    pub(crate) fn refresh_open(&mut self, home: &Home) -> Vec<News> {
+        let open = self.entries().filter(|entry| entry.summary.state.is_open());
+        let ids: Vec<_> = open.map(|entry| entry.summary.session.id().clone()).collect();
+        ids.iter().filter_map(|id| self.refresh_if_other(home, id)).collect()
+    }
+
+    fn refresh_if_other(&mut self, home: &Home, id: &SessionId) -> Option<News> {
+        let before = self.sessions.get(id).map(|entry| (Arc::clone(&entry.json), entry.told))?;
+        let session = home.session(id);
+        if !session.exists() {
+            return None;
+        }
+        let json = self.put(Summary::load(&session), before.1);
+        let same = without_activity(&json) == without_activity(&before.0);
+        (!same).then(|| News::Session { session: id.to_string(), summary: json })
+    }
+}
+
+fn without_activity(json: &Value) -> Value {
+    let mut json = json.clone();
+    if let Some(fields) = json.as_object_mut() {
+        fields.remove("lastActivity");
+        fields.remove("bytes");
+    }
+    json
+}
+
+/// Where the whole lines of a timeline end now.
+fn end_of(summary: &Summary) -> u64 {
+    let lines = overtone_view::Backwards::open(&summary.session.timeline_file());
+    lines.ok().flatten().map_or(0, |lines| lines.end())
+}
+
+/// All events from a place on. A timeline that has become shorter is another one and is told from its beginning.
+fn events(home: &Home, id: &SessionId, from: u64) -> (Vec<News>, u64) {
+    let path = home.session(id).timeline_file();
+    let length = path.symlink_metadata().map_or(0, |about| about.len());
+    let mut at = if length < from { 0 } else { from };
+    let mut news = Vec::new();
+    loop {
+        let query = Query {
+            cursor: Some(at),
+            direction: Direction::Newer,
+            limit: STEP,
+            types: Vec::new(),
+            category: None,
+            words: None,
+        };
+        let Ok(page) = read_page(&path, &query) else { return (news, at) };
+        let session = id.to_string();
+        news.extend(page.events.into_iter().map(|seen| News::Event { session: session.clone(), seen }));
+        if page.newer == at {
+            return (news, at);
+        }
+        at = page.newer;
+    }
+}
+
+fn with_supervisor(summary: &Summary, settings: &Settings) -> Value {
+    let mut json = summary.to_json(settings);
+    let rounds = if summary.state.is_open() { rounds(summary.session.id()) } else { Vec::new() };
+    json["supervisor"] = match rounds.last() {
+        Some(last) => json!({ "rounds": rounds.len(), "last": last["outcome"] }),
+        None => Value::Null,
+    };
+    json
+}
+
+/// What the supervisor found in a session.
+pub(crate) fn rounds(id: &SessionId) -> Vec<Value> {
+    let folder = StateFolder::from_process();
+    folder.and_then(|folder| audit(&folder, id).ok().flatten()).unwrap_or_default()
+}

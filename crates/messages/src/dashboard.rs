@@ -1,0 +1,76 @@
+//! The dashboard's server: why it refuses, and what it says in the terminal.
+
+messages! {
+    // Refusals.
+    wrong_host() {
+        "這個名稱不是這個 dashboard 的",
+        "这个名称不是这个 dashboard 的",
+        "this is not a name of this dashboard"
+    }
+    wrong_host_hint() {
+        "以 http://127.0.0.1:<port> 開啟，或以 --host-name 允許這個名稱",
+        "以 http://127.0.0.1:<port> 打开，或以 --host-name 允许这个名称",
+        "open http://127.0.0.1:<port>, or allow the name with --host-name"
+    }
+    other_site() { "請求來自其他網站", "请求来自其他网站", "the request comes from another site" }
+    no_token() { "需要 token", "需要 token", "a token is needed" }
+    no_token_hint() {
+        "以 overtone dashboard --open 開啟，或貼上 overtone dashboard --token 顯示的 token",
+        "以 overtone dashboard --open 打开，或粘贴 overtone dashboard --token 显示的 token",
+        "open it with overtone dashboard --open, or paste what overtone dashboard --token shows"
+    }
+    no_such_path(path: &str) { "沒有 {path}", "没有 {path}", "there is no {path}" }
+    no_such_session() { "沒有這個 session", "没有这个 session", "there is no such session" }
+    no_such_file() { "沒有這個檔案", "没有这个文件", "there is no such file" }
+    no_such_lesson() { "沒有這條經驗", "没有这条经验", "there is no such lesson" }
+    bad_move() {
+        "不認得這個專案或目標",
+        "不认得这个项目或目标",
+        "this project or this target is not known"
+    }
+    nothing_to_do() { "已經是這個狀態", "已经是这个状态", "it is so already" }
+    too_many() { "連線太多，請稍後再試", "连接太多，请稍后再试", "too many are listening; try again later" }
+
+    // In the terminal.
+    listening(address: &str) { "Dashboard：{address}", "Dashboard：{address}", "dashboard: {address}" }
+    how_to_end() { "按 Ctrl-C 結束", "按 Ctrl-C 结束", "Ctrl-C ends it" }
+    already_running(address: &str) {
+        "Dashboard 已在執行：{address}",
+        "Dashboard 已在运行：{address}",
+        "the dashboard is running already: {address}"
+    }
+    started(address: &str) { "Dashboard 已啟動：{address}", "Dashboard 已启动：{address}", "the dashboard has started: {address}" }
+    not_running() { "Dashboard 沒有在執行", "Dashboard 没有在运行", "no dashboard is running" }
+    not_running_hint() { "執行 overtone dashboard", "运行 overtone dashboard", "run overtone dashboard" }
+    stopped(pid: u32) { "Dashboard 已結束（{pid}）", "Dashboard 已结束（{pid}）", "the dashboard has ended ({pid})" }
+    cannot_listen(address: &str, problem: &str) {
+        "無法使用 {address}：{problem}",
+        "无法使用 {address}：{problem}",
+        "cannot listen on {address}: {problem}"
+    }
+    cannot_listen_hint() {
+        "以 --port 選擇其他的 port",
+        "以 --port 选择其他的 port",
+        "choose another one with --port"
+    }
+    did_not_start() {
+        "Dashboard 沒有啟動",
+        "Dashboard 没有启动",
+        "the dashboard did not start"
+    }
+    did_not_start_hint() {
+        "執行 overtone dashboard --foreground 查看原因",
+        "运行 overtone dashboard --foreground 查看原因",
+        "run overtone dashboard --foreground to see why"
+    }
+    cannot_open(address: &str) {
+        "無法開啟瀏覽器，請自行開啟：{address}",
+        "无法打开浏览器，请自行打开：{address}",
+        "cannot open a browser; open it yourself: {address}"
+    }
+    open_to_all(address: &str) {
+        "其他機器可以連到 {address}；所有讀取都需要 token",
+        "其他机器可以连到 {address}；所有读取都需要 token",
+        "other machines can reach {address}; reading needs the token, too"
+    }
+}
