@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: what every hook costs, against `/bin/true`, in one interleaved run.
+//! `cargo xtask bench`: what every hook and a switch of `ccc` costs, against `/bin/true`, in one interleaved run.
 //!
 //! Wall time tells what a person feels and depends on the machine; instructions and memory are the same
 //! everywhere, so they are what decides.
@@ -7,6 +7,7 @@ mod behaviour;
 mod budgets;
 mod callgrind;
 mod cases;
+mod ccc;
 mod fixture;
 mod json;
 mod memory;

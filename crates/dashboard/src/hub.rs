@@ -222,9 +222,9 @@ mod tests {
         News::Event { session: session.to_owned(), seen: Seen { place, end: place + 10, fields } }
     }
 
-    fn texts(missed: &Option<Vec<Bytes>>) -> Option<Vec<String>> {
+    fn texts(missed: Option<Vec<Bytes>>) -> Option<Vec<String>> {
         let text = |bytes: &Bytes| String::from_utf8(bytes.to_vec()).unwrap();
-        missed.as_ref().map(|all| all.iter().map(text).collect())
+        missed.map(|all| all.iter().map(text).collect())
     }
 
     #[test]
@@ -232,12 +232,12 @@ mod tests {
         let hub = Hub::new();
         hub.publish(&[event("a", 0), event("b", 0)]);
         let at = Position::parse(&format!("{}-1:10", hub.boot)).unwrap();
-        let missed = texts(&hub.join(Some(&at)).missed).unwrap();
+        let missed = texts(hub.join(Some(&at)).missed).unwrap();
         assert_eq!(missed.len(), 1);
         assert!(missed[0].starts_with(&format!("id: {}-2:10\n", hub.boot)), "{missed:?}");
         assert!(missed[0].contains("\"session\":\"b\""));
         let now = Position::parse(&format!("{}-2:10", hub.boot)).unwrap();
-        assert_eq!(texts(&hub.join(Some(&now)).missed), Some(Vec::new()));
+        assert_eq!(texts(hub.join(Some(&now)).missed), Some(Vec::new()));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `.ccc.json`: the provider that a project is worked on with. It can only name one of the user's own.
 
+use std::fs;
 use std::path::Path;
 
 use overtone_settings::SettingsFile;
@@ -20,7 +21,7 @@ pub struct Pin {
 pub fn find_pin(folder: &Path, home: Option<&Path>) -> Result<Option<Pin>, ProvidersError> {
     for folder in folder.ancestors() {
         let file = folder.join(FILE);
-        if file.exists() {
+        if is_there(&file)? {
             return read(&file);
         }
         if folder.join(".git").exists() || Some(folder) == home {
@@ -28,6 +29,15 @@ pub fn find_pin(folder: &Path, home: Option<&Path>) -> Result<Option<Pin>, Provi
         }
     }
     Ok(None)
+}
+
+/// A link that leads nowhere is not taken for none: the work would go to another provider, unnoticed.
+fn is_there(file: &Path) -> Result<bool, ProvidersError> {
+    match fs::metadata(file) {
+        Ok(_) => Ok(true),
+        Err(error) if fs::symlink_metadata(file).is_ok() => Err(ProvidersError::io(file, error)),
+        Err(_) => Ok(false),
+    }
 }
 
 fn read(path: &Path) -> Result<Option<Pin>, ProvidersError> {

@@ -85,7 +85,8 @@ fn read_bounded(file: File) -> Result<Content, Problem> {
     if about.len() > limit {
         return Err(Problem::TooLarge);
     }
-    let mut bytes = Vec::new();
+    // With room for all of it, and to see its end, it is read at once.
+    let mut bytes = Vec::with_capacity(usize::try_from(about.len()).unwrap_or(0) + 1);
     // It may be growing while it is read.
     file.take(limit + 1).read_to_end(&mut bytes).map_err(Problem::Read)?;
     if bytes.len() > MAX_BYTES { Err(Problem::TooLarge) } else { Ok(Content { bytes, about }) }

@@ -1,28 +1,30 @@
 //! The Messages API on loopback: HTTP in and out, nothing of the script's meaning.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use axum::Router;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
+use futures_util::{StreamExt as _, stream};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
 use crate::player::{Log, Player};
+use crate::secrets::Secrets;
 use crate::turn::Says;
 use crate::{Request, Script, Turn, reply};
 
-/// Headers that are never kept.
-const SECRET_HEADERS: [&str; 4] = ["authorization", "cookie", "proxy-authorization", "x-api-key"];
+/// Between the first half of an answer and the end of its connection, so that the half arrives.
+const BEFORE_THE_CUT: Duration = Duration::from_millis(200);
 
 /// A running server, in a thread of its own until it is dropped.
 #[derive(Debug)]
@@ -52,6 +54,17 @@ impl Mock {
 
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// All requests since the last time they were taken. Panics when a responder has panicked.
+    pub fn take(&self) -> Vec<Request> {
+        let log = self.take_log();
+        assert!(log.panics.is_empty(), "{}", log.panics.join("\n"));
+        log.requests
+    }
+
+    pub(crate) fn take_log(&self) -> Log {
+        self.player.take_log()
     }
 
     /// Ends the server and returns every request in its order. Panics when a responder has panicked.
@@ -110,7 +123,8 @@ async fn messages(State(player): State<Arc<Player>>, headers: HeaderMap, body: B
         return json_response(StatusCode::BAD_REQUEST, &refusal);
     };
     let (streams, model) = (body["stream"] == true, body["model"].clone());
-    let turn = player.answer(body, without_secrets(&headers));
+    let (headers, secrets) = Secrets::part(&headers);
+    let turn = player.answer(body, headers, secrets);
     tokio::time::sleep(turn.delay).await;
     respond(&turn, &model, streams)
 }
@@ -124,7 +138,9 @@ fn respond(turn: &Turn, model: &Value, streams: bool) -> Response {
         }
         Says::Blocks(blocks) => {
             let message = reply::message(blocks, model, turn.input_tokens);
-            if streams { sse_response(&message) } else { json_response(StatusCode::OK, &message) }
+            let whole =
+                if streams { sse_response(&message) } else { json_response(StatusCode::OK, &message) };
+            if turn.is_cut { cut(whole, &reply::stream(&message)) } else { whole }
         }
     }
 }
@@ -151,7 +167,16 @@ fn sse_response(message: &Value) -> Response {
     ([(header::CONTENT_TYPE, "text/event-stream")], reply::stream(message)).into_response()
 }
 
-fn without_secrets(headers: &HeaderMap) -> BTreeMap<String, String> {
-    let kept = headers.iter().filter(|(name, _)| !SECRET_HEADERS.contains(&name.as_str()));
-    kept.filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned()))).collect()
+/// The same answer, of which only the first half arrives.
+fn cut(whole: Response, text: &str) -> Response {
+    let half = Bytes::copy_from_slice(&text.as_bytes()[..text.len() / 2]);
+    let broken = || io::Error::new(io::ErrorKind::ConnectionReset, "cut off by the script");
+    let parts = stream::iter([Ok(half), Err(broken())]).then(|part| async {
+        if part.is_err() {
+            tokio::time::sleep(BEFORE_THE_CUT).await;
+        }
+        part
+    });
+    let (head, _) = whole.into_parts();
+    Response::from_parts(head, Body::from_stream(parts))
 }

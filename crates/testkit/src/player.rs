@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
+use crate::secrets::Secrets;
 use crate::{Actor, Request, Script, Turn, error};
 
 /// The script and all that was asked so far, shared by the connections.
@@ -37,10 +38,10 @@ impl Player {
     }
 
     /// The answer to a request of the model's.
-    pub(crate) fn answer(&self, body: Value, headers: BTreeMap<String, String>) -> Turn {
+    pub(crate) fn answer(&self, body: Value, headers: BTreeMap<String, String>, secrets: Secrets) -> Turn {
         let state = &mut *self.lock();
         let actor = Actor::of(&body, &headers, state.script.reviewer_marker());
-        let request = Request::new(actor, body, headers, &state.log.requests);
+        let request = Request::new(actor, body, headers, &state.log.requests).with(secrets);
         let turn = catch_unwind(AssertUnwindSafe(|| state.script.next(&request)));
         state.log.requests.push(request);
         turn.unwrap_or_else(|cause| {

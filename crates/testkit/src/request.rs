@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::Actor;
 use crate::flatten::text_of;
+use crate::secrets::Secrets;
 
 /// A recorded `POST /v1/messages`.
 #[derive(Debug, Clone)]
@@ -14,6 +15,7 @@ pub struct Request {
     order: usize,
     body: Value,
     headers: BTreeMap<String, String>,
+    secrets: Secrets,
     /// How many of its first blocks an earlier request of the same actor had already.
     known: usize,
 }
@@ -22,7 +24,12 @@ impl Request {
     pub(crate) fn new(actor: Actor, body: Value, headers: BTreeMap<String, String>, log: &[Self]) -> Self {
         let earlier = log.iter().filter(|request| request.actor == actor);
         let known = earlier.map(|request| common_start(&request.body, &body)).max();
-        Self { actor, order: log.len(), body, headers, known: known.unwrap_or(0) }
+        let (order, known) = (log.len(), known.unwrap_or(0));
+        Self { actor, order, body, headers, secrets: Secrets::default(), known }
+    }
+
+    pub(crate) fn with(self, secrets: Secrets) -> Self {
+        Self { secrets, ..self }
     }
 
     pub fn actor(&self) -> Actor {
@@ -38,7 +45,17 @@ impl Request {
         &self.body
     }
 
-    /// A header by its lowercase name. Those that carry secrets were never recorded.
+    /// Whether it carries this token (`ANTHROPIC_AUTH_TOKEN`) and no other secret.
+    pub fn has_token(&self, token: &str) -> bool {
+        self.secrets.is_bearer(token)
+    }
+
+    /// Whether it carries this key (`ANTHROPIC_API_KEY`) and no other secret.
+    pub fn has_key(&self, key: &str) -> bool {
+        self.secrets.is_key(key)
+    }
+
+    /// A header by its lowercase name. Those that carry secrets are not among them.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(String::as_str)
     }

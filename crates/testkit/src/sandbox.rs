@@ -54,7 +54,7 @@ impl Sandbox {
         overtone_plugin::write_to(&self.plugin())?;
         fs::copy(binary, self.plugin().join("bin/overtone"))
             .map_err(|cause| io::Error::new(cause.kind(), format!("{}: {cause}", binary.display())))?;
-        Ok(())
+        self.install_ccc()
     }
 
     pub fn client(&self) -> &Client {
@@ -79,6 +79,11 @@ impl Sandbox {
     /// `OVERTONE_HOME`.
     pub fn state(&self) -> PathBuf {
         self.root.path().join("overtone")
+    }
+
+    /// The first folder of the search path of a [`Launch`](crate::Launch).
+    pub fn bin(&self) -> PathBuf {
+        self.root.path().join("bin")
     }
 
     fn temporary(&self) -> PathBuf {
@@ -120,11 +125,18 @@ impl Sandbox {
 
     /// The client with a clean environment: nothing of the person who runs the tests gets in.
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(self.client.program());
+        let mut command = self.command_of(self.client.program());
+        command.env("ANTHROPIC_API_KEY", "dummy");
+        command
+    }
+
+    /// Any program in the same environment, but without a key.
+    pub(crate) fn command_of(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
         command.current_dir(self.project()).env_clear().env("OVERTONE_NO_DASHBOARD", "1");
         command.env("HOME", self.home()).env("OVERTONE_HOME", self.state()).env("TMPDIR", self.temporary());
         command.env("PATH", path());
-        command.env("ANTHROPIC_API_KEY", "dummy").env("LANG", "C.UTF-8").env("SHELL", "/bin/bash");
+        command.env("LANG", "C.UTF-8").env("SHELL", "/bin/bash");
         for switch in ["DISABLE_TELEMETRY", "DISABLE_AUTOUPDATER", "DISABLE_ERROR_REPORTING"] {
             command.env(switch, "1");
         }
@@ -150,7 +162,7 @@ impl Sandbox {
 }
 
 /// The PATH of the tests without folders that hold an installed `overtone`: the plugin's must be the only one.
-fn path() -> OsString {
+pub(crate) fn path() -> OsString {
     let inherited = env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
     let folders = env::split_paths(&inherited).filter(|folder| !folder.join("overtone").exists());
     env::join_paths(folders).expect("parts of a PATH make a PATH")

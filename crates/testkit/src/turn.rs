@@ -10,6 +10,7 @@ pub struct Turn {
     pub(crate) says: Says,
     pub(crate) delay: Duration,
     pub(crate) input_tokens: u64,
+    pub(crate) is_cut: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -52,7 +53,7 @@ pub fn error(status: u16, kind: &str, message: &str) -> Turn {
 
 impl Turn {
     fn of(blocks: Vec<Block>) -> Self {
-        Self { says: Says::Blocks(blocks), delay: Duration::ZERO, input_tokens: 100 }
+        Self { says: Says::Blocks(blocks), delay: Duration::ZERO, input_tokens: 100, is_cut: false }
     }
 
     /// Answers only after this many milliseconds.
@@ -66,6 +67,13 @@ impl Turn {
     #[must_use]
     pub fn usage(mut self, input_tokens: u64) -> Self {
         self.input_tokens = input_tokens;
+        self
+    }
+
+    /// Breaks the connection in the middle of the answer. A client may try again, and take the next turn.
+    #[must_use]
+    pub fn cut(mut self) -> Self {
+        self.is_cut = true;
         self
     }
 

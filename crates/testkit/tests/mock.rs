@@ -8,6 +8,9 @@ use std::net::TcpStream;
 use overtone_testkit::{Actor, Mock, Script, Turn, error, text, tool, tools};
 use serde_json::{Value, json};
 
+/// What the requests here carry.
+const KEY: &str = "sk-0123";
+
 struct Answer {
     status: u16,
     head: String,
@@ -39,7 +42,7 @@ fn ask(mock: &Mock, line: &str, body: &str) -> Answer {
     let mut stream = TcpStream::connect(mock.address()).unwrap();
     let length = body.len();
     let head = format!(
-        "{line} HTTP/1.1\r\nhost: mock\r\nconnection: close\r\ncontent-length: {length}\r\nx-api-key: secret\r\nx-app: cli\r\n\r\n"
+        "{line} HTTP/1.1\r\nhost: mock\r\nconnection: close\r\ncontent-length: {length}\r\nx-api-key: {KEY}\r\nx-app: cli\r\n\r\n"
     );
     stream.write_all((head + body).as_bytes()).unwrap();
     let mut answer = String::new();
@@ -156,7 +159,7 @@ fn requests_are_recorded_without_secrets() {
     assert_eq!(actors, [(0, Actor::Main), (1, Actor::Side)]);
     assert_eq!(requests[0].tools(), ["Bash"]);
     assert_eq!((requests[0].header("x-app"), requests[0].header("x-api-key")), (Some("cli"), None));
-    assert!(!format!("{requests:?}").contains("secret"));
+    assert!(!format!("{requests:?}").contains(KEY));
 }
 
 #[test]
@@ -186,4 +189,21 @@ fn a_responder_that_panics_fails_the_test() {
     let mock = Mock::start(Script::default().main_with(|r| panic!("unexpected {}", r.user_texts()[0])));
     assert_eq!(message(&mock, true).status, 400);
     mock.finish();
+}
+
+#[test]
+fn a_key_can_be_compared() {
+    let mock = start([]);
+    message(&mock, false);
+    let requests = mock.take();
+    assert!(requests[0].has_key(KEY) && !requests[0].has_key("sk-") && !requests[0].has_token(KEY));
+    assert!(mock.take().is_empty(), "they were taken");
+}
+
+#[test]
+fn an_answer_can_be_cut_off() {
+    let mock = start([text("a long answer that never comes to its end").cut(), text("whole")]);
+    let whole = message(&mock, true).body;
+    assert!(whole.contains("message_start") && !whole.contains("message_stop"), "{whole}");
+    assert!(message(&mock, true).body.contains("message_stop"));
 }

@@ -14,7 +14,7 @@ pub(crate) struct Bar {
     value: fn(&Row) -> Option<f64>,
 }
 
-static BARS: [Bar; 7] = [
+static BARS: [Bar; 9] = [
     Bar {
         name: "time, reading hooks",
         limit: 1.0,
@@ -28,6 +28,20 @@ static BARS: [Bar; 7] = [
         unit: "x /bin/true",
         decides: false,
         value: |row| of(row, Class::Writing, Some(row.ratio)),
+    },
+    Bar {
+        name: "time, ccc hook with nothing to do",
+        limit: 1.5,
+        unit: "x /bin/true",
+        decides: false,
+        value: |row| of(row, Class::Idle, Some(row.ratio)),
+    },
+    Bar {
+        name: "time, ccc switch and start, home in memory",
+        limit: 3.0,
+        unit: "x /bin/true",
+        decides: false,
+        value: |row| of(row, Class::Switching, Some(row.ratio)),
     },
     Bar {
         name: "time, huge against empty session",

@@ -12,7 +12,7 @@ pub(crate) fn measure(subjects: &mut Subjects) -> Result<Vec<Option<u64>>> {
     (0..subjects.len())
         .map(|index| {
             let (subject, _) = subjects.prepare(index)?;
-            subject.case.map(|_| count(subject)).transpose()
+            subject.role.class().map(|_| count(subject)).transpose()
         })
         .collect()
 }

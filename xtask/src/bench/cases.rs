@@ -29,11 +29,18 @@ impl State {
     }
 }
 
-/// Whether a hook leaves something on disk. Reading ones run far more often, so their bar is lower.
+/// What a call may cost. Hooks that only read run far more often than those that leave something on disk, so their bar
+/// is lower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
     Reading,
     Writing,
+    /// A hook of `ccc` that has nothing to do.
+    Idle,
+    /// A switch of `ccc` and the start of the client.
+    Switching,
+    /// The same, waiting for the disk. It has no bar: the machine's disk decides.
+    Synced,
 }
 
 impl Class {
@@ -41,6 +48,9 @@ impl Class {
         match self {
             Self::Reading => "reading",
             Self::Writing => "writing",
+            Self::Idle => "idle",
+            Self::Switching => "switching",
+            Self::Synced => "no bar",
         }
     }
 }

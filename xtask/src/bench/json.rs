@@ -19,7 +19,7 @@ fn row(row: &Row) -> Value {
     let hook = row.hook.as_ref();
     json!({
         "hook": hook.map_or(row.label.as_str(), |hook| hook.name.as_str()),
-        "state": hook.map(|hook| hook.state.name()),
+        "state": hook.map(|hook| hook.state),
         "class": hook.map(|hook| hook.class.name()),
         "median_ms": milliseconds(row.median),
         "p90_ms": milliseconds(row.p90),

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::budgets::Verdict;
+use super::cases::Class;
 use super::rows::Row;
 
 const HEAD: [&str; 10] =
@@ -29,6 +30,7 @@ pub(crate) fn render(rows: &[Row], verdicts: &[Verdict], starts: usize) -> Strin
         }
     }
     text += &busy_note(rows).unwrap_or_default();
+    text += &switch_note(rows);
     for verdict in verdicts {
         text += &bar_line(verdict);
     }
@@ -40,7 +42,7 @@ fn cells(row: &Row) -> [String; HEAD.len()] {
     let ratio = |value: Option<f64>| value.map_or_else(String::new, |v| format!("{v:.2}"));
     [
         hook.map_or_else(|| row.label.clone(), |hook| hook.name.clone()),
-        hook.map_or("", |hook| hook.state.name()).to_owned(),
+        hook.map_or("", |hook| hook.state).to_owned(),
         hook.map_or("", |hook| hook.class.name()).to_owned(),
         milliseconds(row.median),
         milliseconds(row.p90),
@@ -62,6 +64,18 @@ fn busy_note(rows: &[Row]) -> Option<String> {
             baseline.label
         )
     })
+}
+
+/// What the figures of a switch are, and which one is missing.
+fn switch_note(rows: &[Row]) -> String {
+    let has = |class: Class| rows.iter().any(|row| row.hook.as_ref().is_some_and(|hook| hook.class == class));
+    let mut note =
+        "NOTE  ccc switch: to another provider, with /bin/true as the client; on disk it waits for fsync\n"
+            .to_owned();
+    if !has(Class::Switching) {
+        note += "NOTE  there is no /dev/shm, so a switch in memory was not measured\n";
+    }
+    note
 }
 
 /// `PASS  peak memory <= 6 MiB: worst 1.3 (on-stop, huge)`

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::cases::{CASES, Class, State};
+use super::cases::{Class, State};
 use super::subject::{Subject, Subjects};
 use super::timing::Times;
 
@@ -27,8 +27,10 @@ pub(crate) struct Row {
 #[derive(Debug)]
 pub(crate) struct HookRow {
     pub name: String,
-    pub state: State,
+    pub state: &'static str,
     pub class: Class,
+    /// Subjects come by fixture; people read by hook.
+    pub order: usize,
 }
 
 /// All that was measured, each list in the order of the subjects, the baseline first.
@@ -44,21 +46,15 @@ pub(crate) fn assemble(subjects: &Subjects, measured: &Measured) -> Vec<Row> {
     let mut rows: Vec<_> =
         subjects.iter().enumerate().map(|(index, subject)| row(subject, index, measured)).collect();
     add_growth(&mut rows);
-    // Subjects come by fixture; people read by hook. The sort is stable, so states stay in order.
-    rows.sort_by_key(|row| {
-        row.hook.as_ref().map(|hook| CASES.iter().position(|case| case.name() == hook.name))
-    });
+    // The sort is stable, so states stay in order.
+    rows.sort_by_key(|row| row.hook.as_ref().map(|hook| hook.order));
     rows
 }
 
 fn row(subject: &Subject, index: usize, measured: &Measured) -> Row {
     let Times { median, p90 } = measured.times[index];
     Row {
-        hook: subject.case.map(|case| HookRow {
-            name: case.name(),
-            state: subject.state,
-            class: case.class(subject.state),
-        }),
+        hook: hook_row(subject),
         label: subject.label(),
         median,
         p90,
@@ -71,16 +67,26 @@ fn row(subject: &Subject, index: usize, measured: &Measured) -> Row {
     }
 }
 
+fn hook_row(subject: &Subject) -> Option<HookRow> {
+    let class = subject.role.class()?;
+    Some(HookRow {
+        name: subject.role.name(),
+        state: subject.role.state(),
+        class,
+        order: subject.role.order(),
+    })
+}
+
 fn add_growth(rows: &mut [Row]) {
     let short: Vec<_> = rows
         .iter()
         .filter_map(|row| {
-            let hook = row.hook.as_ref().filter(|hook| hook.state == State::Empty)?;
+            let hook = row.hook.as_ref().filter(|hook| hook.state == State::Empty.name())?;
             Some((hook.name.clone(), row.median, row.instructions))
         })
         .collect();
     for row in rows {
-        let Some(hook) = row.hook.as_ref().filter(|hook| hook.state == State::Huge) else {
+        let Some(hook) = row.hook.as_ref().filter(|hook| hook.state == State::Huge.name()) else {
             continue;
         };
         let Some((_, median, instructions)) = short.iter().find(|(name, ..)| *name == hook.name) else {

@@ -1,11 +1,13 @@
 //! Wall time from the spawn to the exit, all subjects in turn.
 //!
 //! In turn, because a machine's speed drifts: measured one after the other, subjects would be compared across
-//! minutes. The order changes with every round, so that nobody always follows the same neighbour.
+//! minutes. The order changes with every round, so that nobody always follows the same neighbour. Who waits for the
+//! disk is measured afterwards: it would hold up the others.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use super::cases::Class;
 use super::subject::{Subject, Subjects};
 use crate::error::{Error, Result};
 
@@ -20,7 +22,21 @@ pub(crate) struct Times {
 
 pub(crate) fn measure(subjects: &mut Subjects, rounds: usize) -> Result<Vec<Times>> {
     let mut samples = vec![Vec::with_capacity(rounds); subjects.len()];
-    let mut order: Vec<_> = (0..subjects.len()).collect();
+    let waits = |class: Option<Class>| class == Some(Class::Synced);
+    let classes: Vec<_> = subjects.iter().map(|subject| subject.role.class()).collect();
+    let (last, first): (Vec<_>, Vec<_>) = (0..subjects.len()).partition(|index| waits(classes[*index]));
+    for group in [first, last] {
+        measure_group(subjects, group, rounds, &mut samples)?;
+    }
+    Ok(samples.into_iter().map(summarize).collect())
+}
+
+fn measure_group(
+    subjects: &mut Subjects,
+    mut order: Vec<usize>,
+    rounds: usize,
+    samples: &mut [Vec<Duration>],
+) -> Result<()> {
     let mut random = Random(0x5eed);
     for round in 0..WARM_UP_ROUNDS + rounds {
         random.shuffle(&mut order);
@@ -32,7 +48,7 @@ pub(crate) fn measure(subjects: &mut Subjects, rounds: usize) -> Result<Vec<Time
             }
         }
     }
-    Ok(samples.into_iter().map(summarize).collect())
+    Ok(())
 }
 
 /// std starts a child with `posix_spawn` as long as no hook between fork and exec is asked for.

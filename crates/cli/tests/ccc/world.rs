@@ -73,12 +73,29 @@ impl World {
         serde_json::from_str(&read(&self.settings())).unwrap()
     }
 
+    /// The program under the name `ccc`, as a file of its own.
+    pub(crate) fn install(&self, below: &str) -> PathBuf {
+        let ccc = self.path(below);
+        fs::create_dir_all(ccc.parent().unwrap()).unwrap();
+        if fs::hard_link(BINARY, &ccc).is_err() {
+            // Another file system. `cp` is a process of its own, so that no other test's child inherits a file
+            // that is open for writing: the kernel would refuse to start it.
+            assert!(Command::new("cp").arg(BINARY).arg(&ccc).status().unwrap().success());
+        }
+        ccc
+    }
+
     pub(crate) fn command(&self, words: &[&str]) -> Command {
-        let path = std::env::var("PATH").unwrap();
-        let mut command = Command::new(BINARY);
+        let mut command = self.program(Path::new(BINARY));
+        command.arg0("ccc").args(words);
         command
-            .arg0("ccc")
-            .args(words)
+    }
+
+    /// Any program in this world.
+    pub(crate) fn program(&self, program: &Path) -> Command {
+        let path = std::env::var("PATH").unwrap();
+        let mut command = Command::new(program);
+        command
             .env_clear()
             .env("HOME", self.path("home"))
             .env("PATH", format!("{}:{path}", self.path("bin").display()))

@@ -1,6 +1,8 @@
-//! The record of all scenarios of the three behaviour documents, and the proof that each has a test.
+//! The record of all scenarios of the behaviour documents, and the proof that each has a test.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 /// Document 1, the `PreCompact` hook.
 const SPEC_1: [&str; 29] = [
@@ -72,6 +74,42 @@ fn every_test_belongs_to_a_scenario_and_runs() {
     assert!(SOURCES.iter().all(|source| !source.contains(switched_off)));
 }
 
+/// Document 5, the supervisor; its scenarios have no numbers of their own, so their order counts.
+const SPEC_5_SCENARIOS: usize = 29;
+
+/// The tests that hold them: the hook's and the launcher's. They hold other tests, too.
+const SPEC_5_FOLDERS: [&str; 2] = ["supervisor", "ccc"];
+
+#[test]
+fn every_scenario_of_the_supervisor_has_a_test() {
+    let sources: Vec<_> = SPEC_5_FOLDERS.iter().flat_map(|folder| sources_in(folder)).collect();
+    let tests: Vec<_> = sources.iter().flat_map(|source| tests_in(source)).collect();
+    let wanted: Vec<_> = (1..=SPEC_5_SCENARIOS).map(|number| format!("s5_{number:02}_")).collect();
+    let has = |prefix: &String| tests.iter().any(|test| test.starts_with(prefix));
+    let missing: Vec<_> = wanted.iter().filter(|prefix| !has(prefix)).collect();
+    assert!(missing.is_empty(), "scenarios without a test: {missing:?}");
+    let named = tests.iter().filter(|test| test.starts_with("s5_"));
+    let strays: Vec<_> = named.filter(|test| !wanted.iter().any(|prefix| test.starts_with(prefix))).collect();
+    assert!(strays.is_empty(), "tests without a scenario: {strays:?}");
+    let switched_off = concat!("#[", "ignore");
+    assert!(sources.iter().all(|source| !source.contains(switched_off)));
+}
+
+/// The sources of one test program of this package, all of which its `main.rs` takes in.
+fn sources_in(folder: &str) -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let files: Vec<_> = files.filter(|file| file.extension().is_some_and(|ending| ending == "rs")).collect();
+    let main =
+        files.iter().find(|file| file.ends_with("main.rs")).map(|file| fs::read_to_string(file).unwrap());
+    for file in &files {
+        let name = file.file_stem().unwrap().to_string_lossy();
+        let is_taken_in = main.as_ref().is_some_and(|main| main.contains(&format!("mod {name};\n")));
+        assert!(name == "main" || is_taken_in, "{} never runs", file.display());
+    }
+    files.iter().map(|file| fs::read_to_string(file).unwrap()).collect()
+}
+
 /// How the name of a scenario's test begins: `s1_2_4_`, `s2_01_`, `s3_1c_5_`.
 fn prefixes() -> Vec<String> {
     let documents: [(u8, &[&str]); 3] = [(1, &SPEC_1), (2, &SPEC_2), (3, &SPEC_3)];
@@ -79,11 +117,14 @@ fn prefixes() -> Vec<String> {
     documents.into_iter().flat_map(|(document, ids)| ids.iter().map(move |id| name(document, id))).collect()
 }
 
-/// The names of all functions that directly follow a `#[test]`.
 fn tests() -> Vec<&'static str> {
-    SOURCES
-        .iter()
-        .flat_map(|source| source.lines().zip(source.lines().skip(1)))
+    SOURCES.iter().flat_map(|source| tests_in(source)).collect()
+}
+
+/// The names of all functions that directly follow a `#[test]`.
+fn tests_in(source: &str) -> Vec<&str> {
+    let lines = source.lines().zip(source.lines().skip(1));
+    lines
         .filter(|(attribute, _)| attribute.trim() == "#[test]")
         .filter_map(|(_, function)| function.trim().strip_prefix("fn ")?.split('(').next())
         .collect()

@@ -35,8 +35,11 @@ fn deep_nesting() {
 
 #[test]
 fn odd_session_ids() {
-    let long = "a".repeat(129);
-    for id in ["", ".", "..", "../../x", "/etc/x", "a/b", "a\0b", "a\nb", "-x", ".x", "a b", "测", &long] {
+    let (long, longer) = ("a".repeat(129), "a".repeat(300));
+    for id in [
+        "", ".", "..", "../x", "../../x", "..\\x", "/etc/x", "/tmp", "~", "a/b", "a/../b", "a\0b", "a\nb",
+        "-x", ".x", "a b", "测", &long, &longer,
+    ] {
         assert_nothing(json!({ "session_id": id }).to_string());
     }
     for id in [json!(7), Value::Null, json!(["x"]), json!({"id":"x"}), json!(true)] {

@@ -87,19 +87,25 @@ fn s5_18_the_schema_of_the_result() {
 }
 
 #[test]
-fn s5_22_23_24_a_round_is_told_in_chinese() {
+fn s5_22_the_beginning_of_a_round_is_told() {
     let world = World::new();
     world.reviewer_says(false, "补上测试");
-    world.stop().assert_told(&[
-        "[SUPERVISOR HOOK] 开始执行",
-        "session_id: abc123",
-        "1/10",
-        "[SUPERVISOR] 正在审查工作...",
-        "请在新窗口查看日志文件了解详情",
-        "[SUPERVISOR] 任务未完成",
-        "补上测试",
-        "Agent 将根据反馈继续工作",
-    ]);
+    world.stop().assert_told(&["[SUPERVISOR HOOK] 开始执行", "session_id: abc123", "1/10"]);
+    world.stop().assert_told(&["2/10"]);
+}
+
+#[test]
+fn s5_23_the_review_is_told() {
+    let world = World::new();
+    world.reviewer_says(false, "补上测试");
+    world.stop().assert_told(&["[SUPERVISOR] 正在审查工作...", "请在新窗口查看日志文件了解详情"]);
+}
+
+#[test]
+fn s5_24_unfinished_work_is_told() {
+    let world = World::new();
+    world.reviewer_says(false, "补上测试");
+    world.stop().assert_told(&["[SUPERVISOR] 任务未完成", "补上测试", "Agent 将根据反馈继续工作"]);
 }
 
 #[test]

@@ -34,7 +34,18 @@ fn s5_13_the_state_folder_is_below_home() {
 }
 
 #[test]
-fn s5_14_15_the_state_file_and_its_fields() {
+fn s5_14_the_state_file_has_the_session_in_its_name() {
+    let world = World::new();
+    world.reviewer_says(true, "");
+    world.stop();
+    world.stop_with("session_id", "x.y-2".into());
+    for name in ["supervisor-abc123.json", "supervisor-x.y-2.json"] {
+        assert!(world.files().contains(&format!("home/.claude/ccc/{name}")), "{:?}", world.files());
+    }
+}
+
+#[test]
+fn s5_15_the_state_file_and_its_fields() {
     let world = World::new();
     world.reviewer_says(true, "");
     world.stop();
@@ -48,7 +59,7 @@ fn s5_14_15_the_state_file_and_its_fields() {
 }
 
 #[test]
-fn s5_20_21_the_work_dir_is_the_second_choice() {
+fn s5_21_the_work_dir_is_the_second_choice() {
     let mut world = World::new();
     world.reviewer_says(true, "");
     let work = world.path("work");

@@ -8,6 +8,7 @@
 )]
 
 mod background;
+mod ccc;
 mod compaction;
 mod delegation;
 mod install;

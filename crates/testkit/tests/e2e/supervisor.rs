@@ -1,106 +1,341 @@
-//! The supervisor in the real client: work is sent back with the reviewer's words, and let go when it agrees.
+//! The supervisor in the real client, started by `ccc`: work is sent back with the reviewer's words, let go when it
+//! agrees, and let go as well when there is no review to be had.
 
-use std::env;
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
-use overtone_testkit::{Actor, Client, Invocation, Sandbox, Script, Turn, error, text, tool};
-use serde_json::json;
+use overtone_testkit::{Actor, Client, Launch, Mock, Request, Run, Sandbox, Script, Turn, error, text, tool};
+use serde_json::{Value, json};
 
 /// What the reviewer's prompt is known by.
 const MARKER: &str = "JUDGE THE WORK";
 
-/// A person with the supervisor on, and their own words for the reviewer.
-fn supervised(client: &Client) -> Sandbox {
-    let sandbox = Sandbox::new(client);
-    let claude = sandbox.home().join(".claude");
-    fs::create_dir_all(&claude).unwrap();
-    fs::write(claude.join("SUPERVISOR.md"), MARKER).unwrap();
-    let command = format!("'{}' ccc supervisor-hook", env::var("OVERTONE_BIN").unwrap());
-    let hook =
-        json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command, "timeout": 660}]}]}});
-    fs::write(claude.join("settings.json"), hook.to_string()).unwrap();
-    sandbox
+const GUARD: &str = r#"{"decision":"","":""}"#;
+
+/// A person with a provider, and their own words for the reviewer.
+struct Scene {
+    sandbox: Sandbox,
+    mock: Mock,
 }
 
-/// A run in which the hook finds the client.
-fn start(sandbox: &Sandbox, write: impl FnOnce(Script) -> Script) -> Invocation<'_> {
-    let folder = sandbox.client().program().parent().unwrap();
-    let path = env::join_paths([folder, "/usr/bin".as_ref(), "/bin".as_ref()]).unwrap();
-    sandbox.script(write).env("PATH", path)
+impl Scene {
+    fn new(client: &Client, write: impl FnOnce(Script, &Sandbox) -> Script) -> Self {
+        let sandbox = Sandbox::new(client);
+        let script = write(Script::default().reviewer(MARKER, []), &sandbox);
+        let mock = Mock::start(script);
+        sandbox.put_providers(&[("a", &mock, "token-a")]);
+        fs::write(sandbox.home().join(".claude/SUPERVISOR.md"), MARKER).unwrap();
+        Self { sandbox, mock }
+    }
+
+    /// A reviewer with these turns, and a main agent with those.
+    fn of<const M: usize, const R: usize>(client: &Client, main: [Turn; M], reviewer: [Turn; R]) -> Self {
+        Self::new(client, |script, _| script.main(main).actor(Actor::Reviewer, reviewer))
+    }
+
+    fn supervised(&self) -> Launch<'_> {
+        self.sandbox.ccc(&["a"]).env("CCC_SUPERVISOR", "1")
+    }
+
+    fn run(&self, launch: Launch<'_>) -> Run {
+        launch.run("mend the door", &self.mock)
+    }
+
+    fn state(&self, file: &str) -> String {
+        fs::read_to_string(self.sandbox.home().join(".claude/ccc").join(file)).unwrap()
+    }
+
+    fn rounds(&self, run: &Run) -> Value {
+        let record = self.state(&format!("supervisor-{}.json", run.session_id));
+        serde_json::from_str::<Value>(&record).unwrap()["count"].clone()
+    }
+
+    /// The clients that were started: how often by the person, how often as a reviewer.
+    fn starts(&self) -> (usize, usize) {
+        let started = self.sandbox.clients_started();
+        let reviewers = started.iter().filter(|(_, is_reviewer)| *is_reviewer).count();
+        (started.len() - reviewers, reviewers)
+    }
 }
 
 fn verdict(completed: bool, feedback: &str) -> Turn {
     tool("StructuredOutput", json!({"completed": completed, "feedback": feedback}))
 }
 
-fn rounds(sandbox: &Sandbox, session: &str) -> serde_json::Value {
-    let file = sandbox.home().join(format!(".claude/ccc/supervisor-{session}.json"));
-    serde_json::from_slice::<serde_json::Value>(&fs::read(file).unwrap()).unwrap()["count"].clone()
+/// A reviewer that says this every time it is asked, and nothing to what the client makes of it.
+fn always(mut turn: impl FnMut() -> Turn + Send + 'static) -> impl FnMut(&Request) -> Turn + Send + 'static {
+    move |request| if request.text_since_answer().contains(MARKER) { turn() } else { text(".") }
+}
+
+/// How many conversations the reviewers had.
+fn conversations(run: &Run) -> usize {
+    let mut sessions: Vec<_> = run.requests(Actor::Reviewer).iter().map(Request::session).collect();
+    sessions.sort_unstable();
+    sessions.dedup();
+    sessions.len()
+}
+
+/// The session ended after its first answer, and the person was told that nobody has looked, and why.
+#[track_caller]
+fn assert_not_reviewed(scene: &Scene, run: &Run, kind: &str, reason: &str) {
+    assert_eq!(run.requests(Actor::Main).len(), 1, "nobody is sent round in circles");
+    assert_eq!(run.result_text(), "done");
+    let told: Vec<_> = run.hook_answers("Stop");
+    assert_eq!(told.len(), 1, "{told:?}");
+    let message = told[0]["systemMessage"].as_str().unwrap_or_else(|| panic!("{told:?}"));
+    assert!(message.contains("无法审查") && message.contains(reason), "{message}");
+    assert_eq!((scene.rounds(run), scene.starts()), (json!(1), (1, 1)));
+    let log = scene.state("hook-invocation.log");
+    assert!(log.contains(&format!("not_reviewed={kind}")), "{log}");
 }
 
 #[test]
 fn incomplete_work_is_sent_back_and_then_let_go() {
     for client in Client::all() {
-        let sandbox = supervised(&client);
-        let run = start(&sandbox, |s| {
-            s.main([text("done"), text("now it is")])
-                .reviewer(MARKER, [verdict(false, "the door still creaks"), text("."), verdict(true, "good")])
-        })
-        .run("mend the door");
+        let scene = Scene::of(
+            &client,
+            [text("done"), text("now it is")],
+            [verdict(false, "the door still creaks"), verdict(true, "good")],
+        );
+        let run = scene.run(scene.supervised());
         let told = run.requests(Actor::Main).last().new_text();
         assert!(told.contains("the door still creaks"), "{told}");
-        assert_eq!(run.requests(Actor::Main).len(), 2);
+        assert_eq!((run.requests(Actor::Main).len(), run.result_text()), (2, "now it is"));
+        assert_eq!((scene.rounds(&run), scene.starts(), conversations(&run)), (json!(2), (1, 2), 2));
+        // The reviewer sees the work itself, on the same provider.
+        let review = run.requests(Actor::Reviewer);
+        assert!(review.first().text().contains("mend the door") && review.first().text().contains("done"));
+        assert!(run.all_requests().iter().all(|request| request.has_token("token-a")));
+        assert!(run.stderr.contains("[Supervisor Mode] 日志文件:"), "{}", run.stderr);
+    }
+}
+
+/// Whoever starts a client that does not know the switch, or has a plugin that ignores it.
+const KEEP_HOOKS_ON: &str = r#"
+if [ "$CCC_SUPERVISOR_HOOK" = 1 ]; then
+  for argument do
+    shift
+    [ "$argument" = '{"disableAllHooks":true}' ] && argument='{}'
+    set -- "$@" "$argument"
+  done
+  set -- --include-hook-events "$@"
+fi
+"#;
+
+#[test]
+fn a_reviewer_with_hooks_meets_the_guard_and_no_third_client_is_started() {
+    for client in Client::all() {
+        let scene = Scene::of(
+            &client,
+            [text("done"), text("now it is")],
+            [verdict(false, "it creaks"), verdict(true, "good")],
+        );
+        let stops = scene.sandbox.home().join("stops");
+        let own = format!("echo \"${{CCC_SUPERVISOR_HOOK:-0}}\" >>'{}'", stops.display());
+        let hooks = json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": own}]}]}});
+        fs::write(scene.sandbox.settings_file(), hooks.to_string()).unwrap();
+        scene.sandbox.before_client(KEEP_HOOKS_ON);
+        let run = scene.run(scene.supervised());
+
+        // Each of the two stops of the session, and the stop of each reviewer, has run the person's own hook.
+        let mut stops: Vec<_> = fs::read_to_string(&stops).unwrap().lines().map(str::to_owned).collect();
+        stops.sort();
+        assert_eq!(stops, ["0", "0", "1", "1"]);
+        let raw = scene.state(&format!("supervisor-{}-output.jsonl", run.session_id));
+        let answers: Vec<_> =
+            raw.lines().filter_map(stop_answer).filter(|answer| !answer.is_empty()).collect();
+        assert_eq!(answers, [GUARD, GUARD], "{raw}");
+        assert_eq!((scene.starts(), conversations(&run), scene.rounds(&run)), ((1, 2), 2, json!(2)));
         assert_eq!(run.result_text(), "now it is");
-        assert_eq!(rounds(&sandbox, &run.session_id), json!(2));
-        // The reviewer sees the work itself.
-        assert!(run.requests(Actor::Reviewer).first().text().contains("mend the door"));
+    }
+}
+
+/// What a Stop hook answered, if the line of the stream is about one.
+fn stop_answer(line: &str) -> Option<String> {
+    let line: Value = serde_json::from_str(line).ok()?;
+    let is_answer = line["subtype"] == "hook_response" && line["hook_event"] == "Stop";
+    is_answer.then(|| line["stdout"].as_str().unwrap_or_default().trim().to_owned())
+}
+
+#[test]
+fn a_reviewer_that_keeps_silent_is_ended() {
+    for client in Client::all() {
+        let silent = verdict(false, "too late").delay(3_600_000);
+        let scene = Scene::of(&client, [text("done")], [silent]);
+        let run = scene.run(scene.supervised().env("CCC_SUPERVISOR_TIMEOUT", "5"));
+        assert_not_reviewed(&scene, &run, "timeout", "5 秒");
+        let (reviewer, _) = scene.sandbox.clients_started()[1];
+        assert!(!Path::new(&format!("/proc/{reviewer}")).exists(), "it is still there");
     }
 }
 
 #[test]
-fn a_review_that_cannot_be_had_lets_go() {
+fn a_reviewer_that_is_killed_lets_go() {
     for client in Client::all() {
-        let sandbox = supervised(&client);
-        let run = start(&sandbox, |s| {
-            s.main([text("done")]).reviewer(MARKER, [error(401, "authentication_error", "no")])
-        })
-        .run("mend the door");
-        assert_eq!(run.requests(Actor::Main).len(), 1, "nobody is sent round in circles");
-        assert_eq!(run.result_text(), "done");
-        assert_eq!(rounds(&sandbox, &run.session_id), json!(1));
+        let scene = Scene::new(&client, |script, sandbox| {
+            let started = sandbox.bin().join("started");
+            let kill = move |_: &Request| {
+                let text = fs::read_to_string(&started).unwrap();
+                let reviewer = text.lines().rev().find_map(|line| line.strip_suffix(" 1")).unwrap();
+                assert!(Command::new("kill").args(["-9", reviewer]).status().unwrap().success());
+                text_for_nobody()
+            };
+            script.main([text("done")]).actor_with(Actor::Reviewer, kill)
+        });
+        let run = scene.run(scene.supervised());
+        assert_not_reviewed(&scene, &run, "no-result", "signal: 9");
+    }
+}
+
+fn text_for_nobody() -> Turn {
+    text("nobody is there to read it")
+}
+
+#[test]
+fn a_connection_that_breaks_in_the_middle_lets_go() {
+    for client in Client::all() {
+        let scene = Scene::new(&client, |script, _| {
+            let broken = |_: &Request| verdict(false, &"never to be read ".repeat(100)).cut();
+            script.main([text("done")]).actor_with(Actor::Reviewer, broken)
+        });
+        let run = scene.run(scene.supervised().env("CLAUDE_CODE_MAX_RETRIES", "0"));
+        assert_not_reviewed(&scene, &run, "reviewer-error", "API Error");
+        assert!(!run.requests(Actor::Reviewer).is_empty());
+    }
+}
+
+#[test]
+fn a_provider_that_refuses_the_reviewer_lets_go() {
+    for client in Client::all() {
+        let scene = Scene::of(&client, [text("done")], [error(401, "authentication_error", "no")]);
+        let run = scene.run(scene.supervised());
+        assert_not_reviewed(&scene, &run, "reviewer-error", "401");
     }
 }
 
 #[test]
 fn prose_is_feedback() {
     for client in Client::all() {
-        let sandbox = supervised(&client);
         let prose = || text("The hinge was never oiled.");
-        let run = start(&sandbox, |s| {
-            s.main([text("done"), text("oiled")]).reviewer(MARKER, [prose(), prose(), verdict(true, "good")])
-        })
-        .run("mend the door");
+        let scene =
+            Scene::of(&client, [text("done"), text("oiled")], [prose(), prose(), verdict(true, "good")]);
+        let run = scene.run(scene.supervised());
         assert!(run.requests(Actor::Main).nth(1).new_text().contains("The hinge was never oiled."));
+        assert_eq!((run.result_text(), scene.rounds(&run)), ("oiled", json!(2)));
+    }
+}
+
+#[test]
+fn json_that_breaks_off_is_feedback_and_never_a_pass() {
+    for client in Client::all() {
+        let half = || text(r#"{"completed": true, "feedb"#);
+        let scene =
+            Scene::of(&client, [text("done"), text("again")], [half(), half(), verdict(true, "good")]);
+        let run = scene.run(scene.supervised());
+        assert!(run.requests(Actor::Main).nth(1).new_text().contains(r#"{"completed": true, "feedb"#));
+        assert_eq!((run.result_text(), scene.rounds(&run)), ("again", json!(2)));
+    }
+}
+
+/// A reviewer that never agrees, and finds something else every time.
+fn stubborn(script: Script) -> Script {
+    let mut round = 0;
+    let find = move || {
+        round += 1;
+        verdict(false, &format!("it still creaks, number {round}"))
+    };
+    script.actor_with(Actor::Reviewer, always(find))
+}
+
+#[test]
+fn a_reviewer_that_never_agrees_ends_after_ten_rounds() {
+    for client in Client::all() {
+        let scene = Scene::new(&client, |script, _| stubborn(script).main_with(|_| text("done")));
+        // The client's own limit is lifted: this one is ours.
+        let run = scene.run(scene.supervised().env("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "0"));
+        assert_eq!(run.requests(Actor::Main).len(), 11);
+        assert_eq!((scene.rounds(&run), scene.starts(), conversations(&run)), (json!(10), (1, 10), 10));
+        assert_eq!(run.requests(Actor::Main).times_told("it still creaks"), 10);
+        assert!(scene.state("hook-invocation.log").contains("iteration limit reached"));
+        assert_eq!(run.result_text(), "done");
+    }
+}
+
+#[test]
+fn the_client_s_own_limit_only_makes_it_shorter() {
+    for client in Client::all() {
+        let scene = Scene::new(&client, |script, _| stubborn(script).main_with(|_| text("done")));
+        let run = scene.run(scene.supervised());
+        let rounds = scene.rounds(&run).as_u64().unwrap();
+        assert!((8..=10).contains(&rounds), "{rounds}");
+        assert_eq!(u64::try_from(scene.starts().1).unwrap(), rounds);
+    }
+}
+
+#[test]
+fn the_same_words_again_and_again_are_given_up() {
+    for client in Client::all() {
+        let scene = Scene::new(&client, |script, _| {
+            let same = always(|| verdict(false, "it still creaks"));
+            script.main_with(|_| text("done")).actor_with(Actor::Reviewer, same)
+        });
+        let run = scene.run(scene.supervised());
+        assert_eq!((run.requests(Actor::Main).len(), scene.starts()), (3, (1, 3)));
+        let last = run.hook_answers("Stop").pop().unwrap();
+        let message = last["systemMessage"].as_str().unwrap_or_else(|| panic!("{last}"));
+        assert!(message.contains("没有进展") && message.contains("it still creaks"), "{message}");
     }
 }
 
 #[test]
 fn the_loop_goes_first_and_there_is_one_decision() {
     for client in Client::all() {
-        let sandbox = supervised(&client);
-        let session = sandbox.new_session();
-        sandbox.put_workflow(&session, "single");
-        let delegate = crate::delegate("ot:developer", "mend it");
-        let run = start(&sandbox, |s| {
-            s.main([text("done?"), delegate, text("all done")])
+        let scene = Scene::new(&client, |script, _| {
+            script
+                .main([text("done?"), crate::delegate("ot:developer", "mend it"), text("all done")])
                 .sub("developer", [text("mended <!-- VERDICT: {\"result\":\"PASS\"} -->")])
-                .reviewer(MARKER, [verdict(true, "good")])
-        })
-        .session(&session)
-        .run("mend the door");
+                .actor(Actor::Reviewer, [verdict(true, "good")])
+        });
+        let session = scene.sandbox.new_session();
+        scene.sandbox.put_workflow(&session, "single");
+        let plugin = scene.sandbox.plugin().display().to_string();
+        let launch = ["--plugin-dir", &plugin, "--allowedTools", "Agent", "--session-id", &session];
+        let run = scene.run(launch.iter().fold(scene.supervised(), |launch, word| launch.arg(word)));
         // The first stop was the loop's alone: the reviewer was asked once, after the last stage.
-        assert_eq!(rounds(&sandbox, &session), json!(1));
-        assert_eq!(sandbox.workflow(&session)["ending"], "completed");
+        assert_eq!((scene.rounds(&run), scene.starts()), (json!(1), (1, 1)));
+        assert_eq!(scene.sandbox.workflow(&session)["ending"], "completed");
         assert_eq!(run.result_text(), "all done");
+    }
+}
+
+/// Odd on purpose: order, numbers and spaces are the person's own.
+const SETTINGS: &str =
+    "{\n    \"zeta\": 1.50,\n  \"hooks\": {\"Stop\": []},\n\t\"env\": {\"HTTP_PROXY\":\"\"}\n}";
+
+#[test]
+fn the_next_plain_start_leaves_no_trace_of_it() {
+    for client in Client::all() {
+        let scene = Scene::new(&client, |script, _| {
+            script.main_with(|_| text("done")).actor_with(Actor::Reviewer, always(|| verdict(true, "good")))
+        });
+        let settings = scene.sandbox.settings_file();
+        fs::write(&settings, SETTINGS).unwrap();
+        let plain = || scene.run(scene.sandbox.ccc(&["a"]));
+        plain();
+        let before = fs::read_to_string(&settings).unwrap();
+
+        let run = scene.run(scene.supervised());
+        assert!(!run.requests(Actor::Reviewer).is_empty());
+        assert!(fs::read_to_string(&settings).unwrap().contains("supervisor-hook"));
+        let log = scene.state("hook-invocation.log");
+
+        let run = plain();
+        assert_eq!(fs::read_to_string(&settings).unwrap(), before);
+        assert!(run.requests(Actor::Reviewer).is_empty() && run.hook_answers("Stop").is_empty());
+        assert_eq!((scene.state("hook-invocation.log"), scene.starts()), (log, (3, 1)));
+        // Without ccc there is nothing left either once the provider is gone.
+        let removed = scene.sandbox.ccc_command(&["remove", "a"]);
+        assert_eq!((removed, fs::read_to_string(&settings).unwrap()), (true, SETTINGS.to_owned()));
     }
 }
