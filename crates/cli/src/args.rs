@@ -9,7 +9,7 @@ mod since;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Args, Parser, Subcommand, ValueHint};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
 pub(crate) use demo::DemoArgs;
@@ -60,6 +60,11 @@ pub(crate) enum Command {
     /// Show every session live in the browser, and steer them
     Dashboard(DashboardArgs),
     Completions(CompletionsArgs),
+}
+
+/// The whole command line, with the second face of the program in it, for help and completion.
+pub(crate) fn whole() -> clap::Command {
+    Cli::command().subcommand(crate::ccc::command())
 }
 
 /// Install the plugin and this program, register them with Claude Code, and say what to type next
@@ -370,11 +375,10 @@ pub(crate) struct CompletionsArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
+        whole().debug_assert();
     }
 
     /// Every command and every option says what it is for.
@@ -387,7 +391,7 @@ mod tests {
             }
             command.get_subcommands().for_each(check);
         }
-        check(&Cli::command());
+        check(&whole());
     }
 }
 

@@ -2,17 +2,18 @@
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::FromArgMatches;
 use overtone_hooks::Environment;
 
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Command, whole};
 use crate::commands;
 use crate::context::Context;
 use crate::ui::error::Done;
 use crate::ui::{out, terminal};
 
 pub(crate) fn run(environment: Environment) -> ExitCode {
-    let Some(command) = Cli::parse().command else { return alone(environment) };
+    let parsed = Cli::from_arg_matches(&whole().get_matches()).unwrap_or_else(|error| error.exit());
+    let Some(command) = parsed.command else { return alone(environment) };
     let context = Context::new(environment);
     finish(&context, dispatch(&context, command))
 }
@@ -22,7 +23,7 @@ fn alone(environment: Environment) -> ExitCode {
     if !terminal::stdin_is_terminal() && overtone_hooks::run_event(&environment) {
         return ExitCode::SUCCESS;
     }
-    let help = Cli::command().render_help().ansi().to_string();
+    let help = whole().render_help().ansi().to_string();
     finish(&Context::new(environment), out::styled(&help))
 }
 

@@ -89,7 +89,7 @@ pub fn running(home: &Home) -> Option<Running> {
 pub fn token(home: &Home) -> io::Result<String> {
     create_private_dir(&folder(home))?;
     let path = folder(home).join("token");
-    let _lock = files::lock_file(&folder(home).join("token.lock"), files::LOCK_WAIT)?;
+    let _lock = files::lock_file(&folder(home).join("token.lock"), files::lock_wait())?;
     let present = files::read_small(&path)?.map(|text| text.trim().to_owned());
     if let Some(token) = present.filter(|token| token.len() >= TOKEN_BYTES) {
         return Ok(token);

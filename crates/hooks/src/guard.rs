@@ -90,6 +90,9 @@ fn read(deadline: Duration) -> Result<Vec<u8>, stdin::ReadError> {
 }
 
 fn run_on(hook: Hook, environment: &Environment, bytes: &[u8], printer: &mut Printer) {
+    if hook == Hook::OnSessionEnd {
+        overtone_store::files::hurry();
+    }
     match run::run(hook, environment, bytes, printer) {
         Ok(problems) => problems.iter().for_each(|problem| complain(hook.name(), problem)),
         Err(error) => complain("safeRun", format_args!("{}: {error}", hook.name())),

@@ -12,6 +12,8 @@ use overtone_store::Home;
 use crate::client::{Client, Version};
 use crate::register::Place;
 
+pub use installation::undisturbed;
+
 /// Where to look.
 #[derive(Debug)]
 pub struct Patient<'a> {

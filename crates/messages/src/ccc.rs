@@ -130,6 +130,11 @@ messages! {
         "{place} 的 {variable} 会暂时由 provider 的值取代；移除 provider 时恢复",
         "{variable} in {place} is replaced by the provider's value for now; it comes back when the provider goes"
     }
+    conflict_inherited(variable: &str) {
+        "你的環境中的 {variable} 仍然有效，provider 沒有設定它；unset {variable}，或在 provider 的 env 中設為 \"\"",
+        "你的环境中的 {variable} 仍然有效，provider 没有设置它；unset {variable}，或在 provider 的 env 中设为 \"\"",
+        "{variable} from your environment stays in force, the provider does not set it; unset {variable}, or set it to \"\" in the provider's env"
+    }
 
     // Tables.
     head_provider() { "Provider", "Provider", "Provider" }

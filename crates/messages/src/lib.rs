@@ -6,6 +6,7 @@
 
 #[macro_use]
 mod catalogue;
+pub mod care;
 pub mod ccc;
 pub mod cli;
 pub mod context;
@@ -28,6 +29,7 @@ pub use lang::Lang;
 /// Every message of every room with stand-in arguments, for the snapshot test.
 pub fn samples(lang: Lang) -> Vec<Sample> {
     let rooms = [
+        care::samples,
         ccc::samples,
         cli::samples,
         context::samples,

@@ -28,7 +28,7 @@ pub(crate) enum Hold {
 }
 
 impl Claim {
-    fn is_valid(&self, document: &Document) -> bool {
+    pub(crate) fn is_valid(&self, document: &Document) -> bool {
         let path = keys(&self.path);
         match &self.hold {
             Hold::Value { ours, .. } => document.get(&path).is_some_and(|value| ours.contains(&value)),

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::expand::expand;
 use crate::fragment::merge;
-use crate::{Fragment, Lookup, Place, ProvidersError, Wanted};
+use crate::{Fault, Fragment, Lookup, Place, ProvidersError, Wanted, check};
 
 /// The file as it was read. Where a value has the wrong type, only asking for it is an error.
 #[derive(Debug)]
@@ -24,8 +24,23 @@ impl Config {
         Ok(Self { path: path.to_owned(), document: SettingsFile::at(path).read()? })
     }
 
+    /// A text that is to become the file.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, ProvidersError> {
+        Ok(Self { path: path.to_owned(), document: Document::parse(path, text)? })
+    }
+
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Everything in the file that is not as it should be.
+    pub fn faults(&self) -> Vec<Fault> {
+        check::faults(self, &self.document)
+    }
+
+    /// The line that a provider begins on.
+    pub fn line_of(&self, name: &str) -> Option<usize> {
+        self.document.line_of(&["providers", name])
     }
 
     /// The names of the providers, in their order.
@@ -194,7 +209,7 @@ pub(crate) fn take_out(path: &Path, name: &str) -> Result<(), ProvidersError> {
     })
 }
 
-fn edit(
+pub(crate) fn edit(
     path: &Path,
     change: impl FnMut(&mut Document) -> Result<(), ProvidersError>,
 ) -> Result<(), ProvidersError> {
@@ -203,7 +218,7 @@ fn edit(
 }
 
 /// The file holds tokens, and it is ours: nobody else is to read it.
-fn make_private(path: &Path) -> std::io::Result<()> {
+pub(crate) fn make_private(path: &Path) -> std::io::Result<()> {
     let mode = fs::metadata(path)?.permissions().mode();
     let private = mode & 0o700;
     if mode & 0o777 == private { Ok(()) } else { fs::set_permissions(path, Permissions::from_mode(private)) }

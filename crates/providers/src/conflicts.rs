@@ -1,5 +1,6 @@
-//! Values in other settings files that get in the way of a provider.
+//! Values in other settings files and in the process environment that get in the way of a provider.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use overtone_settings::SettingsFile;
@@ -8,11 +9,22 @@ use serde_json::Value;
 use crate::claim::Hold;
 use crate::{Fragment, Place, Places, ProvidersError, owned};
 
-/// Where to look, beside the user's own settings: each of these wins over them.
-#[derive(Debug, Clone)]
+/// Where to look, beside the user's own settings: each of the files wins over them.
+#[derive(Clone)]
 pub struct Sources {
     pub project: Option<PathBuf>,
     pub managed: PathBuf,
+    /// The variables that the client inherits. Every settings file wins over them.
+    pub environment: Vec<(String, String)>,
+    /// Whether the provider is in a private file, which also switches off what is ours in the user's settings.
+    pub isolated: bool,
+}
+
+/// Shows no value: it may be a token.
+impl fmt::Debug for Sources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sources").field("project", &self.project).finish_non_exhaustive()
+    }
 }
 
 /// How a value gets in the way.
@@ -26,9 +38,16 @@ pub enum ConflictKind {
     Replaced,
 }
 
+/// Where a value is that gets in the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    File(Place),
+    Environment,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
-    pub place: Place,
+    pub source: Source,
     pub variable: String,
     pub kind: ConflictKind,
 }
@@ -60,7 +79,31 @@ pub fn conflicts(
     for path in files(sources).into_iter().filter(|path| *path != user) {
         found.extend(in_file(&path, |variable, value| kind(&env, variable, value, ConflictKind::Wins)));
     }
+    let is_switched_off = |name: &str| sources.isolated && ours.iter().any(|(other, _)| other == name);
+    let inherited = sources.environment.iter().filter(|(name, value)| {
+        is_route(name) && !value.is_empty() && !env.contains_key(name) && !is_switched_off(name)
+    });
+    let inherited: Vec<_> =
+        inherited.filter(|(name, _)| !in_settings(places, sources, &ours, name)).collect();
+    found.extend(inherited.into_iter().map(|(name, _)| Conflict {
+        source: Source::Environment,
+        variable: name.clone(),
+        kind: ConflictKind::StaysInForce,
+    }));
     Ok(found)
+}
+
+/// Whether a settings file says something about a variable, and will after the switch.
+fn in_settings(places: &Places, sources: &Sources, ours: &[(String, Vec<Value>)], name: &str) -> bool {
+    let user = places.settings();
+    let stays = |path: &PathBuf| {
+        let document = SettingsFile::at(path).read().ok();
+        let value = document.and_then(|document| document.get(&["env", name]));
+        let is_ours =
+            |value: &Value| ours.iter().any(|(other, values)| other == name && values.contains(value));
+        value.is_some_and(|value| *path != user || !is_ours(&value))
+    };
+    files(sources).iter().chain([&user]).any(stays)
 }
 
 fn files(sources: &Sources) -> Vec<PathBuf> {
@@ -90,7 +133,7 @@ fn kind(env: &Fragment, variable: &str, value: &Value, same_key: ConflictKind) -
     }
 }
 
-fn is_route(variable: &str) -> bool {
+pub(crate) fn is_route(variable: &str) -> bool {
     variable.starts_with("ANTHROPIC_") || ROUTES.contains(&variable)
 }
 
@@ -102,8 +145,8 @@ fn in_file(path: &Path, judge: impl Fn(&str, &Value) -> Option<ConflictKind>) ->
         .filter(|(variable, _)| variable.starts_with("ANTHROPIC_") || variable.starts_with("CLAUDE_"));
     let conflict = |(variable, value): (&String, &Value)| {
         let kind = judge(variable, value)?;
-        let place = Place::of(path, &document, &["env", variable]);
-        Some(Conflict { place, variable: variable.clone(), kind })
+        let source = Source::File(Place::of(path, &document, &["env", variable]));
+        Some(Conflict { source, variable: variable.clone(), kind })
     };
     concerned.filter_map(conflict).collect()
 }

@@ -49,13 +49,18 @@ fn variable(claim: &Claim) -> Option<(&str, Value)> {
 }
 
 fn sweep(state: &Path) {
-    let Ok(files) = fs::read_dir(state) else { return };
-    for file in files.flatten() {
-        if process_of(&file.file_name().to_string_lossy()).is_some_and(has_ended) {
-            // Another start may have been faster.
-            let _ = fs::remove_file(file.path());
-        }
+    for file in stale(state) {
+        // Another start may have been faster.
+        let _ = fs::remove_file(file);
     }
+}
+
+/// Private files of processes that have ended.
+pub(crate) fn stale(state: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(state).into_iter().flatten().flatten();
+    let is_stale =
+        |file: &fs::DirEntry| process_of(&file.file_name().to_string_lossy()).is_some_and(has_ended);
+    files.filter(is_stale).map(|file| file.path()).collect()
 }
 
 fn process_of(name: &str) -> Option<i32> {

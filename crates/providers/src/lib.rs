@@ -8,27 +8,34 @@
 //! Not here: any text for people, starting the client, the command line, and reviewing (`overtone-supervisor`).
 //! No error and no debug output holds a value of the environment: it may be a token.
 
+mod check;
 mod claim;
 mod config;
 mod conflicts;
+pub mod doctor;
 mod error;
 mod expand;
 mod fragment;
 mod isolated;
 mod mask;
+mod migrate;
 mod owned;
 mod pin;
 mod places;
+mod replace;
 mod switch;
 
+pub use check::{Fault, FaultKind, Shape};
 pub use config::{Config, add, is_name};
-pub use conflicts::{Conflict, ConflictKind, Sources, conflicts};
+pub use conflicts::{Conflict, ConflictKind, Source, Sources, conflicts};
 pub use error::{Place, ProvidersError, Wanted};
 pub use fragment::merge;
 pub use isolated::private_settings;
 pub use mask::{is_secret, masked};
+pub use migrate::{Adoption, Fate, Found, Terms, adopt, import};
 pub use pin::{Pin, find_pin};
 pub use places::Places;
+pub use replace::{Replaced, Snapshot};
 pub use switch::{Change, preview, remove, switch};
 
 /// A piece of settings.

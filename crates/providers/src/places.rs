@@ -47,6 +47,11 @@ impl Places {
         self.state().join("switch.lock")
     }
 
+    /// The configuration before the last migration.
+    pub fn config_backup(&self) -> PathBuf {
+        self.state().join("ccc.backup.json")
+    }
+
     pub(crate) fn backup(&self) -> PathBuf {
         self.state().join("settings.backup.json")
     }

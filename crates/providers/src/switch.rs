@@ -112,7 +112,7 @@ fn changes(before: &Document, after: &Document, claims: &[Claim]) -> Vec<Change>
 }
 
 /// The client ignores a settings file with comments or extra commas as a whole: a switch would have no effect.
-fn check_plain(path: &Path, settings: &Document) -> Result<(), ProvidersError> {
+pub(crate) fn check_plain(path: &Path, settings: &Document) -> Result<(), ProvidersError> {
     let text = settings.to_text();
     let text = text.trim_start_matches('\u{feff}');
     if text.trim().is_empty() {
@@ -125,7 +125,7 @@ fn check_plain(path: &Path, settings: &Document) -> Result<(), ProvidersError> {
 }
 
 /// One switch at a time. The lock is gone with the process.
-fn lock(places: &Places) -> Result<File, ProvidersError> {
+pub(crate) fn lock(places: &Places) -> Result<File, ProvidersError> {
     let path = places.lock();
     make_state(places)?;
     let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);

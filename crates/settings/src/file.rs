@@ -43,6 +43,33 @@ impl SettingsFile {
         self.document(content.map_err(|problem| self.error(problem))?.as_ref())
     }
 
+    /// The text as it is, even where it is no JSON; nothing if there is no file.
+    pub fn text(&self) -> Result<Option<String>, SettingsError> {
+        let content = Target::of(&self.path).and_then(|target| target.read());
+        let content = content.map_err(|problem| self.error(problem))?;
+        let text = content.map(|content| String::from_utf8(content.bytes)).transpose();
+        text.map_err(|_| self.error(Problem::NotUtf8))
+    }
+
+    /// Replaces the whole text, if it is still `before`, and says whether it did. What it means is not looked at,
+    /// so that a broken file can be mended.
+    pub fn replace_text(&self, before: Option<&str>, after: &str) -> Result<bool, SettingsError> {
+        let target = Target::of(&self.path).map_err(|problem| self.error(problem))?;
+        let lock = self.lock(&target)?;
+        replace::clear(target.file());
+        let now = target.read().map_err(|problem| self.error(problem))?;
+        if now.is_some() != before.is_some()
+            || bytes_of(now.as_ref()) != before.unwrap_or_default().as_bytes()
+        {
+            return Ok(false);
+        }
+        let replaced =
+            exchange(&target, now.as_ref(), after.as_bytes()).map_err(|problem| self.error(problem))?;
+        drop(lock);
+        replace::settle(target.file());
+        Ok(replaced)
+    }
+
     /// Reads the file, lets `change` change it, and replaces it if that made a difference.
     ///
     /// The folder is locked meanwhile, so `change` must not edit another file in it. It is called again on fresh

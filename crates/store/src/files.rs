@@ -7,6 +7,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -16,8 +17,21 @@ use rustix::fs::OFlags;
 /// The mode of everything in the home folder: it may quote prompts and code.
 pub const PRIVATE: u32 = 0o600;
 
-/// How long to wait for a lock before giving up; the client's shortest limit is 1.5 s.
-pub const LOCK_WAIT: Duration = Duration::from_secs(1);
+/// How long to wait for a lock before giving up. The client gives hooks ten seconds, but only 1.5 at a session's end.
+const LOCK_WAIT: Duration = Duration::from_secs(3);
+const SHORT_WAIT: Duration = Duration::from_secs(1);
+
+static IN_A_HURRY: AtomicBool = AtomicBool::new(false);
+
+/// From now on this process waits for locks only shortly.
+pub fn hurry() {
+    IN_A_HURRY.store(true, Ordering::Relaxed);
+}
+
+/// How long this process waits for a lock.
+pub fn lock_wait() -> Duration {
+    if IN_A_HURRY.load(Ordering::Relaxed) { SHORT_WAIT } else { LOCK_WAIT }
+}
 
 /// Larger state files are not ours.
 const MAX_STATE_BYTES: u64 = 16 * 1024 * 1024;

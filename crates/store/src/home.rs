@@ -101,7 +101,7 @@ impl Home {
     /// Guards the files that belong to no session.
     pub fn lock(&self) -> io::Result<fs::File> {
         create_private_dir(&self.root)?;
-        files::lock_file(&self.root.join(".lock"), files::LOCK_WAIT)
+        files::lock_file(&self.root.join(".lock"), files::lock_wait())
     }
 }
 

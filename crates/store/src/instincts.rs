@@ -10,7 +10,7 @@ use overtone_engine::instinct::{self, Confidence, Observation, ObservationKind, 
 use overtone_engine::state::Millis;
 use serde_json::{Map, Value, json};
 
-use crate::files::{self, LOCK_WAIT, PRIVATE};
+use crate::files::{self, PRIVATE, lock_wait};
 use crate::home::create_private_dir;
 use crate::{Home, Session, StoreError, clock};
 
@@ -119,7 +119,7 @@ impl Memory {
         if is_new {
             create_private_dir(&self.instincts_dir())?;
         }
-        let lock = files::lock_file(&self.dir.join(".lock"), LOCK_WAIT)?;
+        let lock = files::lock_file(&self.dir.join(".lock"), lock_wait())?;
         if is_new {
             // The folder's name is a hash, so the project's path is kept beside it for people.
             let path = format!("{}\n", self.project.display());

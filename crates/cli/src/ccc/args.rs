@@ -2,8 +2,10 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap_complete::Shell;
 
 /// Starts Claude Code on any provider.
 #[derive(Debug, Parser)]
@@ -26,6 +28,7 @@ Examples:
   ccc kimi --continue                …with arguments for Claude Code
   ccc --dry-run kimi                 show what would change
   ccc run --isolated glm -- -p hi    for this start only; nothing else changes
+  ccc validate --all                 ask every provider whether it would answer
   ccc mcp list                       Claude Code's own commands are passed on
   ccc -- doctor                      …and so is everything after --
 
@@ -45,6 +48,24 @@ pub(super) enum Command {
     Remove(NameArgs),
     /// Show the environment of a provider, secrets masked
     Env(EnvArgs),
+    /// Ask providers whether they would answer
+    #[command(after_help = VALIDATE)]
+    Validate(ValidateArgs),
+    /// Edit ccc.json; only a sound file is saved
+    #[command(after_help = EDIT)]
+    Edit(EditArgs),
+    /// Take an existing set-up over into ccc.json
+    #[command(after_help = MIGRATE)]
+    Migrate(MigrateArgs),
+    /// Find out why ccc does not work, with a hint for each finding
+    #[command(after_help = DOCTOR)]
+    Doctor(CareArgs),
+    /// Print the JSON schema of ccc.json
+    #[command(after_help = SCHEMA)]
+    Schema(SchemaArgs),
+    /// Print a completion script for a shell
+    #[command(after_help = COMPLETIONS)]
+    Completions(CompletionsArgs),
     /// Start Claude Code on a provider
     Run(RunArgs),
     /// Review a session now; the exit code is the verdict (0 done, 1 not done, 2 could not review)
@@ -142,6 +163,110 @@ pub(super) struct AddArgs {
     /// Another variable
     #[arg(long = "env", value_name = "NAME=VALUE")]
     pub(super) variables: Vec<String>,
+}
+
+const VALIDATE: &str = "\
+Examples:
+  ccc validate                the current provider
+  ccc validate kimi glm       these
+  ccc validate --all --json   every one, for a program
+
+Asks for the list of models; where there is none, or where everyone may see it,
+for one token of an answer. Exits with 0 if all of them can be used.";
+
+const EDIT: &str = "\
+Examples:
+  ccc edit                       with $VISUAL, else $EDITOR, else vi
+  ccc edit kimi                  at the lines of kimi
+  EDITOR='code --wait' ccc edit";
+
+const MIGRATE: &str = "\
+Examples:
+  ccc migrate --dry-run                   show what settings.json holds
+  ccc migrate --name kimi                 make it the provider kimi
+  ccc migrate --from ~/old/profiles.json  take over another launcher's file
+
+What is in ccc.json already is never overwritten.";
+
+const DOCTOR: &str = "\
+Examples:
+  ccc doctor
+  ccc doctor --fix    correct what needs no decision: modes, leftover files
+
+Exits with 1 if something is broken. For Claude Code's own: ccc -- doctor";
+
+const SCHEMA: &str = "\
+Examples:
+  ccc schema > ~/.claude/ccc.schema.json     then in ccc.json: \"$schema\": \"./ccc.schema.json\"
+  ccc schema --project                       for a project's .ccc.json";
+
+const COMPLETIONS: &str = "\
+Examples:
+  ccc completions bash > ~/.local/share/bash-completion/completions/ccc
+  ccc completions zsh  > ~/.zfunc/_ccc
+  ccc completions fish > ~/.config/fish/completions/ccc.fish";
+
+#[derive(Debug, Args)]
+pub(super) struct ValidateArgs {
+    /// The current one if none is named
+    #[arg(value_name = "PROVIDER")]
+    pub(super) providers: Vec<String>,
+    /// Every provider
+    #[arg(long, conflicts_with = "providers")]
+    pub(super) all: bool,
+    /// How long to wait for each of them
+    #[arg(long, value_name = "SECONDS", default_value = "8", value_parser = seconds)]
+    pub(super) timeout: Duration,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+/// A number of seconds that a person could have meant.
+fn seconds(text: &str) -> Result<Duration, &'static str> {
+    let number = text.parse::<f64>().ok().filter(|number| (0.1..=600.0).contains(number));
+    number.map(Duration::from_secs_f64).ok_or("a number from 0.1 to 600 is needed")
+}
+
+#[derive(Debug, Args)]
+pub(super) struct EditArgs {
+    /// Where the editor is to begin
+    pub(super) provider: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct MigrateArgs {
+    /// The file of another launcher, or an older ccc.json
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(super) from: Option<PathBuf>,
+    /// The name of the new provider; by default from its address
+    #[arg(long, conflicts_with = "from")]
+    pub(super) name: Option<String>,
+    /// Show what would be done, and do nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CareArgs {
+    /// Correct what needs no decision
+    #[arg(long)]
+    pub(super) fix: bool,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SchemaArgs {
+    /// The schema of a project's .ccc.json
+    #[arg(long)]
+    pub(super) project: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CompletionsArgs {
+    pub(super) shell: Shell,
 }
 
 #[derive(Debug, Args)]

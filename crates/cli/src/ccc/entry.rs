@@ -11,6 +11,7 @@ use super::args::{Cli, Command};
 use super::face::{self, Face};
 use super::line::{Line, Start, understand};
 use super::{add, audit, change, launch, review, show, supervise};
+use super::{completions, doctor, edit, migrate, schema, validate};
 use crate::ui::error::{Done, Failure};
 
 /// Whether the program was started as `ccc`.
@@ -47,6 +48,12 @@ fn carry_out(face: &Face, command: Command) -> Done {
         Command::Review(args) => review::run(face, &args),
         Command::Audit(args) => audit::run(face, &args),
         Command::Supervise(args) => supervise::run(face, &args),
+        Command::Validate(args) => validate::run(face, &args),
+        Command::Edit(args) => edit::run(face, &args),
+        Command::Migrate(args) => migrate::run(face, &args),
+        Command::Doctor(args) => doctor::run(face, &args),
+        Command::Schema(args) => schema::run(&args),
+        Command::Completions(args) => completions::run(&args),
         Command::Run(args) => launch::run(
             face,
             &Start {

@@ -8,7 +8,9 @@ use std::process::{self, Command};
 
 use overtone_install::Client;
 use overtone_messages::ccc as words;
-use overtone_providers::{Config, ConflictKind, Fragment, Pin, Sources, conflicts, private_settings, switch};
+use overtone_providers::{
+    Config, Conflict, ConflictKind, Fragment, Pin, Source, Sources, conflicts, private_settings, switch,
+};
 
 use super::change::{fragment, show_preview};
 use super::face::Face;
@@ -17,7 +19,7 @@ use super::report::{self, failure, shown};
 use super::supervisor;
 use crate::ui::error::{Done, Failure, say, warn};
 
-const MANAGED_SETTINGS: &str = "/etc/claude-code/managed-settings.json";
+pub(super) const MANAGED_SETTINGS: &str = "/etc/claude-code/managed-settings.json";
 
 /// Which provider, and how.
 #[derive(Debug)]
@@ -70,17 +72,37 @@ fn choose(face: &Face, config: &Config, start: &Start) -> Result<Choice, Failure
 }
 
 fn warn_of_conflicts(face: &Face, wanted: &Fragment, isolated: bool) -> Done {
-    let managed = PathBuf::from(MANAGED_SETTINGS);
-    let sources = Sources { project: env::current_dir().ok(), managed: managed.clone() };
-    let found = conflicts(&face.places, &sources, wanted).map_err(|error| failure(face.lang, &error))?;
-    // A private file wins over everything but the administrator's.
-    let matters = |kind: ConflictKind, path: &Path| {
-        !isolated || kind == ConflictKind::StaysInForce || path == managed.as_path()
-    };
-    for conflict in found.iter().filter(|conflict| matters(conflict.kind, &conflict.place.path)) {
-        warn(&report::conflict(face.lang, conflict, &managed));
+    for conflict in conflicts_here(face, wanted, isolated)? {
+        warn(&report::conflict(face.lang, &conflict, Path::new(MANAGED_SETTINGS)));
     }
     Ok(())
+}
+
+/// What would get in the way of a start in this folder and with this environment.
+pub(super) fn conflicts_here(
+    face: &Face,
+    wanted: &Fragment,
+    isolated: bool,
+) -> Result<Vec<Conflict>, Failure> {
+    let sources = Sources {
+        project: env::current_dir().ok(),
+        managed: PathBuf::from(MANAGED_SETTINGS),
+        environment: environment(),
+        isolated,
+    };
+    let mut found = conflicts(&face.places, &sources, wanted).map_err(|error| failure(face.lang, &error))?;
+    // A private file wins over everything but the administrator's.
+    found.retain(|conflict| {
+        let is_managed = matches!(&conflict.source, Source::File(place) if place.path == sources.managed);
+        !isolated || conflict.kind == ConflictKind::StaysInForce || is_managed
+    });
+    Ok(found)
+}
+
+fn environment() -> Vec<(String, String)> {
+    let texts =
+        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    env::vars_os().filter_map(texts).collect()
 }
 
 /// Puts the provider into the settings, or into a private file that the arguments name.

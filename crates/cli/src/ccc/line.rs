@@ -21,6 +21,9 @@ const OWN: [&str; 15] = [
     "-V",
 ];
 
+/// More of them, for looking after the set-up.
+const CARE: [&str; 6] = ["validate", "edit", "migrate", "doctor", "schema", "completions"];
+
 /// The client's commands. They are about its installation and have nothing to do with a provider.
 const CLIENT: [&str; 12] = [
     "agents",
@@ -60,14 +63,14 @@ pub(super) struct Start {
 
 /// Whether a word cannot be a provider's name.
 pub(super) fn is_command(word: &str) -> bool {
-    word == "supervisor-hook" || OWN.contains(&word) || CLIENT.contains(&word)
+    word == "supervisor-hook" || CARE.contains(&word) || OWN.contains(&word) || CLIENT.contains(&word)
 }
 
 pub(super) fn understand(words: Vec<OsString>) -> Line {
     let first = words.first().map(|word| word.to_string_lossy().into_owned());
     match first.as_deref() {
         Some("--") => Line::Through(words.into_iter().skip(1).collect()),
-        Some(word) if OWN.contains(&word) => Line::Own,
+        Some(word) if OWN.contains(&word) || CARE.contains(&word) => Line::Own,
         Some(word) if CLIENT.contains(&word) => Line::Through(words),
         _ => Line::Launch(start(words)),
     }
@@ -110,6 +113,7 @@ mod tests {
             ("-- list --help", Line::Through(words("list --help"))),
             ("mcp list", Line::Through(words("mcp list"))),
             ("list --json", Line::Own),
+            ("doctor --fix", Line::Own),
         ] {
             assert_eq!(understand(words(line)), meaning, "{line}");
         }

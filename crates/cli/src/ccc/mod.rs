@@ -7,16 +7,23 @@ mod add;
 mod args;
 mod audit;
 mod change;
+mod completions;
+mod doctor;
+mod edit;
 mod entry;
 mod face;
 mod launch;
 mod line;
+mod migrate;
 mod report;
 mod review;
+mod schema;
 mod show;
 mod supervise;
 mod supervisor;
+mod validate;
 
+pub(crate) use completions::command;
 pub(crate) use entry::{is_called, run};
 
 /// With it, `supervisor-hook` was called by the plugin.

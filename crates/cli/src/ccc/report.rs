@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use overtone_messages::{Lang, ccc as words};
-use overtone_providers::{Conflict, ConflictKind, Place, ProvidersError, Wanted};
+use overtone_messages::{Lang, care, ccc as words};
+use overtone_providers::{
+    Conflict, ConflictKind, Fault, FaultKind, Place, ProvidersError, Shape, Source, Wanted,
+};
 
 use crate::ui::error::Failure;
 use crate::ui::nearest::nearest;
@@ -67,16 +69,48 @@ fn none_chosen(lang: Lang, known: &[String], file: &Path) -> Failure {
     Failure::new(words::none_chosen(lang, &shown(file))).hint(hint)
 }
 
+/// What is wrong with a value of the file, and what to do about it.
+pub(super) fn fault(lang: Lang, fault: &Fault) -> (String, String) {
+    let (key, at) = (fault.key.as_str(), fault.place.to_string());
+    let what = match &fault.kind {
+        FaultKind::Wrong(Shape::Object) => words::wrong_object(lang, key, &at),
+        FaultKind::Wrong(Shape::Text) => words::wrong_text(lang, key, &at),
+        FaultKind::Wrong(Shape::ListOfTexts) => words::wrong_list(lang, key, &at),
+        FaultKind::Wrong(Shape::Boolean) => care::wrong_boolean(lang, key, &at),
+        FaultKind::Wrong(Shape::Count) => care::wrong_count(lang, key, &at),
+        FaultKind::Wrong(Shape::Amount) => care::wrong_amount(lang, key, &at),
+        FaultKind::Wrong(Shape::Checks) => care::wrong_checks(lang, key, &at),
+        FaultKind::UnknownKey => {
+            return (care::unknown_key(lang, key, &at), care::unknown_key_hint(lang));
+        }
+        FaultKind::UnknownProvider { name, known } => {
+            return parts(unknown(lang, name, known, Some(&fault.place)));
+        }
+    };
+    (what, care::mend_hint(lang))
+}
+
+/// A failure that is one of several, as what is wrong and what to do.
+pub(super) fn parts(failure: Failure) -> (String, String) {
+    match failure {
+        Failure::Told { message, hint } => (message, hint.unwrap_or_default()),
+        Failure::Output(error) => (error.to_string(), String::new()),
+        Failure::Silent(_) => (String::new(), String::new()),
+    }
+}
+
 /// How a value gets in the way, and what to do about it.
 pub(super) fn conflict(lang: Lang, conflict: &Conflict, managed: &Path) -> String {
-    let (variable, place) = (conflict.variable.as_str(), conflict.place.to_string());
+    let variable = conflict.variable.as_str();
+    let Source::File(place) = &conflict.source else {
+        return words::conflict_inherited(lang, variable);
+    };
+    let at = place.to_string();
     match conflict.kind {
-        ConflictKind::Wins if conflict.place.path == managed => {
-            words::conflict_managed(lang, variable, &place)
-        }
-        ConflictKind::Wins => words::conflict_wins(lang, variable, &place),
-        ConflictKind::StaysInForce => words::conflict_stays(lang, variable, &place),
-        ConflictKind::Replaced => words::conflict_replaced(lang, variable, &place),
+        ConflictKind::Wins if place.path == managed => words::conflict_managed(lang, variable, &at),
+        ConflictKind::Wins => words::conflict_wins(lang, variable, &at),
+        ConflictKind::StaysInForce => words::conflict_stays(lang, variable, &at),
+        ConflictKind::Replaced => words::conflict_replaced(lang, variable, &at),
     }
 }
 

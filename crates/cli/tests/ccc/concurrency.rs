@@ -18,10 +18,12 @@ fn fifty_switches_at_once_never_show_a_torn_file() {
         let reader = scope.spawn(|| watch(&world, &done));
         let start = |number: usize| world.command(&[["alpha", "beta"][number % 2]]).spawn().unwrap();
         let children: Vec<_> = (0..SWITCHES).map(start).collect();
-        for child in children {
-            Output::of(&child.wait_with_output().unwrap()).ok();
-        }
+        let ended: Vec<_> = children.into_iter().map(|child| child.wait_with_output().unwrap()).collect();
+        // Before anything is judged: the reader would go on for ever.
         done.store(true, Ordering::Relaxed);
+        for output in &ended {
+            Output::of(output).ok();
+        }
         assert!(reader.join().unwrap() > 0);
     });
     let current = world.run("current").ok().stdout;

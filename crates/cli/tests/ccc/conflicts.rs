@@ -46,3 +46,34 @@ fn a_private_file_wins_over_the_projects() {
     let output = world.run("run --isolated beta").ok();
     assert_eq!(output.stderr, "ccc: on beta, for this start only\n");
 }
+
+#[test]
+fn what_is_inherited_and_not_set_by_the_provider_stays_in_force() {
+    let world = World::new()
+        .with("ANTHROPIC_API_KEY", "own-key-of-mine")
+        .with("ANTHROPIC_BASE_URL", "https://inherited.example")
+        .with("CLAUDE_CODE_USE_BEDROCK", "1")
+        .with("CLAUDE_CODE_ENTRYPOINT", "cli")
+        .with("ANTHROPIC_MODEL", "");
+    for line in ["beta", "run --isolated beta"] {
+        let output = world.run(line).ok().stderr_has(&[
+            "warning: ANTHROPIC_API_KEY from your environment stays in force",
+            "unset ANTHROPIC_API_KEY, or set it to \"\"",
+            "warning: CLAUDE_CODE_USE_BEDROCK from your environment",
+        ]);
+        assert!(!output.stderr.contains("own-key") && !output.stderr.contains("BASE_URL"), "{output:?}");
+        assert_eq!(output.stderr.lines().filter(|line| line.starts_with("warning: ")).count(), 2);
+    }
+}
+
+#[test]
+fn what_a_settings_file_says_counts_more_than_what_is_inherited() {
+    let world = World::new().with("ANTHROPIC_API_KEY", "inherited-key").with("ANTHROPIC_MODEL", "inherited");
+    put(&world.settings(), "{\"env\": {\"ANTHROPIC_API_KEY\": \"\"}}");
+    let output = world.run("alpha").ok();
+    assert_eq!(output.stderr, "ccc: on alpha\n");
+    // The switch takes alpha's model away again, so the inherited one comes into force; a private file empties it.
+    world.run("beta --dry-run").ok().stderr_has(&["ANTHROPIC_MODEL from your environment stays in force"]);
+    let output = world.run("run --isolated beta").ok();
+    assert_eq!(output.stderr, "ccc: on beta, for this start only\n");
+}

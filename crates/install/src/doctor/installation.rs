@@ -14,16 +14,20 @@ use crate::files::{is_executable, locations};
 
 pub(super) fn client(patient: &Patient) -> Vec<Finding> {
     let Some(client) = patient.client else { return vec![Finding::NoClient] };
-    let file = SettingsFile::at(patient.place.settings());
-    let before = file.read().ok().filter(|_| file.path().exists()).map(|settings| settings.to_text());
-    let findings = ask(client);
-    if let Some(text) = before {
-        put_back(&file, &text);
-    }
-    findings
+    undisturbed(&patient.place.settings(), || ask(client))
 }
 
 /// A client's first start may rewrite the user's settings; whoever only asks leaves them as they were.
+pub fn undisturbed<T>(settings: &Path, ask: impl FnOnce() -> T) -> T {
+    let file = SettingsFile::at(settings);
+    let before = file.read().ok().filter(|_| file.path().exists()).map(|settings| settings.to_text());
+    let answer = ask();
+    if let Some(text) = before {
+        put_back(&file, &text);
+    }
+    answer
+}
+
 fn put_back(file: &SettingsFile, text: &str) {
     // A file that cannot be written is found by the check of the settings.
     let _ = file.edit(|settings| -> Result<(), SettingsError> {

@@ -1,0 +1,18 @@
+//! `ccc completions`: a script for the shell.
+
+use clap::CommandFactory;
+
+use super::args::{Cli, CompletionsArgs};
+use crate::ui::error::Done;
+use crate::ui::out;
+
+/// The command line of `ccc`, as a part of the one of `overtone`.
+pub(crate) fn command() -> clap::Command {
+    Cli::command()
+}
+
+pub(super) fn run(args: &CompletionsArgs) -> Done {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command(), "ccc", &mut script);
+    out::print(&String::from_utf8_lossy(&script))
+}
