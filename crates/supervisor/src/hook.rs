@@ -36,13 +36,13 @@ pub enum Caller {
 pub fn run_hook(environment: &Environment, caller: Caller) {
     if env::var_os("CCC_SUPERVISOR_HOOK").as_deref() == Some(OsStr::new("1")) {
         // Only the call that the specification knows has its odd answer.
-        return print(if caller == Caller::Settings { GUARD } else { NOTHING });
+        return print(if caller == Caller::Settings { GUARD } else { "" });
     }
     // The guard reports a panic itself, in one line.
     panic::set_hook(Box::new(|info| complain(&info.to_string().replace('\n', " "))));
     let answer = panic::catch_unwind(AssertUnwindSafe(|| stop(environment, caller)));
     match answer.unwrap_or_else(|_| NOTHING.to_owned()) {
-        // The round limit's answer is no output at all.
+        // Nothing to say, or the round limit's answer: no output at all.
         answer if answer.is_empty() => {}
         answer => print(&format!("{answer}\n")),
     }
@@ -58,8 +58,9 @@ fn stop(environment: &Environment, caller: Caller) -> String {
     let Some(session) = SessionId::parse(&input.session_id()) else { return refuse("no usable session_id") };
     let Some(folder) = StateFolder::from_process() else { return refuse("no state folder: HOME is not set") };
     let switched = Record::load(&folder, &session).ok().and_then(|record| record.switched());
+    // The loop has answered already, or somebody else does.
     if caller == Caller::Plugin && (switched != Some(true) || installed::in_settings()) {
-        return NOTHING.to_owned();
+        return String::new();
     }
     let (settings, problems) = Settings::from_process();
     if !switched.or(settings.enabled).unwrap_or(true) {

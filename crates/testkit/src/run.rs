@@ -67,11 +67,12 @@ impl Run {
         self.system("hook_response").collect()
     }
 
-    /// What the hooks of one event answered, in order; null for what is not JSON.
+    /// What the hooks of one event answered, in order; null for what is not JSON. Those that said nothing are left out.
     pub fn hook_answers(&self, event: &str) -> Vec<Value> {
         let answers = self.hook_events().into_iter().filter(|hook| hook["hook_event"] == event);
         let stdout = answers.map(|hook| hook["stdout"].as_str().unwrap_or_default());
-        stdout.map(|text| serde_json::from_str(text).unwrap_or_default()).collect()
+        let spoken = stdout.filter(|text| !text.trim().is_empty());
+        spoken.map(|text| serde_json::from_str(text).unwrap_or_default()).collect()
     }
 
     /// The last line of the run: its `result` as text.

@@ -29,12 +29,12 @@ fn a_session_that_is_off_is_not_reviewed() {
 fn a_session_that_is_on_is_reviewed_by_the_plugins_hook() {
     let world = World::new();
     world.reviewer_says(false, "go on");
-    assert_eq!(plugin_stop(&world).stdout, "{}\n");
+    assert_eq!(plugin_stop(&world).stdout, "");
     assert_eq!(world.files().len(), 0, "nothing is written for others");
     world.ccc(&["supervise", "on", "--session", "abc123"]);
     plugin_stop(&world).assert_block("go on");
     world.ccc(&["supervise", "off", "--session", "abc123"]);
-    assert_eq!(plugin_stop(&world).stdout, "{}\n");
+    assert_eq!(plugin_stop(&world).stdout, "");
 }
 
 #[test]
@@ -44,12 +44,12 @@ fn there_is_one_review_when_the_settings_have_the_hook_too() {
     world.ccc(&["supervise", "on", "--session", "abc123"]);
     let hook = json!({"type": "command", "command": "/usr/local/bin/ccc supervisor-hook"});
     world.put("home/.claude/settings.json", json!({"hooks": {"Stop": [{"hooks": [hook]}]}}).to_string());
-    assert_eq!(plugin_stop(&world).stdout, "{}\n");
+    assert_eq!(plugin_stop(&world).stdout, "");
     world.stop().assert_block("go on");
     assert_eq!(world.reviews(), 1);
     world.put("home/.claude/settings.json", "{}");
     world.set("CCC_ISOLATED_SUPERVISOR", "1");
-    assert_eq!(plugin_stop(&world).stdout, "{}\n");
+    assert_eq!(plugin_stop(&world).stdout, "");
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn the_plugins_hook_is_silent_inside_of_a_review() {
     let mut world = World::new();
     world.ccc(&["supervise", "on", "--session", "abc123"]);
     world.set("CCC_SUPERVISOR_HOOK", "1");
-    assert_eq!(plugin_stop(&world).json(), json!({}));
+    assert_eq!(plugin_stop(&world).stdout, "");
     assert_eq!(world.reviews(), 0);
 }
 
