@@ -29,7 +29,7 @@ pub(crate) fn actions_file(home: &Home) -> PathBuf {
 
 /// The right to be the server of a home. It goes with the process, however that ends.
 #[derive(Debug)]
-pub struct Instance {
+pub(crate) struct Instance {
     home: Home,
     _lock: File,
 }
@@ -44,11 +44,15 @@ pub struct Running {
 
 impl Instance {
     /// `None` when another process has the place.
-    pub fn claim(home: &Home) -> io::Result<Option<Self>> {
+    pub(crate) fn claim(home: &Home) -> io::Result<Option<Self>> {
         create_private_dir(&folder(home))?;
         for _ in 0..TRIES {
             if let Some(lock) = files::try_lock_file(&lock_file(home))? {
                 return Ok(Some(Self { home: home.clone(), _lock: lock }));
+            }
+            // Not only somebody who looks: waiting would mean to take over when that server ends.
+            if is_claimed(home) {
+                return Ok(None);
             }
             thread::sleep(BETWEEN);
         }
@@ -56,7 +60,7 @@ impl Instance {
     }
 
     /// Says where the server is, for those who look for it.
-    pub fn announce(&self, address: SocketAddr, version: &str) -> io::Result<()> {
+    pub(crate) fn announce(&self, address: SocketAddr, version: &str) -> io::Result<()> {
         let about = json!({
             "pid": std::process::id(), "address": address.to_string(), "version": version,
             "startedAt": clock::to_iso(clock::now()),
@@ -73,11 +77,15 @@ impl Drop for Instance {
     }
 }
 
+/// Whether some process is the server of a home, or is about to be.
+pub fn is_claimed(home: &Home) -> bool {
+    files::is_locked(&lock_file(home))
+}
+
 /// The server of a home, if there is one. A file that a crash left behind is told from a server by the lock.
 pub fn running(home: &Home) -> Option<Running> {
-    let is_held = files::is_locked(&lock_file(home));
     let text = files::read_small(&folder(home).join("server.json")).ok().flatten();
-    let about: Value = serde_json::from_str(&text.filter(|_| is_held)?).ok()?;
+    let about: Value = serde_json::from_str(&text.filter(|_| is_claimed(home))?).ok()?;
     Some(Running {
         pid: about["pid"].as_u64()?.try_into().ok()?,
         address: about["address"].as_str()?.parse().ok()?,

@@ -17,5 +17,5 @@ mod index;
 mod instance;
 mod server;
 
-pub use instance::{Instance, Running, running, token};
+pub use instance::{Running, is_claimed, running, token};
 pub use server::{Options, ServeError, serve};

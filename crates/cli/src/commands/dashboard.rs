@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use overtone_dashboard::{Options, Running, ServeError, running, serve, token};
+use overtone_dashboard::{Options, Running, ServeError, is_claimed, running, serve, token};
 use overtone_messages::dashboard as words;
 use overtone_store::Home;
 use rustix::process::{Pid, Signal, kill_process};
@@ -97,7 +97,8 @@ fn start(context: &Context, args: &DashboardArgs, home: &Home) -> Result<Running
         if let Some(server) = running(home) {
             return Ok(server);
         }
-        if child.try_wait().is_ok_and(|ended| ended.is_some()) {
+        // Another one that started at the same time may be faster.
+        if child.try_wait().is_ok_and(|ended| ended.is_some()) && !is_claimed(home) {
             break;
         }
         thread::sleep(LOOK_EVERY);

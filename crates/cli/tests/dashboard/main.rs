@@ -1,0 +1,16 @@
+//! The dashboard's server as a child process, asked over real connections.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a test may panic, and it prepares its files without the store it is testing"
+)]
+
+mod api;
+mod http;
+mod lifecycle;
+mod live;
+mod security;
+mod steering;
+mod world;
