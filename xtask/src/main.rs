@@ -8,6 +8,7 @@ mod e2e;
 mod elf;
 mod error;
 mod layers;
+mod load;
 mod shell;
 mod tools;
 mod tree;
@@ -54,6 +55,10 @@ enum Task {
     /// instructions, memory and behaviour decide the exit code; wall time depends on the machine's load and
     /// decides only with --strict.
     Bench(bench::Options),
+    /// Put the dashboard under load and hold it against its bars
+    ///
+    /// 1,000 sessions with 1,000,000 events on disk; 200 listeners while 500 events arrive every second.
+    Load(load::Options),
     /// Run the end-to-end tests: the real Claude Code clients against a scripted API on loopback
     ///
     /// Fetches the versions of crates/testkit/clients.txt with npm when they are missing, builds the dev binary and
@@ -69,6 +74,7 @@ fn main() -> ExitCode {
         Task::Codegen { check: false } => codegen::write(),
         Task::Dist => dist::run(),
         Task::Bench(options) => bench::run(&options),
+        Task::Load(options) => load::run(&options),
         Task::E2e(options) => e2e::run(&options),
     };
     match outcome {

@@ -20,6 +20,9 @@ const LOOK_AGAIN: Duration = Duration::from_secs(3);
 /// Without watches everything is looked at this often, while somebody listens.
 const POLL: Duration = Duration::from_secs(1);
 
+/// Sessions that are looked at in one go.
+const AT_ONCE: usize = 64;
+
 /// A watch on the sessions. It begins before they are read for the first time, so that nothing falls in between.
 #[derive(Debug)]
 pub(crate) struct Watch {
@@ -141,10 +144,12 @@ impl App {
     fn tell(&self, sessions: HashMap<SessionId, Changed>, all: bool) {
         self.touch();
         let sessions = if all { self.everything() } else { sessions };
-        for (id, changed) in sessions {
-            // A session at a time, so that nobody waits long for the index.
+        let sessions: Vec<_> = sessions.into_iter().collect();
+        // Together, since every listener is woken for each batch; and not too many, since others wait for the index.
+        for some in sessions.chunks(AT_ONCE) {
             let mut index = self.index();
-            let news = index.refresh(&self.home, &id, changed);
+            let refresh = |(id, changed): &(SessionId, Changed)| index.refresh(&self.home, id, *changed);
+            let news: Vec<_> = some.iter().flat_map(refresh).collect();
             self.hub.publish(&news);
         }
     }

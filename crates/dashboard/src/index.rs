@@ -131,9 +131,14 @@ fn without_activity(json: &Value) -> Value {
     json
 }
 
-/// Where the whole lines of a timeline end now.
+/// Where the whole lines of a timeline end now. Mostly the last byte tells.
 fn end_of(summary: &Summary) -> u64 {
-    let lines = overtone_view::Backwards::open(&summary.session.timeline_file());
+    let path = summary.session.timeline_file();
+    let tail = overtone_store::files::read_tail(&path, 1).ok().flatten();
+    if tail.is_some_and(|(bytes, _)| bytes == b"\n") {
+        return summary.timeline_bytes;
+    }
+    let lines = overtone_view::Backwards::open(&path);
     lines.ok().flatten().map_or(0, |lines| lines.end())
 }
 
