@@ -1,6 +1,9 @@
 //! The sessions, as they were when last looked at.
 
 use std::collections::HashMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::sync::Arc;
 
 use overtone_engine::settings::Settings;
@@ -131,15 +134,24 @@ fn without_activity(json: &Value) -> Value {
     json
 }
 
-/// Where the whole lines of a timeline end now. Mostly the last byte tells.
+/// Where the whole lines of a timeline end now. Mostly one byte tells.
 fn end_of(summary: &Summary) -> u64 {
     let path = summary.session.timeline_file();
-    let tail = overtone_store::files::read_tail(&path, 1).ok().flatten();
-    if tail.is_some_and(|(bytes, _)| bytes == b"\n") {
+    if ends_a_line(&path, summary.timeline_bytes) {
         return summary.timeline_bytes;
     }
     let lines = overtone_view::Backwards::open(&path);
     lines.ok().flatten().map_or(0, |lines| lines.end())
+}
+
+fn ends_a_line(path: &Path, at: u64) -> bool {
+    let mut byte = [0];
+    // Something else in its place is not opened: a pipe would hang.
+    let is_file = path.symlink_metadata().is_ok_and(|about| about.is_file());
+    is_file
+        && at > 0
+        && File::open(path).is_ok_and(|file| file.read_exact_at(&mut byte, at - 1).is_ok())
+        && byte == *b"\n"
 }
 
 /// All events from a place on. A timeline that has become shorter is another one and is told from its beginning.
