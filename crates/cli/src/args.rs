@@ -4,6 +4,7 @@
 mod demo;
 mod help;
 mod names;
+mod remote;
 mod since;
 
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use clap_complete::Shell;
 
 pub(crate) use demo::DemoArgs;
 use names::{Names, categories};
+pub(crate) use remote::{RemoteAction, RemoteArgs};
 pub(crate) use since::Since;
 
 /// Makes Claude Code work like a disciplined development team.
@@ -59,6 +61,7 @@ pub(crate) enum Command {
     SubagentStatusline,
     /// Show every session live in the browser, and steer them
     Dashboard(DashboardArgs),
+    Remote(RemoteArgs),
     Completions(CompletionsArgs),
 }
 

@@ -61,6 +61,7 @@ fn dispatch(context: &Context, command: Command) -> Done {
             Ok(())
         }
         Command::Dashboard(args) => commands::dashboard::run(context, &args),
+        Command::Remote(args) => commands::remote::run(context, &args),
         Command::Completions(args) => commands::completions::run(&args),
     }
 }

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use overtone_engine::settings::Settings;
 use overtone_engine::state::Millis;
 use overtone_messages::Lang;
+use overtone_remote::Remote;
 use overtone_store::{Home, SessionId, clock};
 use overtone_view::{AgentUsage, Tale};
 
@@ -35,6 +36,8 @@ pub(crate) struct App {
     pub(crate) started: Millis,
     pub(crate) is_told: bool,
     pub(crate) hub: Hub,
+    /// Only when notifications are configured.
+    pub(crate) remote: OnceLock<Remote>,
     index: Mutex<Index>,
     pub(crate) tales: Mutex<HashMap<SessionId, KnownTale>>,
     pub(crate) usages: Mutex<HashMap<PathBuf, KnownUsage>>,
@@ -70,6 +73,7 @@ impl App {
             started: clock::now(),
             is_told: setup.is_told,
             hub: Hub::new(),
+            remote: OnceLock::new(),
             index: Mutex::new(index),
             tales: Mutex::default(),
             usages: Mutex::default(),

@@ -85,7 +85,7 @@ fn follow(app: &App, folder: &Path, changes: &Receiver<notify::Result<notify::Ev
 fn poll(app: &App) {
     loop {
         thread::sleep(POLL);
-        if app.hub.listeners() > 0 {
+        if app.is_followed() {
             app.tell(HashMap::new(), true);
         }
     }
@@ -150,7 +150,7 @@ impl App {
             let mut index = self.index();
             let refresh = |(id, changed): &(SessionId, Changed)| index.refresh(&self.home, id, *changed);
             let news: Vec<_> = some.iter().flat_map(refresh).collect();
-            self.hub.publish(&news);
+            self.publish(&news);
         }
     }
 
@@ -164,6 +164,6 @@ impl App {
     fn look_again(&self) {
         let mut index = self.index();
         let news = index.refresh_open(&self.home);
-        self.hub.publish(&news);
+        self.publish(&news);
     }
 }

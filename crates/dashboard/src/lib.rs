@@ -15,6 +15,7 @@ mod guard;
 mod hub;
 mod index;
 mod instance;
+mod remote;
 mod server;
 
 pub use instance::{Running, is_claimed, running, token};

@@ -19,6 +19,7 @@ use crate::api;
 use crate::app::{App, Setup};
 use crate::follow::Watch;
 use crate::instance::{Instance, token};
+use crate::remote;
 
 /// More at once wait until others have gone.
 const MAX_CONNECTIONS: usize = 1024;
@@ -98,6 +99,7 @@ async fn run(options: Options, instance: Instance, ready: impl FnOnce(SocketAddr
         is_told: watch.is_told(),
         home: options.home,
     }));
+    remote::start(&app);
     watch.follow(Arc::clone(&app));
     instance.announce(address, options.version)?;
     ready(address);
@@ -106,6 +108,10 @@ async fn run(options: Options, instance: Instance, ready: impl FnOnce(SocketAddr
         () = accept(listener, router) => {}
         () = ended() => {}
         () = unused(&app, options.idle) => {}
+    }
+    if let Some(remote) = app.remote.get() {
+        // Before another server may take over.
+        remote.stop();
     }
     Ok(())
 }
@@ -181,7 +187,7 @@ async fn unused(app: &App, limit: Option<Duration>) {
     let Some(limit) = limit else { return std::future::pending().await };
     loop {
         tokio::time::sleep(LOOK_EVERY.min(limit)).await;
-        if app.idle_for() >= limit {
+        if app.idle_for() >= limit && !app.is_needed_afar() {
             return;
         }
     }

@@ -8,7 +8,7 @@ use overtone_store::config::Config;
 use overtone_store::{Home, files};
 
 /// What the server may know of our environment. Keys are not among it.
-const PASSED_ON: [&str; 9] = [
+const PASSED_ON: [&str; 14] = [
     "HOME",
     "OVERTONE_HOME",
     "OVERTONE_LANG",
@@ -18,6 +18,11 @@ const PASSED_ON: [&str; 9] = [
     "CLAUDE_CONFIG_DIR",
     "LANG",
     "LC_ALL",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "NO_PROXY",
+    "NODE_EXTRA_CA_CERTS",
+    "SSL_CERT_FILE",
 ];
 
 pub(crate) fn start(home: &Home) {

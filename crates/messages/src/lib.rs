@@ -19,6 +19,7 @@ mod lang;
 pub mod looping;
 pub mod page;
 pub mod prompt;
+pub mod remote;
 pub mod supervisor;
 pub mod tools;
 
@@ -40,6 +41,7 @@ pub fn samples(lang: Lang) -> Vec<Sample> {
         looping::samples,
         page::samples,
         prompt::samples,
+        remote::samples,
         supervisor::samples,
         tools::samples,
     ];

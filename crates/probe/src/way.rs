@@ -18,7 +18,7 @@ const CERTIFICATE_FILES: [&str; 2] = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"];
 const MAX_BUNDLE: u64 = 8 * 1024 * 1024;
 
 /// The variables that a network asks for.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Way {
     https_proxy: Option<String>,
     http_proxy: Option<String>,
@@ -53,7 +53,8 @@ impl Way {
         }
     }
 
-    pub(crate) fn tls(&self) -> Result<TlsConfig, Outcome> {
+    /// Whom to believe: the well-known authorities, and those that the person names.
+    pub fn tls(&self) -> Result<TlsConfig, Outcome> {
         let known = webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter();
         let mut roots: Vec<_> = known.map(|root| Certificate::from_der(root).to_owned()).collect();
         for (variable, file) in &self.certificates {

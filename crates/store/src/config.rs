@@ -212,6 +212,11 @@ impl Config {
         self.own_value(key).is_some_and(|value| !key.accepts(value))
     }
 
+    /// A group of keys that another room understands.
+    pub fn section(&self, name: &str) -> Option<&Value> {
+        self.document.get(name)
+    }
+
     fn whole(&self, name: &str) -> u32 {
         let value = Key::find(name).map(|key| self.value(key)).and_then(|value| value.as_u64());
         value.and_then(|n| u32::try_from(n).ok()).unwrap_or_default()

@@ -42,21 +42,28 @@ pub fn audit(folder: &StateFolder, session: &SessionId) -> io::Result<Option<Vec
 
 /// Every session that was reviewed, the last one first.
 pub fn audits(folder: &StateFolder) -> io::Result<Vec<Audited>> {
-    let entries = match fs::read_dir(folder.path()) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries?,
+    let audited = |(session, last): (SessionId, SystemTime)| {
+        let rounds = audit(folder, &session).ok()??;
+        Some(Audited { session, rounds, last })
     };
-    let mut found: Vec<_> = entries.flatten().filter_map(|entry| audited(folder, &entry)).collect();
+    let mut found: Vec<_> = trails(folder)?.into_iter().filter_map(audited).collect();
     found.sort_by_key(|session| std::cmp::Reverse(session.last));
     Ok(found)
 }
 
-fn audited(folder: &StateFolder, entry: &fs::DirEntry) -> Option<Audited> {
+/// Who was reviewed and when last, in no order, without reading the rounds.
+pub fn trails(folder: &StateFolder) -> io::Result<Vec<(SessionId, SystemTime)>> {
+    let entries = match fs::read_dir(folder.path()) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    Ok(entries.flatten().filter_map(|entry| trail(&entry)).collect())
+}
+
+fn trail(entry: &fs::DirEntry) -> Option<(SessionId, SystemTime)> {
     let name = entry.file_name().into_string().ok()?;
     let session = SessionId::parse(name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?)?;
-    let last = entry.metadata().ok()?.modified().ok()?;
-    let rounds = audit(folder, &session).ok()??;
-    Some(Audited { session, rounds, last })
+    Some((session, entry.metadata().ok()?.modified().ok()?))
 }
 
 /// Takes away what belongs to sessions that were not reviewed for a long time.

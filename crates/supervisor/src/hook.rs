@@ -18,7 +18,7 @@ use crate::examine::{Case, Examined};
 use crate::folder::StateFolder;
 use crate::record::{Record, RecordError};
 use crate::review::NoReview;
-use crate::round::{Round, describe, keep};
+use crate::round::{Round, beyond_limit, describe, keep, was_blocked};
 use crate::secrets::Secrets;
 use crate::settings::Settings;
 use crate::{installed, looping, narrate, request, tree};
@@ -107,12 +107,20 @@ impl Scene {
             Ok(Opening::LimitReached) => {
                 self.log("supervisor-hook iteration limit reached", &format!("iteration={limit}"));
                 narrate::say(&words::limit_reached(self.lang, limit));
+                self.keep_limit(limit);
                 return String::new();
             }
             Err(error) => Err(NoReview::CannotCount(error)),
         };
         narrate::end(&review, self.lang);
         answer::render(&review, input.background_agents().is_some(), self.lang)
+    }
+
+    /// Work that was sent back and goes unreviewed now is in the trail, too: once, and not after an approval.
+    fn keep_limit(&self, limit: u32) {
+        if was_blocked(&self.folder, &self.session) {
+            keep(&self.folder, &self.session, &beyond_limit(&self.settings, limit, self.lang));
+        }
     }
 
     /// Counts the round and pins the request, if there is one to pin.

@@ -34,7 +34,7 @@ mod toggle;
 mod tree;
 mod verdict;
 
-pub use audit::{Audited, audit, audits};
+pub use audit::{Audited, audit, audits, trails};
 pub use folder::StateFolder;
 pub use headless::{Outcome, Reviewed, review};
 pub use hook::{Caller, run_hook};

@@ -1,6 +1,6 @@
 //! A round as it is written into the audit trail.
 
-use overtone_messages::Lang;
+use overtone_messages::{Lang, supervisor as words};
 use overtone_store::{SessionId, clock};
 use serde_json::{Value, json};
 
@@ -38,6 +38,28 @@ pub(crate) fn describe(round: &Round<'_>, examined: &Examined, lang: Lang) -> Va
         "cost_usd": examined.cost_usd,
         "seconds": examined.took.as_secs_f64(),
     })
+}
+
+/// A stop that was not looked at, since there were `limit` rounds already.
+pub(crate) fn beyond_limit(settings: &Settings, limit: u32, lang: Lang) -> Value {
+    json!({
+        "time": clock::to_iso(clock::now()),
+        "round": limit,
+        "outcome": "not-reviewed",
+        "reason": "limit",
+        "feedback": words::limit_reached(lang, limit),
+        "evidence": [],
+        "provider": settings.provider,
+        "model": settings.model,
+        "cost_usd": 0.0,
+        "seconds": 0.0,
+    })
+}
+
+/// Whether the last round found work left to do.
+pub(crate) fn was_blocked(folder: &StateFolder, session: &SessionId) -> bool {
+    let rounds = audit::audit(folder, session).ok().flatten().unwrap_or_default();
+    rounds.last().is_some_and(|round| round["outcome"] == "block")
 }
 
 /// Writes it down. A trail that cannot be written is told and changes nothing else.

@@ -49,6 +49,10 @@ fn the_rounds_can_be_limited() {
     let output = world.stop();
     assert_eq!(output.stdout, "");
     output.assert_told(&["2 次迭代上限"]);
+    // That it was let go is in the trail, once.
+    assert_eq!(world.stop().stdout, "");
+    let reasons: Vec<_> = world.trail().iter().map(|round| round["reason"].clone()).collect();
+    assert_eq!(reasons, [json!(null), json!(null), json!("limit")]);
 }
 
 #[test]
@@ -62,6 +66,7 @@ fn an_approval_ends_the_count_for_the_next_request_only() {
     assert_eq!(world.record()["count"], 2);
     // Still the same turn: the limit holds.
     assert_eq!(world.stop_with("stop_hook_active", json!(true)).stdout, "");
+    assert_eq!(world.trail().len(), 2);
     world.reviewer_says(false, "b");
     world.stop().assert_block("b");
     assert_eq!(world.record()["count"], 1);

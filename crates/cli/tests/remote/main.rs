@@ -1,0 +1,17 @@
+//! Notifications and commands from afar: the real server as a child process, real sessions made by the real hooks, and
+//! services on 127.0.0.1 that write down what they are told.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a test may panic, and it prepares its files without the store it is testing"
+)]
+
+mod check;
+mod commands;
+mod delivery;
+mod events;
+mod restart;
+mod service;
+mod world;
