@@ -59,6 +59,7 @@ pub(crate) enum Command {
     /// Print the rows of Claude Code's list of agents, from its JSON on stdin
     #[command(after_help = help::SUBAGENT_STATUSLINE)]
     SubagentStatusline,
+    Top(TopArgs),
     /// Show every session live in the browser, and steer them
     Dashboard(DashboardArgs),
     Remote(RemoteArgs),
@@ -179,6 +180,17 @@ pub(crate) struct TimelineArgs {
     pub(crate) limit: Option<usize>,
     #[command(flatten)]
     pub(crate) session: SessionArgs,
+}
+
+/// Show every session live in the terminal, and stop or resume them
+#[derive(Debug, Args)]
+#[command(after_help = help::TOP)]
+pub(crate) struct TopArgs {
+    /// Print one frame as plain text and end
+    #[arg(long)]
+    pub(crate) once: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 /// Show how often stages pass at once, and how long they take

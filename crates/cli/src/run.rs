@@ -60,6 +60,7 @@ fn dispatch(context: &Context, command: Command) -> Done {
             commands::statusline::rows::run(&context.environment);
             Ok(())
         }
+        Command::Top(args) => commands::top::run(context, &args),
         Command::Dashboard(args) => commands::dashboard::run(context, &args),
         Command::Remote(args) => commands::remote::run(context, &args),
         Command::Completions(args) => commands::completions::run(&args),

@@ -8,9 +8,8 @@ use std::sync::Arc;
 
 use overtone_engine::settings::Settings;
 use overtone_store::{Home, SessionId};
-use overtone_supervisor::{StateFolder, audit};
-use overtone_view::{Direction, Query, Skipped, Summary, read_page};
-use serde_json::{Value, json};
+use overtone_view::{Direction, Query, Skipped, Summary, Supervision, read_page, supervised};
+use serde_json::Value;
 
 use crate::hub::News;
 
@@ -59,7 +58,8 @@ impl Index {
     }
 
     fn put(&mut self, summary: Summary, told: u64) -> Arc<Value> {
-        let json = Arc::new(with_supervisor(&summary, &self.settings));
+        let supervision = Supervision::load(&summary);
+        let json = Arc::new(supervised(&summary, supervision.as_ref(), &self.settings));
         let entry = Entry { json: Arc::clone(&json), told, summary };
         self.sessions.insert(entry.summary.session.id().clone(), entry);
         json
@@ -177,20 +177,4 @@ fn events(home: &Home, id: &SessionId, from: u64) -> (Vec<News>, u64) {
         }
         at = page.newer;
     }
-}
-
-fn with_supervisor(summary: &Summary, settings: &Settings) -> Value {
-    let mut json = summary.to_json(settings);
-    let rounds = if summary.state.is_open() { rounds(summary.session.id()) } else { Vec::new() };
-    json["supervisor"] = match rounds.last() {
-        Some(last) => json!({ "rounds": rounds.len(), "last": last["outcome"] }),
-        None => Value::Null,
-    };
-    json
-}
-
-/// What the supervisor found in a session.
-pub(crate) fn rounds(id: &SessionId) -> Vec<Value> {
-    let folder = StateFolder::from_process();
-    folder.and_then(|folder| audit(&folder, id).ok().flatten()).unwrap_or_default()
 }

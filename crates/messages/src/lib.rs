@@ -22,6 +22,7 @@ pub mod prompt;
 pub mod remote;
 pub mod supervisor;
 pub mod tools;
+pub mod top;
 
 pub use catalogue::Sample;
 pub use labels::{event_label, shelf_label, stage_label, stage_name, workflow_purpose};
@@ -44,6 +45,7 @@ pub fn samples(lang: Lang) -> Vec<Sample> {
         remote::samples,
         supervisor::samples,
         tools::samples,
+        top::samples,
     ];
     rooms.iter().flat_map(|room| room(lang)).collect()
 }

@@ -9,6 +9,7 @@ mod page;
 mod registry;
 mod spans;
 mod summary;
+mod supervision;
 mod tale;
 mod usage;
 
@@ -18,5 +19,6 @@ pub use page::{Direction, Page, Query, Seen, read_page};
 pub use registry::registry;
 pub use spans::spans;
 pub use summary::{Skipped, State, Summary};
+pub use supervision::{Supervision, rounds, supervised, supervisor_switch};
 pub use tale::{AgentRun, Tale, read_tale};
 pub use usage::{AgentUsage, Tokens, agent_usage};

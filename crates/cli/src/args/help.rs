@@ -7,6 +7,7 @@ Examples:
   overtone init standard --feature login   start a workflow in this session
   overtone status                          where it stands, what comes next
   overtone timeline --follow               watch what happens
+  overtone top                             every session live in the terminal
   overtone config set language en          zh-TW, zh-CN or en
 
 Inside Claude Code: /ot:auto <wish> chooses the workflow and runs it.
@@ -71,6 +72,18 @@ Examples:
   overtone timeline --follow --json | jq .type
 
 Times are UTC. With --json every line is one event, as it was recorded.";
+
+pub(super) const TOP: &str = "\
+Examples:
+  overtone top
+  overtone top --once                 one frame, for scripts and pipes
+  watch overtone top --once
+  overtone top --json | jq -r '.[] | select(.needsPerson) | .project'
+
+Keys: arrows select, Enter shows the whole session, f filters, / searches,
+s stops and r resumes after a question, ? explains the rest, q ends it.
+Reads the session files itself; no dashboard is needed. Colours follow
+NO_COLOR.";
 
 pub(super) const STATS: &str = "\
 Examples:

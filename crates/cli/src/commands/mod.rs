@@ -18,6 +18,7 @@ pub(crate) mod status;
 pub(crate) mod statusline;
 pub(crate) mod stop;
 pub(crate) mod timeline;
+pub(crate) mod top;
 pub(crate) mod uninstall;
 pub(crate) mod up;
 pub(crate) mod validate;

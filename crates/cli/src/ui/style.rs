@@ -32,7 +32,8 @@ impl Palette {
         Self { on: false }
     }
 
-    fn is_refused() -> bool {
+    /// Whether the person wants no colours anywhere.
+    pub(crate) fn is_refused() -> bool {
         env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
     }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
-use terminal_size::{Width, terminal_size_of};
+use terminal_size::{Height, Width, terminal_size_of};
 
 /// Whether a person could type something.
 #[allow(clippy::disallowed_methods, reason = "nothing is read: only what it is connected to is asked")]
@@ -12,7 +12,12 @@ pub(crate) fn stdin_is_terminal() -> bool {
 
 /// How many columns stdout has; `None` when it is no terminal.
 pub(crate) fn columns() -> Option<usize> {
-    terminal_size_of(io::stdout()).map(|(Width(columns), _)| usize::from(columns))
+    size().map(|(columns, _)| usize::from(columns))
+}
+
+/// Columns and lines of stdout; `None` when it is no terminal.
+pub(crate) fn size() -> Option<(u16, u16)> {
+    terminal_size_of(io::stdout()).map(|(Width(columns), Height(lines))| (columns, lines))
 }
 
 /// Whether a person can be asked.

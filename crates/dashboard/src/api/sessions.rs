@@ -13,14 +13,14 @@ use overtone_store::files;
 use overtone_view::{
     AgentRun, AgentUsage, Direction, Seen, Skipped, State as Stage, Summary, Tokens, agent_usage,
 };
-use overtone_view::{read_page, spans};
+use overtone_view::{read_page, rounds, spans};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Shared, aside, session};
 use crate::app::{App, lock};
 use crate::error::{Answer, ApiError};
-use crate::index::{self, Entry};
+use crate::index::Entry;
 
 const DEFAULT_LIMIT: usize = 50;
 const MAX_LIMIT: usize = 500;
@@ -109,7 +109,7 @@ fn detail(app: &App, summary: &Summary) -> Value {
     let (settings, id) = (&app.settings, summary.session.id());
     let mut object = summary.to_json(settings);
     let events = last_events(summary);
-    let rounds = index::rounds(id);
+    let rounds = rounds(id);
     let workflow = summary.workflow.as_ref();
     let count = |count: Option<u32>, limit: u32| json!({ "count": count.unwrap_or(0), "limit": limit });
     object["failures"] = count(workflow.map(|w| w.fail_count), settings.max_failures);

@@ -1,0 +1,64 @@
+//! Texts that fit: counted in columns, where a zh character takes two.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Control characters become blanks: no file may move the cursor or change colours.
+pub(super) fn clean(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
+/// Cut to so many columns, with a sign that it was.
+pub(super) fn fit(text: &str, columns: usize) -> String {
+    let text = clean(text);
+    if text.width() <= columns {
+        return text;
+    }
+    let mut taken = 0;
+    let fits = |c: &char| {
+        taken += c.width().unwrap_or(0);
+        taken < columns
+    };
+    let cut: String = text.chars().take_while(fits).collect();
+    if columns == 0 { String::new() } else { cut + "…" }
+}
+
+/// Exactly so many columns.
+pub(super) fn column(text: &str, columns: usize) -> String {
+    let text = fit(text, columns);
+    let blank = columns.saturating_sub(text.width());
+    text + &" ".repeat(blank)
+}
+
+/// `12s`, `5m`, `3h`, `12d`.
+pub(super) fn age(millis: i64) -> String {
+    let seconds = millis.max(0) / 1000;
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m", seconds / 60),
+        3_600..86_400 => format!("{}h", seconds / 3_600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_kept() {
+        assert_eq!(column("規劃", 6), "規劃  ");
+        assert_eq!(column("規劃架構", 6), "規劃… ");
+        assert_eq!(column("規劃架構", 7), "規劃架…");
+        assert_eq!(column("plan", 3), "pl…");
+        assert_eq!(fit("x", 0), "");
+        assert_eq!(fit("a\u{1b}[2J\nb", 20), "a [2J b");
+        for columns in 0..12 {
+            assert_eq!(column("新增會記住我的登入頁", columns).width(), columns);
+        }
+    }
+
+    #[test]
+    fn ages_are_short() {
+        assert_eq!([age(-1), age(61_000), age(7_200_000), age(864_000_000)], ["0s", "1m", "2h", "10d"]);
+    }
+}

@@ -1,0 +1,35 @@
+//! What a text means; how it looks follows from it. Without colours the marks tell the states apart.
+
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::Span;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tone {
+    Plain,
+    Faint,
+    Strong,
+    Good,
+    Busy,
+    Warning,
+    Bad,
+}
+
+impl Tone {
+    pub(super) fn style(self, colours: bool) -> Style {
+        let (colour, modifier) = match self {
+            Self::Plain => (None, Modifier::empty()),
+            Self::Faint => (None, Modifier::DIM),
+            Self::Strong => (None, Modifier::BOLD),
+            Self::Good => (Some(Color::Green), Modifier::empty()),
+            Self::Busy => (Some(Color::Cyan), Modifier::BOLD),
+            Self::Warning => (Some(Color::Yellow), Modifier::empty()),
+            Self::Bad => (Some(Color::Red), Modifier::BOLD),
+        };
+        let style = Style::new().add_modifier(modifier);
+        colour.filter(|_| colours).map_or(style, |colour| style.fg(colour))
+    }
+
+    pub(super) fn paint(self, text: impl Into<String>, colours: bool) -> Span<'static> {
+        Span::styled(text.into(), self.style(colours))
+    }
+}

@@ -1,0 +1,99 @@
+//! What is on the screen, in several sizes and languages.
+
+mod common;
+
+use common::{Disk, loaded, screen, state, terminal};
+use overtone_messages::Lang;
+use overtone_top::{Effect, State, plain, press};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::layout::Size;
+use ratatui::style::Color;
+use unicode_width::UnicodeWidthStr;
+
+fn keys(mut state: State, keys: &str) -> State {
+    for key in keys.chars() {
+        let code = if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) };
+        let (next, effect) = press(state, KeyEvent::new(code, KeyModifiers::NONE));
+        assert_eq!(effect, Effect::None);
+        state = next;
+    }
+    loaded(state)
+}
+
+fn shown(lang: Lang, columns: u16, rows: u16, typed: &str) -> String {
+    let disk = Disk::full();
+    screen(&keys(state(&disk, lang, columns, rows, false), typed), columns, rows)
+}
+
+#[test]
+fn the_list_at_80_by_24() {
+    insta::assert_snapshot!("list_80x24_zh_tw", shown(Lang::ZhTw, 80, 24, "j"));
+    insta::assert_snapshot!("list_80x24_zh_cn", shown(Lang::ZhCn, 80, 24, "j"));
+    insta::assert_snapshot!("list_80x24_en", shown(Lang::En, 80, 24, "j"));
+}
+
+#[test]
+fn the_smallest_and_a_large_screen() {
+    insta::assert_snapshot!("list_60x15_zh_tw", shown(Lang::ZhTw, 60, 15, ""));
+    insta::assert_snapshot!("list_60x15_en_end", shown(Lang::En, 60, 15, "G"));
+    insta::assert_snapshot!("list_160x40_en", shown(Lang::En, 160, 40, "j"));
+}
+
+#[test]
+fn the_whole_session_the_help_and_the_questions() {
+    insta::assert_snapshot!("detail_80x24_zh_tw", shown(Lang::ZhTw, 80, 24, "j\n"));
+    insta::assert_snapshot!("detail_60x15_en", shown(Lang::En, 60, 15, "j\n"));
+    insta::assert_snapshot!("help_60x15_en", shown(Lang::En, 60, 15, "?"));
+    insta::assert_snapshot!("help_80x24_zh_cn", shown(Lang::ZhCn, 80, 24, "?"));
+    insta::assert_snapshot!("stop_80x24_zh_tw", shown(Lang::ZhTw, 80, 24, "s"));
+    insta::assert_snapshot!("search_80x24_en", shown(Lang::En, 80, 24, "f/登入"));
+}
+
+#[test]
+fn one_frame_as_text() {
+    let disk = Disk::full();
+    insta::assert_snapshot!("plain_100_en", plain(state(&disk, Lang::En, 100, 1, true), None));
+    let cut = plain(state(&disk, Lang::En, 60, 1, true), Some(5));
+    assert_eq!(cut.lines().count(), 5, "{cut}");
+}
+
+/// Whatever the size, no line is longer than the screen and nothing panics.
+#[test]
+fn every_size_holds() {
+    let disk = Disk::full();
+    for lang in Lang::ALL {
+        let base = state(&disk, lang, 80, 24, true);
+        for (columns, rows) in (1..130).step_by(3).flat_map(|c| [(c, 1), (c, 7), (c, 15), (c, 24), (c, 50)]) {
+            for typed in ["", "G", "\n", "?", "s", "/x"] {
+                let mut sized = base.clone();
+                sized.resize(Size::new(columns, rows));
+                let state = keys(sized, typed);
+                let screen = screen(&state, columns, rows);
+                let widest = screen.lines().map(UnicodeWidthStr::width).max().unwrap();
+                assert!(widest <= usize::from(columns), "{columns}x{rows} {typed:?}:\n{screen}");
+            }
+        }
+    }
+}
+
+#[test]
+fn colours_only_where_they_are_wanted() {
+    let disk = Disk::full();
+    for wanted in [true, false] {
+        let terminal = terminal(&state(&disk, Lang::En, 100, 30, wanted), 100, 30);
+        let cells = &terminal.backend().buffer().content;
+        let coloured = cells.iter().any(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset);
+        assert_eq!(coloured, wanted);
+    }
+}
+
+#[test]
+fn names_stand_in_columns_whatever_their_letters() {
+    let screen = shown(Lang::ZhTw, 100, 30, "");
+    let at = |word: &str| {
+        let line = screen.lines().find(|line| line.contains(word)).unwrap();
+        line[..line.find(word).unwrap()].width()
+    };
+    assert_eq!(at("quick  "), at("standard  "), "{screen}");
+    assert_eq!(at("quick  "), at("secure  "), "{screen}");
+}
