@@ -37,7 +37,16 @@ impl Settings {
         let places = Places::resolve(&|name| env::var_os(name));
         let config = places.and_then(|places| Config::load(&places.config_file()));
         let (mut settings, problems) = match config {
-            Ok(config) => Self::parse(config.supervisor().as_ref()),
+            Ok(config) => {
+                let (settings, problems) = Self::parse(config.supervisor().as_ref());
+                (
+                    settings.on_own_provider(
+                        env::var("CCC_PROVIDER").ok(),
+                        config.current().ok().flatten().as_deref(),
+                    ),
+                    problems,
+                )
+            }
             Err(error) => (Self::parse(None).0, vec![error.summary()]),
         };
         settings.apply(&|name| env::var(name).ok());
@@ -67,6 +76,13 @@ impl Settings {
             max_budget_usd: reader.take("max_budget_usd", dollars),
         };
         (settings, reader.problems)
+    }
+
+    /// Another terminal may have switched to another provider since this session was started on `own`.
+    fn on_own_provider(mut self, own: Option<String>, current: Option<&str>) -> Self {
+        let moved = own.filter(|own| !own.is_empty() && current != Some(own));
+        self.provider = self.provider.take().or(moved);
+        self
     }
 
     fn apply(&mut self, variable: &dyn Fn(&str) -> Option<String>) {
@@ -155,6 +171,18 @@ mod tests {
         assert_eq!(settings, Settings::parse(None).0);
         assert_eq!(problems.len(), 7);
         assert_eq!(Settings::parse(Some(&json!([]))).1, ["supervisor"]);
+    }
+
+    #[test]
+    fn a_session_keeps_its_provider_when_others_switch() {
+        let provider = |block: Value, own: &str, current: &str| {
+            let settings = Settings::parse(Some(&block)).0;
+            settings.on_own_provider(Some(own.to_owned()), Some(current)).provider
+        };
+        assert_eq!(provider(json!({}), "a", "a"), None);
+        assert_eq!(provider(json!({}), "a", "b").as_deref(), Some("a"));
+        assert_eq!(provider(json!({"provider": "c"}), "a", "b").as_deref(), Some("c"));
+        assert_eq!(provider(json!({}), "", "b"), None);
     }
 
     #[test]

@@ -42,8 +42,7 @@ pub(super) fn run(face: &Face, start: &Start) -> Done {
     if start.dry_run {
         return rehearse(face, &choice, &wanted, &client, &arguments);
     }
-    let variables =
-        if choice.isolated { supervisor::isolated_variables(&config, &choice.name) } else { Vec::new() };
+    let variables = supervisor::variables(&config, &choice.name, choice.isolated);
     let arguments = prepare(face, &choice, &wanted, arguments)?;
     if let Some(notice) = supervisor::notice(&config, face.lang) {
         say(&notice);

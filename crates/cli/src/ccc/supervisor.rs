@@ -29,9 +29,12 @@ pub(super) fn settings(config: &Config) -> Fragment {
     Fragment::from_iter([("hooks".to_owned(), json!({ "Stop": [{ "hooks": [hook] }] }))])
 }
 
-/// What an isolated start has to tell its hooks: nothing else says which provider it is on, or that its private
-/// settings have the supervisor.
-pub(super) fn isolated_variables(config: &Config, provider: &str) -> Vec<(&'static str, String)> {
+/// What a start has to tell its hooks: which provider it is on, since the next start may be on another; and of an
+/// isolated one, whether its private settings have the supervisor.
+pub(super) fn variables(config: &Config, provider: &str, isolated: bool) -> Vec<(&'static str, String)> {
+    if !isolated {
+        return vec![("CCC_PROVIDER", provider.to_owned())];
+    }
     let supervisor = if is_on(config) { "1" } else { "" };
     vec![("CCC_ISOLATED_PROVIDER", provider.to_owned()), ("CCC_ISOLATED_SUPERVISOR", supervisor.to_owned())]
 }

@@ -60,3 +60,17 @@ fn an_isolated_session_is_reviewed_on_its_own_provider() {
     assert_eq!(world.stop().stdout, "{}\n");
     assert!(fs::read_to_string(world.path("fake/settings")).unwrap().contains("kimi.example"));
 }
+
+#[test]
+fn a_session_keeps_its_provider_when_another_terminal_switches() {
+    let mut world = World::new();
+    let mut config = config("");
+    config["supervisor"] = json!({});
+    config["current_provider"] = json!("open");
+    world.config(&config);
+    world.put("fake/keep_settings", "");
+    world.set("CCC_PROVIDER", "kimi");
+    world.reviewer_says(true, "");
+    assert_eq!(world.stop().stdout, "{}\n");
+    assert!(fs::read_to_string(world.path("fake/settings")).unwrap().contains("kimi.example"));
+}
