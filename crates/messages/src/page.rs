@@ -76,6 +76,7 @@ messages! {
         "No workflow is running. Type /ot:auto and your wish in Claude Code to begin."
     }
     load_more() { "載入更多", "加载更多", "Load more" }
+    skipped_files(n: &str) { "{n} 個檔案無法讀取", "{n} 个文件无法读取", "files that could not be read: {n}" }
     no_match() { "沒有符合篩選條件的工作階段。", "没有符合筛选条件的会话。", "No session matches these filters." }
     reset_filters() { "清除篩選", "清除筛选", "Clear the filters" }
     welcome_title() { "還沒有任何工作階段", "还没有任何会话", "No sessions yet" }
@@ -141,14 +142,12 @@ messages! {
     compactions() { "壓縮", "压缩", "Compactions" }
     compaction_kinds(auto: &str, manual: &str) { "自動 {auto} 次，手動 {manual} 次", "自动 {auto} 次，手动 {manual} 次", "{auto} automatic, {manual} by hand" }
     supervisor() { "Supervisor", "Supervisor", "Supervisor" }
-    rounds(n: &str) { "{n} 輪", "{n} 轮", "rounds: {n}" }
     round(n: &str) { "第 {n} 輪", "第 {n} 轮", "Round {n}" }
     outcome_allow() { "放行", "放行", "allowed" }
     outcome_block() { "退回", "退回", "sent back" }
     outcome_not_reviewed() { "未審查", "未审查", "not reviewed" }
 
     // One session.
-    next() { "下一步", "下一步", "Next" }
     gantt() { "時間圖", "时间图", "Who worked when" }
     gantt_empty() { "還沒有任何階段開始。", "还没有任何阶段开始。", "No stage has started yet." }
     now() { "現在", "现在", "now" }
@@ -156,19 +155,24 @@ messages! {
     zoom_all() { "全部", "全部", "All" }
     zoom_hour() { "1 小時", "1 小时", "1 hour" }
     zoom_quarter() { "15 分鐘", "15 分钟", "15 minutes" }
+    end_unknown() { "沒有回報結束", "没有回报结束", "never reported back" }
     still_running() { "仍在進行", "仍在进行", "still running" }
-    merged_runs(n: &str) { "{n} 次短執行", "{n} 次短运行", "{n} short runs" }
+    merged_runs(n: &str, bad: &str) {
+        "{n} 次短執行，其中 {bad} 次未通過",
+        "{n} 次短运行，其中 {bad} 次未通过",
+        "{n} short runs, {bad} of them not passed"
+    }
     events() { "事件", "事件", "Events" }
     kind() { "種類", "种类", "Kind" }
     all_kinds() { "所有事件", "所有事件", "All events" }
     whole_category(category: &str) { "{category}（全部）", "{category}（全部）", "{category} (all)" }
     search_events() { "搜尋事件", "搜索事件", "Search events" }
     event_details() { "事件內容", "事件内容", "Event details" }
-    took() { "耗時", "耗时", "took" }
     new_events(n: &str) { "{n} 個新事件", "{n} 个新事件", "{n} new" }
     to_latest() { "最新", "最新", "Latest" }
     to_first() { "最早", "最早", "First" }
-    searching(n: &str) { "搜尋中…已看過 {n} 個", "搜索中…已看过 {n} 个", "Searching… {n} looked at" }
+    searching(size: &str) { "搜尋中…已看過 {size}", "搜索中…已看过 {size}", "Searching… {size} looked at" }
+    unreadable_lines(n: &str) { "{n} 行無法讀取", "{n} 行无法读取", "unreadable lines: {n}" }
     no_events() { "沒有符合的事件。", "没有符合的事件。", "No matching events." }
     some_events(n: &str) { "已載入 {n} 個；向上捲動以載入更早的", "已加载 {n} 个；向上滚动以加载更早的", "{n} loaded; scroll up for earlier ones" }
     all_events(n: &str) { "{n} 個，從頭開始", "{n} 个，从头开始", "{n}, from the beginning" }
@@ -189,8 +193,6 @@ messages! {
     rejections() { "退回", "退回", "Rejections" }
     retros() { "回顧", "回顾", "Retrospectives" }
     no_open_tasks() { "所有任務都完成了。", "所有任务都完成了。", "Every task is done." }
-    switched_on() { "已開啟", "已开启", "on" }
-    switched_off() { "已關閉", "已关闭", "off" }
     no_rounds() { "還沒有審查。", "还没有审查。", "No review yet." }
     evidence_passed() { "通過", "通过", "passed" }
     evidence_failed() { "失敗", "失败", "failed" }
@@ -213,11 +215,6 @@ messages! {
     stop() { "停止", "停止", "Stop" }
     resume() { "繼續", "继续", "Resume" }
     pause() { "擱置", "搁置", "Pause" }
-    pause_title() {
-        "停止循環，並把 feature 移到暫停",
-        "停止循环，并把 feature 移到暂停",
-        "stop the loop and put the feature on the paused shelf"
-    }
     delete() { "刪除", "删除", "Delete" }
     ask_stop_title(name: &str) { "停止 {name}？", "停止 {name}？", "Stop {name}?" }
     ask_stop() {
@@ -277,9 +274,9 @@ messages! {
     stage() { "階段", "阶段", "Stage" }
     completed() { "完成", "完成", "Completed" }
     aborted() { "中斷", "中断", "Aborted" }
-    still_open() { "未結束", "未结束", "Open" }
+    started() { "開始", "开始", "Started" }
     of_runs(n: &str, runs: &str) { "{n}（共 {runs} 次）", "{n}（共 {runs} 次）", "{n} of {runs}" }
-    no_failures() { "這段期間沒有失敗。", "这段期间没有失败。", "No failures in this period." }
+    nothing_counted() { "這段期間沒有。", "这段期间没有。", "None in this period." }
     runs() { "次數", "次数", "Runs" }
     errors() { "錯誤", "错误", "Errors" }
     median() { "中位數", "中位数", "Median" }
@@ -307,7 +304,7 @@ messages! {
     lesson_agent_performance() { "代理表現", "代理表现", "Agent performance" }
     confidence() { "信心", "信心", "Confidence" }
     seen(n: &str) { "看過 {n} 次", "见过 {n} 次", "seen {n}×" }
-    applied(n: &str) { "用過 {n} 次", "用过 {n} 次", "applied {n}×" }
+    in_use() { "使用中", "使用中", "in use" }
     your_opinion() { "你的意見", "你的意见", "Your opinion" }
     confirm() { "正確", "正确", "Confirm" }
     contradict() { "不對", "不对", "Contradict" }
