@@ -1,6 +1,7 @@
 // Talks to the server: reads JSON, steers with the token. What failed is an ApiError with the server's words.
 
 import { recall, remember } from './memory.js';
+import { OVERVIEW } from './paths.js';
 
 const TOKEN = 'overtone.token';
 
@@ -17,18 +18,18 @@ export function path(...parts) {
   return ['/api', ...parts.map(encodeURIComponent)].join('/');
 }
 
-export async function get(address, params, signal) {
-  const response = await request(withParams(address, params), { signal });
+export async function get(address, params) {
+  const response = await request(withParams(address, params));
   return response.json();
 }
 
-export async function getText(address, signal) {
-  const response = await request(address, { signal });
+export async function getText(address) {
+  const response = await request(address);
   return response.text();
 }
 
 export async function send(method, address, body = {}) {
-  const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${token() ?? ''}` };
+  const headers = { 'Content-Type': 'application/json' };
   const response = await request(address, { method, headers, body: JSON.stringify(body) });
   return response.json();
 }
@@ -45,11 +46,10 @@ async function request(address, options) {
   throw new ApiError(response.status, answer.error ?? `HTTP ${response.status}`, answer.hint);
 }
 
-async function reach(address, options) {
+async function reach(address, { headers, ...options } = {}) {
   try {
-    return await fetch(address, { cache: 'no-store', ...options });
-  } catch (error) {
-    if (error.name === 'AbortError') throw error;
+    return await fetch(address, { cache: 'no-store', headers: { ...headers, ...credentials() }, ...options });
+  } catch {
     // Status 0: nobody answered, so there are no words of the server to show.
     throw new ApiError(0, address);
   }
@@ -61,14 +61,19 @@ export function token() {
   return recall(sessionStorage, TOKEN);
 }
 
+/** Who reads from another machine needs the token too. */
+export function credentials() {
+  return token() ? { Authorization: `Bearer ${token()}` } : {};
+}
+
 export function setToken(value) {
   remember(sessionStorage, TOKEN, value);
 }
 
-/** Takes the token from the address bar, where `overtone dashboard --open` puts it, and leaves no trace of it there. */
+/** Takes the token out of the address bar, where `overtone dashboard --open` puts it. */
 export function takeTokenFromAddress() {
-  const found = /^#token=(.+)$/.exec(location.hash);
+  const found = new URLSearchParams(location.hash.slice(1)).get('token');
   if (!found) return;
-  setToken(decodeURIComponent(found[1]));
-  history.replaceState(null, '', '#/');
+  setToken(found);
+  history.replaceState(null, '', OVERVIEW);
 }

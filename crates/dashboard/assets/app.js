@@ -1,13 +1,14 @@
 // Starts the page: texts, registry, the frame around the views, the stream of events.
 
-import { takeTokenFromAddress } from './api.js';
+import { setToken, takeTokenFromAddress } from './api.js';
 import { fill, h } from './dom.js';
-import { everySecond } from './frame.js';
+import { everySecond, settle } from './frame.js';
 import { help, listenToKeys } from './keys.js';
 import { connect } from './live.js';
 import { recall, remember } from './memory.js';
-import { tickClocks } from './parts/bits.js';
-import { icon } from './parts/icon.js';
+import { iconButton, tickClocks } from './parts/bits.js';
+import { toastProblem } from './parts/toast.js';
+import { OVERVIEW } from './paths.js';
 import { ROUTES, show } from './router.js';
 import { loadRegistry, receive, tell } from './store.js';
 import { LANGUAGES, language, load, t } from './text.js';
@@ -24,20 +25,34 @@ async function start() {
   try {
     await speak(recall(localStorage, 'overtone.lang') ?? undefined);
   } catch (error) {
-    console.error(error);
-    app.append(document.getElementById('unreachable').content.cloneNode(true));
-    return;
+    return stuck(error);
   }
   drawFrame();
   go();
   addEventListener('hashchange', () => {
+    takeTokenFromAddress();
     go();
     // Where a screen reader goes on reading.
     main.querySelector('h1')?.focus({ preventScroll: true });
   });
   listenToKeys();
   everySecond((now) => tickClocks(main, now));
-  connect({ event: receive, state: setConnection, opened: () => tell('refresh') });
+  // A new connection and a `resync` often come together; one look is enough for both.
+  const refresh = settle(() => tell('refresh'), 50);
+  connect({ event: receive(refresh), state: setConnection, opened: refresh });
+}
+
+/** Without texts there is only what index.html brings, in every language at once. */
+function stuck(error) {
+  const notice = document.getElementById(error.status === 401 ? 'locked' : 'unreachable');
+  app.append(notice.content.cloneNode(true));
+  const form = app.querySelector('form');
+  if (!form) return;
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    setToken(form.querySelector('input').value.trim());
+    location.reload();
+  };
 }
 
 async function speak(lang) {
@@ -64,9 +79,11 @@ function drawFrame() {
   fill(app,
     h('a', { class: 'skip', href: '#main', on: { click: skip } }, t('skip')),
     h('header', { class: 'top' },
-      h('a', { class: 'brand', href: '#/' }, h('img', { src: '/assets/favicon.svg', alt: '', width: '26', height: '26' }), 'Overtone'),
+      h('a', { class: 'brand', href: OVERVIEW },
+        h('img', { src: '/assets/favicon.svg', alt: '', width: '26', height: '26' }), 'Overtone'),
       h('nav', { 'aria-label': t('navigation') }, h('ul', {}, ROUTES.map(link))),
-      h('div', { class: 'tools' }, connectionState(), languageChoice(), themeButton(), helpButton())),
+      h('div', { class: 'tools' }, connectionState(), languageChoice(), themeButton(),
+        iconButton('help', t('help_title'), 'help', help))),
     // The element itself only the first time: afterwards its place in the frame is kept.
     main.isConnected ? h('main', { id: 'main', tabindex: '-1', 'data-test': 'main', key: 'main' }) : main);
 }
@@ -79,34 +96,40 @@ function skip(event) {
 
 function link({ name, path }) {
   const isHere = name === place || (name === 'overview' && place === 'session');
-  return h('li', {}, h('a', { href: path, 'aria-current': isHere ? 'page' : null, 'data-test': `nav-${name}` }, t(`nav_${name}`)));
+  const props = { href: path, 'aria-current': isHere ? 'page' : null, 'data-test': `nav-${name}` };
+  return h('li', {}, h('a', props, t(`nav_${name}`)));
 }
 
 function connectionState() {
-  return h('span', { class: 'connection', role: 'status', 'aria-live': 'polite', 'data-state': connection, 'data-test': 'connection', title: t(`connection_${connection}_means`) },
+  const props = { class: 'connection', role: 'status', 'data-state': connection, 'data-test': 'connection' };
+  return h('span', { ...props, title: t(`connection_${connection}_means`) },
     h('span', { class: 'connection-dot', 'aria-hidden': 'true' }), t(`connection_${connection}`));
 }
 
 function languageChoice() {
   const options = Object.entries(LANGUAGES).map(([tag, name]) => h('option', { value: tag, lang: tag }, name));
-  return h('label', { class: 'field' }, h('span', { class: 'visually-hidden' }, t('language')),
-    h('select', { value: language(), 'data-test': 'language', on: { change: (event) => changeLanguage(event.target.value) } }, options));
+  const pick = (event) => changeLanguage(event.target.value);
+  return h('label', { class: 'field' },
+    h('span', { class: 'visually-hidden' }, t('language')),
+    h('select', { value: language(), 'data-test': 'language', on: { change: pick } }, options));
 }
 
 async function changeLanguage(lang) {
-  await speak(lang);
-  remember(localStorage, 'overtone.lang', lang);
+  try {
+    await speak(lang);
+    remember(localStorage, 'overtone.lang', lang);
+    go();
+  } catch (error) {
+    toastProblem(error);
+  }
   drawFrame();
-  go();
 }
 
 function themeButton() {
   const theme = document.documentElement.dataset.theme ?? 'auto';
   const label = t(`theme_${theme}`);
-  return h('button', {
-    type: 'button', class: 'button quiet icon-only', 'aria-label': label, title: label, 'data-test': 'theme', 'data-theme-now': theme,
-    on: { click: () => changeTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length]) },
-  }, icon(theme));
+  const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
+  return iconButton('theme', label, theme, () => changeTheme(next), { 'data-theme-now': theme });
 }
 
 function changeTheme(theme) {
@@ -114,10 +137,6 @@ function changeTheme(theme) {
   else document.documentElement.dataset.theme = theme;
   remember(localStorage, 'overtone.theme', theme === 'auto' ? null : theme);
   drawFrame();
-}
-
-function helpButton() {
-  return h('button', { type: 'button', class: 'button quiet icon-only', 'aria-label': t('help_title'), title: t('help_title'), 'data-test': 'help', on: { click: help } }, icon('help'));
 }
 
 start();

@@ -5,7 +5,7 @@ const SVG = 'http://www.w3.org/2000/svg';
 /**
  * An HTML element. Besides attributes, `props` may have `on` (handlers by event name), `style` (properties for
  * the CSSOM: the page's policy forbids style attributes), `value`, `key` (identity among siblings when patched)
- * and `island` (whoever mounted something inside owns the content).
+ * and `island` (whoever mounted something there owns it: it is not patched).
  */
 export function h(tag, props, ...children) {
   return build(document.createElement(tag), props ?? {}, children);
@@ -55,6 +55,8 @@ function patchChildren(host, wanted) {
       host.insertBefore(next, cursor);
       continue;
     }
+    // A second one of the same name is another one.
+    keyed.delete(next.key);
     if (match === cursor) cursor = cursor.nextSibling;
     else host.insertBefore(match, cursor);
     patch(match, next);
@@ -79,9 +81,10 @@ function patch(old, next) {
     if (old.data !== next.data) old.data = next.data;
     return;
   }
+  if (old.island) return;
   patchAttributes(old, next);
   patchHandlers(old, next);
-  if (!old.island) patchChildren(old, next);
+  patchChildren(old, next);
   if (next.wanted !== undefined && old !== document.activeElement) old.value = next.wanted;
 }
 
@@ -95,7 +98,7 @@ function patchAttributes(old, next) {
   for (const { name, value } of next.attributes) {
     if (!LEFT_ALONE.has(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
   }
-  if (!old.island && old.style.cssText !== next.style.cssText) old.style.cssText = next.style.cssText;
+  if (old.style.cssText !== next.style.cssText) old.style.cssText = next.style.cssText;
 }
 
 function patchHandlers(old, next) {

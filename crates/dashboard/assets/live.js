@@ -2,6 +2,8 @@
 //
 // EventSource cannot send headers or tell a dead connection from a quiet one, so the stream is read with fetch.
 
+import { credentials } from './api.js';
+
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 30_000;
 // The server sends a sign of life every 15 seconds.
@@ -44,14 +46,18 @@ class Connection {
     const abort = new AbortController();
     const watchdog = new Watchdog(() => abort.abort());
     try {
-      const headers = { Accept: 'text/event-stream', ...(this.lastId && { 'Last-Event-ID': this.lastId }) };
-      const response = await fetch('/api/events', { headers, cache: 'no-store', signal: abort.signal });
+      const response = await fetch('/api/events', { headers: this.headers(), cache: 'no-store', signal: abort.signal });
       if (!response.ok) throw new Error(`HTTP ${response.status}`);
       this.begin();
       await this.consume(response.body.pipeThrough(new TextDecoderStream()).getReader(), watchdog);
     } finally {
       watchdog.rest();
     }
+  }
+
+  headers() {
+    const position = this.lastId === null ? {} : { 'Last-Event-ID': this.lastId };
+    return { Accept: 'text/event-stream', ...position, ...credentials() };
   }
 
   begin() {
@@ -114,7 +120,7 @@ class Watchdog {
 }
 
 /** Cuts the stream into messages as the Server-Sent Events format says. */
-export class Parser {
+class Parser {
   rest = '';
   fields = { name: 'message', data: [], id: null };
 

@@ -1,5 +1,6 @@
 // Which view the address asks for. Views are opened and closed here; nothing is fetched.
 
+import { OVERVIEW } from './paths.js';
 import { t } from './text.js';
 import * as history from './views/history.js';
 import * as instinct from './views/instinct.js';
@@ -8,18 +9,14 @@ import * as session from './views/session.js';
 import * as specs from './views/specs.js';
 
 export const ROUTES = [
-  { name: 'overview', path: '#/', view: overview },
+  { name: 'overview', path: OVERVIEW, view: overview },
   { name: 'history', path: '#/history', view: history },
   { name: 'instinct', path: '#/instinct', view: instinct },
   { name: 'specs', path: '#/specs', view: specs },
 ];
 
-export function sessionPath(id) {
-  return `#/session/${encodeURIComponent(id)}`;
-}
-
 /** Route and parameters of an address; anything unknown is the overview. */
-export function resolve(hash) {
+function resolve(hash) {
   const found = /^#\/session\/([^/]+)$/.exec(hash);
   if (found) return { name: 'session', view: session, params: { id: decoded(found[1]) } };
   return { params: {}, ...(ROUTES.find((route) => route.path === hash) ?? ROUTES[0]) };
@@ -35,13 +32,13 @@ function decoded(text) {
 
 let current = null;
 
-/** Shows what the address asks for in `host`. */
-export function show(host, onChange) {
+/** Shows in `host` what the address asks for; `arrive` gets the name of the place. */
+export function show(host, arrive) {
   current?.close();
   const route = resolve(location.hash);
   host.replaceChildren();
   scrollTo(0, 0);
-  onChange(route.name);
+  arrive(route.name);
   current = route.view.open(host, route.params);
   document.title = `${current.title?.() ?? t(`nav_${route.name}`)} · Overtone`;
 }

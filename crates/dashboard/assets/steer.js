@@ -51,7 +51,9 @@ export function pauseSession(id, name) {
 export function deleteSession(id, name) {
   return steer({
     method: 'DELETE', address: path('sessions', id),
-    question: { title: t('ask_delete_title', { name }), text: t('ask_delete', { id }), action: t('delete'), danger: true },
+    question: {
+      title: t('ask_delete_title', { name }), text: t('ask_delete', { id }), action: t('delete'), danger: true,
+    },
     done: t('deleted_it', { name }),
   });
 }

@@ -20,14 +20,14 @@ export function tell(topic, data) {
 let stages = new Map();
 let agents = new Map();
 let events = new Map();
-let workflows = [];
+let flows = [];
 
 export async function loadRegistry(lang) {
   const registry = await get('/api/registry', { lang });
   stages = byName(registry.stages, 'id');
   agents = byName(registry.agents, 'name');
   events = byName(registry.events, 'type');
-  workflows = registry.workflows;
+  flows = registry.workflows;
 }
 
 function byName(list, field) {
@@ -45,7 +45,7 @@ export function agentOf(name) {
 }
 
 export const eventKinds = () => [...events.values()];
-export const workflowNames = () => workflows.map((workflow) => workflow.name);
+export const workflows = () => flows;
 
 export function eventLabel(event) {
   return events.get(event.type)?.label ?? event.label ?? event.type;
@@ -61,12 +61,14 @@ export function keep(list) {
   for (const summary of list) sessions.set(summary.id, summary);
 }
 
-/** Takes in one event of the stream. */
-export function receive(name, data) {
-  if (name === 'session') replace(data);
-  else if (name === 'removed') forget(data.id);
-  else if (name === 'timeline') passOn(data);
-  else if (name === 'resync') tell('refresh');
+/** Takes in the events of the stream; `refresh` is called when all must be fetched anew. */
+export function receive(refresh) {
+  const resync = () => {
+    passedOn.clear();
+    refresh();
+  };
+  const handlers = { session: replace, removed: ({ id }) => forget(id), timeline: passOn, resync };
+  return (name, data) => Object.hasOwn(handlers, name) && handlers[name](data);
 }
 
 function replace(summary) {
@@ -74,7 +76,7 @@ function replace(summary) {
   tell('session', summary);
 }
 
-export function forget(id) {
+function forget(id) {
   sessions.delete(id);
   passedOn.delete(id);
   tell('removed', id);

@@ -85,10 +85,11 @@ export function clock(millis) {
   return hours ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
+/** How long ago, in its largest unit; seconds would only make the page restless. */
 export function ago(at, now = Date.now()) {
-  const passed = Math.max(0, now - Date.parse(at));
-  const [name, size] = UNITS.find(([, size]) => passed >= size) ?? UNITS.at(-1);
-  return formats.relative.format(-Math.floor(passed / size), name);
+  const passed = now - Date.parse(at);
+  const [name, size] = UNITS.find(([, length]) => passed >= length && length > 1000) ?? ['second', Infinity];
+  return formats.relative.format(-Math.floor(passed / size) || 0, name);
 }
 
 export function bytes(size) {

@@ -49,18 +49,17 @@ export function contextMeter(used) {
   return meter(used / 100, percent(used / 100), t('context'), tone);
 }
 
-/** Name and value; nothing when there is no value. */
-export function fact(name, value, test) {
-  if (value === null || value === undefined) return null;
-  return h('div', { class: 'fact', key: name, 'data-test': test }, h('dt', {}, name), h('dd', {}, value));
+/** Label and value; nothing when there is no value. */
+export function fact(name, label, value) {
+  const props = { class: 'fact', key: name, 'data-test': `fact-${name}` };
+  return value && h('div', props, h('dt', {}, label), h('dd', {}, value));
 }
 
-/** A titled part of a view. */
-export function panel(name, title, { aside, ...props }, ...content) {
+/** A titled part of a view; `aside` stands beside the title. */
+export function panel(name, title, aside, ...content) {
   const id = `panel-${name}`;
-  const head = h('header', { class: 'panel-head' }, h('h2', { id }, title), aside ?? null);
-  return h('section', { class: `panel panel-${name}`, 'aria-labelledby': id, key: name, 'data-test': `panel-${name}`, ...props },
-    head, content);
+  return h('section', { class: `panel ${id}`, 'aria-labelledby': id, key: name, 'data-test': id },
+    h('header', { class: 'panel-head' }, h('h2', { id }, title), aside), content);
 }
 
 export function empty(text) {
@@ -75,21 +74,40 @@ export function problem(error) {
     h('div', {}, h('p', { class: 'problem-what' }, what), hint && h('p', { class: 'problem-hint' }, hint)));
 }
 
-export function button(name, label, press, { kind = 'plain', symbol, ...props } = {}) {
-  return h('button', { type: 'button', class: `button ${kind}`, 'data-test': name, on: { click: press }, ...props },
-    symbol && icon(symbol), h('span', {}, label));
+export function button(test, label, press, { kind = 'plain', symbol, ...props } = {}) {
+  const own = { type: 'button', class: `button ${kind}`, 'data-test': test, on: { click: press } };
+  return h('button', { ...own, ...props }, symbol && icon(symbol), h('span', {}, label));
+}
+
+/** A button that is only a sign; its label is said and shown on hovering. */
+export function iconButton(test, label, symbol, press, props = {}) {
+  const own = { type: 'button', class: 'button quiet icon-only', 'data-test': test, on: { click: press } };
+  return h('button', { ...own, 'aria-label': label, title: label, ...props }, icon(symbol));
 }
 
 /** A labelled choice. `options`: pairs of value and words. */
 export function choice(name, label, value, options, change) {
   const items = options.map(([key, words]) => h('option', { value: key }, words));
-  const select = h('select', { value, 'data-test': `filter-${name}`, on: { change: (event) => change(event.target.value) } }, items);
-  return h('label', { class: 'field', key: name }, h('span', { class: 'field-name' }, label), select);
+  const props = { value, 'data-test': `filter-${name}`, on: { change: (event) => change(event.target.value) } };
+  return h('label', { class: 'field', key: name },
+    h('span', { class: 'field-name' }, label), h('select', props, items));
+}
+
+/** A few choices side by side. `options`: value, words and test name of each. */
+export function segments(label, value, options, change) {
+  const buttons = options.map(([key, words, test]) => h('button', {
+    type: 'button', key: test, class: 'segment', 'aria-pressed': String(key === value), 'data-test': test,
+    on: { click: () => change(key) },
+  }, words));
+  return h('div', { class: 'segments', role: 'group', 'aria-label': label }, buttons);
 }
 
 /** A labelled search field; `/` goes to it. */
 export function searchField(label, value, change) {
-  const type = (event) => change(event.target.value);
-  const input = h('input', { type: 'search', value, placeholder: label, 'data-test': 'filter-search', 'data-search': true, on: { input: type } });
-  return h('label', { class: 'field field-search', key: 'search' }, h('span', { class: 'field-name' }, label), icon('search'), input);
+  const input = h('input', {
+    type: 'search', value, placeholder: label, 'data-test': 'filter-search', 'data-search': true,
+    on: { input: (event) => change(event.target.value) },
+  });
+  return h('label', { class: 'field field-search', key: 'search' },
+    h('span', { class: 'field-name' }, label), icon('search'), input);
 }

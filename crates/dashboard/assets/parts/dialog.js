@@ -9,7 +9,7 @@ import { button } from './bits.js';
 function open(name, title, content, buttons) {
   return new Promise((resolve) => {
     const id = `dialog-${name}`;
-    const form = h('form', { on: { submit: answer } }, h('h2', { id }, title), content, h('footer', {}, buttons));
+    const form = h('form', { on: { submit: finish } }, h('h2', { id }, title), content, h('footer', {}, buttons));
     const dialog = h('dialog', { class: `dialog dialog-${name}`, 'aria-labelledby': id, 'data-test': id }, form);
     dialog.addEventListener('close', () => {
       dialog.remove();
@@ -21,7 +21,7 @@ function open(name, title, content, buttons) {
 }
 
 /** Nothing is ever submitted anywhere: the page's policy forbids it, and some browsers count `method=dialog`. */
-function answer(event) {
+function finish(event) {
   event.preventDefault();
   event.target.closest('dialog').close(event.submitter?.value ?? '');
 }
@@ -46,7 +46,8 @@ export async function confirm({ title, text, action, danger }) {
 /** Explains the token and takes a pasted one; false when the person changed their mind. */
 export async function askForToken(wasRefused) {
   const input = h('input', {
-    type: 'password', autocomplete: 'off', spellcheck: 'false', id: 'token', 'data-test': 'token-input', autofocus: true,
+    type: 'password', id: 'token', autocomplete: 'off', spellcheck: 'false', autofocus: true,
+    'data-test': 'token-input',
   });
   const field = h('label', { class: 'field field-token', for: 'token' }, h('span', {}, t('token')), input);
   const text = [

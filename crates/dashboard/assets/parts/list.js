@@ -5,21 +5,26 @@
 import { fill, h } from '../dom.js';
 import { drawSoon } from '../frame.js';
 import { eventLabel, stageOf } from '../store.js';
-import { count, duration, moment, t, time, word } from '../text.js';
-import { problem } from './bits.js';
+import { bytes, count, duration, moment, t, time, word } from '../text.js';
+import { button, problem } from './bits.js';
 import { icon } from './icon.js';
 import { Pages } from './pages.js';
 
 const ROW = 30;
 const ROW_NARROW = 48;
+// Rows that are drawn above and below what is seen, and rows from an end at which more are loaded.
 const SPARE = 12;
+const NEAR = 40;
 const NARROW = matchMedia('(max-width: 640px)');
 
 export class EventList {
   following = true;
+  followedTo = 0;
   unseen = 0;
   chosen = null;
   error = null;
+  olderPage = null;
+  newerPage = null;
 
   /** `choose(event)` is called for the event that the person picked. */
   constructor(host, session, choose) {
@@ -75,9 +80,9 @@ export class EventList {
   async open(load, follow) {
     this.following = follow;
     this.unseen = 0;
-    const loading = this.attempt(load);
+    this.loading = this.attempt(load);
     this.draw();
-    await loading;
+    await this.loading;
     this.draw();
     if (!follow) this.scroller.scrollTop = 0;
     await this.fillView();
@@ -97,28 +102,28 @@ export class EventList {
   /** A search may find nothing in a page; it goes on until there is something to see, or no more. */
   async fillView() {
     const { round } = this.pages;
-    const isShort = () => this.pages.events.length * this.rowHeight < this.scroller.clientHeight;
-    while (round === this.pages.round && !this.error && isShort() && this.pages.pages.length && !this.pages.atStart) {
-      await this.loadOlder();
-    }
+    const wantsMore = () =>
+      round === this.pages.round && !this.error && !this.pages.atStart && this.pages.pages.length > 0 &&
+      this.pages.events.length * this.rowHeight < this.scroller.clientHeight;
+    while (wantsMore()) await this.loadOlder();
   }
 
-  async loadOlder() {
-    if (this.pages.busy || this.pages.atStart) return;
-    const before = this.scroller.scrollTop;
-    const added = await this.attempt(() => this.pages.loadOlder());
-    this.layOut();
-    // What was seen stays where it was.
-    if (!this.following) this.scroller.scrollTop = before + added * this.rowHeight;
-    this.draw();
+  /** Whoever asks while a page is on its way waits for that one. */
+  loadOlder() {
+    this.olderPage ??= this.grow(() => this.pages.loadOlder()).finally(() => (this.olderPage = null));
+    return this.olderPage;
   }
 
-  async loadNewer() {
-    if (this.pages.busy || this.pages.atEnd) return;
-    const before = this.scroller.scrollTop;
-    const dropped = await this.attempt(() => this.pages.loadNewer());
+  loadNewer() {
+    this.newerPage ??= this.grow(() => this.pages.loadNewer()).finally(() => (this.newerPage = null));
+    return this.newerPage;
+  }
+
+  /** Loads; `load` tells by how many rows the front grew. What is seen stays where it is. */
+  async grow(load) {
+    const rows = await this.attempt(load);
     this.layOut();
-    this.scroller.scrollTop = before - dropped * this.rowHeight;
+    if (!this.following) this.scroller.scrollTop += rows * this.rowHeight;
     this.draw();
   }
 
@@ -127,11 +132,15 @@ export class EventList {
     const isShown = this.pages.add(event);
     if (!isShown) return;
     if (!this.following) this.unseen += 1;
-    else if (!this.pages.atEnd) this.pages.openEnd().then(this.drawLater);
+    else if (!this.pages.atEnd) this.toEnd();
     this.drawLater();
   }
 
+  /** What came while there was no stream. A page that is on its way may have been read before there was one. */
   async catchUp() {
+    await this.loading;
+    // Who looks at older events is not taken away from there.
+    if (!this.following && !this.pages.atEnd) return;
     const before = this.pages.events.length;
     await this.attempt(() => this.pages.catchUp());
     if (!this.following) this.unseen += Math.max(0, this.pages.events.length - before);
@@ -146,10 +155,16 @@ export class EventList {
 
   draw = () => {
     this.layOut();
-    if (this.following) this.scroller.scrollTop = this.scroller.scrollHeight;
+    if (this.following) this.follow();
     this.drawRows();
     this.drawFoot();
   };
+
+  /** To the end. Only a place above this one means that the person scrolled up: content that shrinks moves it too. */
+  follow() {
+    this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.followedTo = this.scroller.scrollTop;
+  }
 
   layOut() {
     this.host.style.setProperty('--row', `${this.rowHeight}px`);
@@ -170,35 +185,34 @@ export class EventList {
   row(event) {
     const isChosen = event.id === this.chosen;
     const stage = event.stage ? stageOf(event.stage) : null;
-    return h('div', {
-      class: 'event', role: 'option', key: event.id, id: `event-${event.id}`, 'aria-selected': String(isChosen),
-      'data-test': 'event-row', 'data-id': event.id, 'data-type': event.type, 'data-tone': toneOf(event), 'data-color': stage?.color,
-    },
+    const tone = toneOf(event);
+    const props = { class: 'event', role: 'option', key: event.id, id: `event-${event.id}`, 'data-test': 'event-row' };
+    const about = { 'data-id': event.id, 'data-type': event.type, 'data-tone': tone, 'data-color': stage?.color };
+    return h('div', { ...props, ...about, 'aria-selected': String(isChosen) },
       h('time', { class: 'event-time', datetime: event.ts, title: moment(event.ts) }, time(event.ts)),
-      h('span', { class: 'event-label' }, icon(TONE_ICONS[toneOf(event)]), h('span', {}, eventLabel(event))),
+      h('span', { class: 'event-label' }, icon(TONE_ICONS[tone]), h('span', {}, eventLabel(event))),
       h('span', { class: 'event-stage' }, stage && `${stage.emoji} ${event.stage}`),
       h('span', { class: 'event-text' }, summary(event)));
   }
 
   drawFoot() {
-    const more = this.unseen > 0 || !this.following || !this.pages.atEnd;
+    const isElsewhere = this.unseen > 0 || !this.following || !this.pages.atEnd;
     const label = this.unseen > 0 ? t('new_events', { n: count(this.unseen) }) : t('to_latest');
     fill(this.foot,
       h('p', { class: 'events-status', key: 'status', 'data-test': 'event-status' }, this.status()),
       this.error && problem(this.error),
-      h('button', { type: 'button', key: 'first', class: 'button quiet', 'data-test': 'events-first', on: { click: () => this.toStart() } },
-        icon('up'), h('span', {}, t('to_first'))),
-      h('button', {
-        type: 'button', key: 'latest', class: this.unseen ? 'button primary' : 'button quiet', disabled: !more,
-        'data-test': 'events-latest', on: { click: () => this.toEnd() },
-      }, icon('down'), h('span', {}, label)));
+      button('events-first', t('to_first'), () => this.toStart(), { key: 'first', symbol: 'up', kind: 'quiet' }),
+      button('events-latest', label, () => this.toEnd(), {
+        key: 'latest', symbol: 'down', kind: this.unseen > 0 ? 'primary' : 'quiet', disabled: !isElsewhere,
+      }));
   }
 
   status() {
-    const { busy, events, atStart, scanned } = this.pages;
-    if (busy && events.length === 0) return t('searching', { n: count(scanned) });
-    if (events.length === 0) return t('no_events');
-    return t(atStart ? 'all_events' : 'some_events', { n: count(events.length) });
+    const { loading, events, atStart, scanned, skipped } = this.pages;
+    if (loading.size > 0 && events.length === 0) return t('searching', { size: bytes(scanned) });
+    const number = t(atStart ? 'all_events' : 'some_events', { n: count(events.length) });
+    const unreadable = skipped > 0 && t('unreadable_lines', { n: count(skipped) });
+    return [events.length ? number : t('no_events'), unreadable].filter(Boolean).join(' · ');
   }
 
   // What the person does.
@@ -206,11 +220,17 @@ export class EventList {
   scrolled() {
     const { scrollTop, clientHeight, scrollHeight } = this.scroller;
     const below = scrollHeight - clientHeight - scrollTop;
-    this.following = this.pages.atEnd && below < this.rowHeight;
-    if (this.following) this.unseen = 0;
-    if (scrollTop < 40 * this.rowHeight) this.loadOlder();
-    if (below < 40 * this.rowHeight) this.loadNewer();
+    if (below < this.rowHeight) this.reachEnd();
+    else if (scrollTop < this.followedTo) this.following = false;
+    if (scrollTop < NEAR * this.rowHeight && !this.pages.atStart) this.loadOlder();
+    if (below < NEAR * this.rowHeight && !this.pages.atEnd) this.loadNewer();
     drawSoon(this.drawScrolled);
+  }
+
+  reachEnd() {
+    if (!this.pages.atEnd) return;
+    this.following = true;
+    this.unseen = 0;
   }
 
   drawScrolled = () => {
@@ -228,17 +248,16 @@ export class EventList {
     const page = Math.floor(this.scroller.clientHeight / this.rowHeight);
     const here = events.findIndex((one) => one.id === this.chosen);
     const from = here === -1 ? events.length : here;
-    const to = { ArrowUp: from - 1, ArrowDown: from + 1, PageUp: from - page, PageDown: from + page, Home: 0, End: events.length - 1 }[event.key];
-    if (to === undefined || events.length === 0) return;
+    const steps = { ArrowUp: -1, ArrowDown: 1, PageUp: -page, PageDown: page, Home: -Infinity, End: Infinity };
+    if (!Object.hasOwn(steps, event.key) || events.length === 0) return;
     event.preventDefault();
-    this.reveal(Math.max(0, Math.min(events.length - 1, to)));
+    this.reveal(Math.max(0, Math.min(events.length - 1, from + steps[event.key])));
   }
 
   reveal(index) {
     const top = index * this.rowHeight;
-    const { scrollTop, clientHeight } = this.scroller;
-    if (top < scrollTop) this.scroller.scrollTop = top;
-    else if (top + this.rowHeight > scrollTop + clientHeight) this.scroller.scrollTop = top + this.rowHeight - clientHeight;
+    const lowest = top + this.rowHeight - this.scroller.clientHeight;
+    this.scroller.scrollTop = Math.max(lowest, Math.min(top, this.scroller.scrollTop));
     this.pick(this.pages.events[index].id);
   }
 
@@ -249,7 +268,7 @@ export class EventList {
   }
 }
 
-const TONE_ICONS = { bad: 'aborted', warn: 'retry', good: 'completed', plain: 'none' };
+const TONE_ICONS = { bad: 'aborted', warn: 'retry', good: 'completed', plain: 'dot' };
 const TONES = {
   'error:fatal': 'bad', 'agent:error': 'bad', 'tool:failure': 'bad', 'workflow:abort': 'bad',
   'stage:retry': 'warn', 'system:warning': 'warn', 'session:compact-suggestion': 'warn',
@@ -261,24 +280,24 @@ function toneOf(event) {
 }
 
 // Shown in columns of their own, or for programs only.
-const HEAD = new Set(['id', 'session', 'ts', 'type', 'category', 'label', 'stage']);
+const HEAD = new Set(['id', 'session', 'ts', 'type', 'category', 'label', 'stage', 'agentId']);
 // Values that say enough without a name.
-const BARE = new Set(['agent', 'workflowType', 'group', 'error', 'feature']);
+const BARE = new Set(['agent', 'workflowType', 'group', 'error', 'feature', 'result', 'reason']);
 
 /** What an event tells, in one line. */
-export function summary(event) {
-  return details(event).map(([name, text]) => (BARE.has(name) ? text : `${name} ${text}`)).join(' · ');
-}
-
-/** The fields of an event with their values in words. */
-export function details(event) {
-  return Object.entries(event)
-    .filter(([name, value]) => !HEAD.has(name) && value !== null)
-    .map(([name, value]) => (name === 'durationMs' ? [t('took'), duration(value)] : [name, inWords(name, value)]));
+function summary(event) {
+  const isTold = ([name, value]) => value !== null && !HEAD.has(name) && !(name === 'slot' && value === event.agent);
+  return Object.entries(event).filter(isTold).map(([name, value]) => inWords(name, value)).join(' · ');
 }
 
 function inWords(name, value) {
+  if (name === 'durationMs') return duration(value);
+  if (name === 'attempt') return t('attempt', { n: count(value) });
   if (name === 'result') return word('result', value);
-  if (Array.isArray(value)) return value.map((one) => inWords('', one)).join(', ');
+  return BARE.has(name) ? asText(value) : `${name} ${asText(value)}`;
+}
+
+function asText(value) {
+  if (Array.isArray(value)) return value.join(', ');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

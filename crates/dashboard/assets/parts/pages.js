@@ -6,16 +6,22 @@ import { get, path } from '../api.js';
 
 const PAGE = 500;
 const MOST = 20_000;
+// More events than that do not come while one page is on its way.
+const MOST_LATE = 1000;
 
 export class Pages {
   pages = [];
   events = [];
   /** Whether the newest event is here; only then may events of the stream be added. */
   atEnd = false;
+  /** Bytes that were looked at. */
   scanned = 0;
+  /** Lines that could not be read. */
+  skipped = 0;
   /** Counts fresh starts: an answer to a question that is no longer asked is dropped. */
   round = 0;
-  busy = false;
+  /** The directions that are being loaded: both ends may grow at the same time, each only once. */
+  loading = new Set();
   late = [];
 
   constructor(session) {
@@ -51,15 +57,16 @@ export class Pages {
   restart(filter) {
     this.round += 1;
     this.filter = filter;
-    this.busy = this.atEnd = false;
-    this.scanned = 0;
+    this.atEnd = false;
+    this.loading = new Set();
+    this.scanned = this.skipped = 0;
     this.late = [];
     this.take([]);
   }
 
-  /** Loads the page before; returns how many events came in at the front. */
+  /** Loads the page before; returns by how many events the front grew. */
   async loadOlder() {
-    if (this.busy || this.pages.length === 0 || this.atStart) return 0;
+    if (this.loading.has('older') || this.pages.length === 0 || this.atStart) return 0;
     const page = await this.fetch({ cursor: this.pages[0].older, direction: 'older' });
     if (!page) return 0;
     this.take([page, ...this.pages]);
@@ -67,9 +74,9 @@ export class Pages {
     return page.events.length;
   }
 
-  /** Loads the page after; returns how many events were dropped at the front. */
+  /** Loads the page after; returns by how many events the front grew: fewer than none when it was cut. */
   async loadNewer() {
-    if (this.busy || this.pages.length === 0) return 0;
+    if (this.loading.has('newer') || this.pages.length === 0) return 0;
     const { newer } = this.pages.at(-1);
     const page = await this.fetch({ cursor: newer, direction: 'newer' });
     if (!page) return 0;
@@ -84,10 +91,9 @@ export class Pages {
     return this.cutStart();
   }
 
-  /** Looks for what came while there was no stream. */
+  /** Loads everything up to the newest event: what came while there was no stream. */
   async catchUp() {
     if (this.pages.length === 0) return this.openEnd();
-    if (!this.atEnd) return;
     this.atEnd = false;
     while (!this.atEnd) {
       const { round } = this;
@@ -100,16 +106,19 @@ export class Pages {
   /** Takes an event of the stream; returns whether it is shown. */
   add(event) {
     if (!this.matches(event)) return false;
-    if (!this.atEnd) {
-      // It may come before the answer that it belongs behind.
-      if (this.busy) this.late.push(event);
-      return false;
-    }
+    if (!this.atEnd) return this.hold(event);
     if (event.id <= this.lastId) return false;
     this.pages.at(-1).events.push(event);
     this.events.push(event);
     if (this.events.length > MOST) this.atEnd = false;
     return true;
+  }
+
+  /** An event may come before the page that it belongs behind. */
+  hold(event) {
+    this.late.push(event);
+    if (this.late.length > MOST_LATE) this.late.shift();
+    return false;
   }
 
   addLate() {
@@ -126,15 +135,16 @@ export class Pages {
   }
 
   async fetch(params) {
-    const { round } = this;
-    this.busy = true;
+    const { round, loading } = this;
+    loading.add(params.direction);
     try {
       const page = await get(this.address, { ...this.filter, limit: PAGE, ...params });
       if (round !== this.round) return null;
-      this.scanned += page.scanned ?? page.events.length;
+      this.scanned += page.scanned;
+      this.skipped += page.skipped;
       return page;
     } finally {
-      if (round === this.round) this.busy = false;
+      loading.delete(params.direction);
     }
   }
 
@@ -153,6 +163,6 @@ export class Pages {
   cutStart() {
     const before = this.events.length;
     while (this.events.length > MOST && this.pages.length > 2) this.take(this.pages.slice(1));
-    return before - this.events.length;
+    return this.events.length - before;
   }
 }

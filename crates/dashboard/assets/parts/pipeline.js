@@ -9,17 +9,20 @@ import { icon } from './icon.js';
 
 const OPEN_VERDICTS = new Set(['fail', 'reject']);
 const MARKS = { done: 'completed', failed: 'aborted', active: 'running' };
+// From this many columns on, room is scarce in a card.
+const MANY = 9;
 
 /** How a stage looks: a stage that is closed with a bad verdict is not done. */
-export function statusOf(stage) {
+function statusOf(stage) {
   if (stage.status !== 'completed') return stage.status;
   return OPEN_VERDICTS.has(stage.result) ? 'failed' : 'done';
 }
 
 export function pipeline(stages, size = 'normal') {
-  const steps = columns(stages).map((column) => step(column));
+  const steps = columns(stages).map(step);
+  const looks = `pipeline pipeline-${size}${steps.length >= MANY ? ' pipeline-dense' : ''}`;
   return h('div', { class: 'pipeline-frame', key: 'pipeline' },
-    h('ol', { class: `pipeline pipeline-${size}`, 'aria-label': t('pipeline'), 'data-test': 'pipeline' }, steps));
+    h('ol', { class: looks, 'aria-label': t('pipeline'), 'data-test': 'pipeline' }, steps));
 }
 
 /** Neighbours of one group share a column. */
@@ -36,9 +39,11 @@ function columns(stages) {
 function step({ group, stages }) {
   if (stages.length === 1) return h('li', { class: 'step', key: stages[0].key }, node(stages[0]));
   const lanes = stages.map((stage) => h('li', { key: stage.key }, node(stage)));
-  const label = t('parallel_group', { group });
-  return h('li', { class: 'step fork', key: `group-${group}`, 'data-test': 'pipeline-group', 'data-group': group },
-    arms('fork-in', stages.length), h('ol', { class: 'lanes', 'aria-label': label }, lanes), arms('fork-out', stages.length));
+  const props = { class: 'step fork', key: `group-${group}`, 'data-test': 'pipeline-group', 'data-group': group };
+  return h('li', props,
+    arms('fork-in', stages.length),
+    h('ol', { class: 'lanes', 'aria-label': t('parallel_group', { group }) }, lanes),
+    arms('fork-out', stages.length));
 }
 
 /** The lines from one point to every lane; mirrored by the style sheet on the way out. */
@@ -47,7 +52,8 @@ function arms(side, lanes) {
     const y = ((lane + 0.5) / lanes) * 100;
     return svg('path', { d: `M0 50C12 50 8 ${y} 20 ${y}` });
   });
-  return svg('svg', { class: `arms ${side}`, viewBox: '0 0 20 100', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, paths);
+  const props = { class: `arms ${side}`, viewBox: '0 0 20 100', preserveAspectRatio: 'none' };
+  return svg('svg', { ...props, 'aria-hidden': 'true' }, paths);
 }
 
 function node(stage) {
@@ -61,9 +67,15 @@ function node(stage) {
     h('span', { class: 'stage-emoji', 'aria-hidden': 'true' }, emoji),
     h('span', { class: 'stage-name', 'aria-hidden': 'true' }, stage.key),
     h('span', { class: 'stage-label', 'aria-hidden': 'true' }, label),
-    MARKS[status] && h('span', { class: 'stage-mark' }, icon(MARKS[status])),
-    stage.attempts > 1 && h('span', { class: 'stage-retries', 'aria-hidden': 'true' }, `×${count(stage.attempts)}`),
+    mark(status, stage.attempts),
     h('span', { class: 'visually-hidden' }, describe(stage, label)));
+}
+
+/** The sign in the corner: how it stands, and how many attempts that took. */
+function mark(status, attempts) {
+  const symbol = MARKS[status] ?? (attempts > 0 && 'retry');
+  const number = attempts > 1 && `×${count(attempts)}`;
+  return symbol && h('span', { class: 'stage-mark', 'aria-hidden': 'true' }, icon(symbol), number);
 }
 
 function describe(stage, label) {
@@ -78,7 +90,8 @@ function describe(stage, label) {
 
 /** The same in a few pixels, for rows of finished sessions. */
 export function stageDots(stages) {
-  const dots = stages.map((stage) => h('span', { class: 'dot', 'data-status': statusOf(stage), 'data-color': stageOf(stage.key).color }));
+  const dots = stages.map((stage) =>
+    h('span', { class: 'dot', 'data-status': statusOf(stage), 'data-color': stageOf(stage.key).color }));
   const done = stages.filter((stage) => statusOf(stage) === 'done').length;
   const label = t('stages_done', { done: count(done), total: count(stages.length) });
   return h('span', { class: 'dots', role: 'img', 'aria-label': label, title: label }, dots);

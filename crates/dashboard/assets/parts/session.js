@@ -1,16 +1,23 @@
 // What a session is called and how it is doing, as cards, rows and the session's own page show it.
 
 import { h } from '../dom.js';
-import { agentOf, stageOf } from '../store.js';
+import { agentOf, sessions, stageOf, workflows } from '../store.js';
 import { cost, count, t, word } from '../text.js';
-import { contextMeter, elapsed, fact, meter } from './bits.js';
+import { choice, contextMeter, elapsed, fact, meter } from './bits.js';
+
+// Enough to tell the sessions of one project apart.
+const SHORT_ID = 8;
 
 /** A summary from the details, where some fields say more than a number. */
 export function summaryOf(detail) {
   const number = (value) => (typeof value === 'object' ? value?.count ?? 0 : value);
-  const rounds = detail.supervisor?.rounds;
-  const supervisor = Array.isArray(rounds) ? { rounds: rounds.length, last: rounds.at(-1)?.outcome ?? null } : detail.supervisor;
+  const supervisor = supervisorSummary(detail.supervisor);
   return { ...detail, failures: number(detail.failures), rejections: number(detail.rejections), supervisor };
+}
+
+function supervisorSummary(state) {
+  if (!state || (!state.enabled && state.rounds.length === 0)) return null;
+  return { rounds: state.rounds.length, last: state.rounds.at(-1)?.outcome ?? null };
 }
 
 export function titleOf(session) {
@@ -19,20 +26,24 @@ export function titleOf(session) {
 
 /** Workflow and feature: what is being done. */
 export function subtitle(session) {
+  const purpose = workflows().find((workflow) => workflow.name === session.workflow)?.label;
   return h('span', { class: 'subtitle' },
-    h('span', { class: 'workflow' }, session.workflow ?? t('no_workflow')),
-    session.tasks?.name && h('span', { class: 'feature' }, session.tasks.name));
+    h('span', { class: 'workflow', title: purpose }, session.workflow ?? t('no_workflow')),
+    session.tasks?.name && h('span', { class: 'feature' }, session.tasks.name),
+    h('code', { class: 'short-id', title: session.id }, session.id.slice(0, SHORT_ID)));
 }
 
 /** Who is at work, and for how long. */
 export function activeAgents(session) {
   if (session.activeAgents.length === 0) return null;
-  return h('ul', { class: 'agents', 'aria-label': t('active_agents'), key: 'agents' }, session.activeAgents.map(activeAgent));
+  const list = session.activeAgents.map(activeAgent);
+  return h('ul', { class: 'agents', key: 'agents', 'aria-label': t('active_agents') }, list);
 }
 
 function activeAgent({ agent, slot, stage, startedAt, background }) {
   const look = stageOf(stage ?? agentOf(agent).stage);
-  return h('li', { class: 'agent', key: slot ?? agent, 'data-color': agentOf(agent).color, 'data-test': 'active-agent' },
+  const props = { class: 'agent', key: slot ?? agent, 'data-color': agentOf(agent).color };
+  return h('li', { ...props, 'data-test': 'active-agent' },
     h('span', { class: 'agent-emoji', 'aria-hidden': 'true' }, look.emoji),
     h('span', { class: 'agent-name' }, slot ?? agent),
     h('span', { class: 'agent-stage' }, [stage, background && t('in_background')].filter(Boolean).join(' · ')),
@@ -41,26 +52,41 @@ function activeAgent({ agent, slot, stage, startedAt, background }) {
 
 /** The numbers below a session's pipeline. */
 export function facts(session) {
-  const { tasks, loop, contextPercent, compactions, supervisor } = session;
-  const repairs = session.failures + session.rejections;
+  const { tasks, loop, contextPercent, costUsd, failures, rejections, compactions, supervisor } = session;
   return h('dl', { class: 'facts', key: 'facts' },
-    fact(t('stages'), portion(session.done, session.total), 'fact-stages'),
-    tasks && fact(t('tasks'), meter(tasks.checked / (tasks.total || 1), portion(tasks.checked, tasks.total), t('tasks')), 'fact-tasks'),
-    loop && fact(t('loop_rounds'), portion(loop.iterations, loop.limit), 'fact-loop'),
-    known(contextPercent) && fact(t('context'), contextMeter(contextPercent), 'fact-context'),
-    known(session.costUsd) && fact(t('cost'), cost(session.costUsd), 'fact-cost'),
-    repairs > 0 && fact(t('repairs'), count(repairs), 'fact-repairs'),
-    compactions.auto + compactions.manual > 0 && fact(t('compactions'), count(compactions.auto + compactions.manual), 'fact-compactions'),
-    supervisor && fact(t('supervisor'), supervisorState(supervisor), 'fact-supervisor'));
+    fact('stages', t('stages'), portion(session.done, session.total)),
+    fact('tasks', t('tasks'), tasks && taskMeter(tasks)),
+    fact('loop', t('loop_rounds'), loop && portion(loop.iterations, loop.limit)),
+    fact('context', t('context'), isKnown(contextPercent) && contextMeter(contextPercent)),
+    fact('cost', t('cost'), isKnown(costUsd) && cost(costUsd)),
+    fact('repairs', t('repairs'), unlessNone(failures + rejections)),
+    fact('compactions', t('compactions'), unlessNone(compactions.auto + compactions.manual)),
+    fact('supervisor', t('supervisor'), supervisor && supervisorState(supervisor)));
 }
 
-const known = (value) => value !== null && value !== undefined;
+const isKnown = (value) => value !== null && value !== undefined;
+const unlessNone = (number) => number > 0 && count(number);
+const portion = (part, whole) => `${count(part)}/${count(whole)}`;
 
-function portion(part, whole) {
-  return `${count(part)}/${count(whole)}`;
+export function taskMeter({ checked, total }) {
+  return meter(checked / (total || 1), portion(checked, total), t('tasks'));
 }
 
 function supervisorState({ rounds, last }) {
-  const number = t('rounds', { n: count(rounds) });
-  return last ? h('span', { 'data-outcome': last }, `${word('outcome', last)} · ${number}`) : number;
+  return last ? `${word('outcome', last)} · ${t('round', { n: count(rounds) })}` : t('no_rounds');
+}
+
+// Choices among what there is.
+
+export function workflowChoice(value, change) {
+  const names = workflows().map(({ name }) => [name, name]);
+  return choice('workflow', t('workflow'), value, [['', t('all')], ...names], change);
+}
+
+/** The projects of the sessions that were seen. */
+export function projectChoice(value, change) {
+  const named = [...sessions.values()].filter((session) => session.project);
+  const found = new Map(named.map((session) => [session.project, titleOf(session)]));
+  const sorted = [...found].sort(([, a], [, b]) => a.localeCompare(b));
+  return choice('project', t('project'), value, [['', t('all')], ...sorted], change);
 }

@@ -2,6 +2,7 @@
 
 import { h } from '../dom.js';
 import { t } from '../text.js';
+import { iconButton } from './bits.js';
 import { icon } from './icon.js';
 
 const STAYS = 6000;
@@ -18,10 +19,9 @@ export function toastProblem(error) {
 }
 
 function show(tone, symbol, content) {
-  const dismiss = h('button', {
-    type: 'button', class: 'button quiet icon-only', 'aria-label': t('close'), on: { click: () => element.remove() },
-  }, icon('close'));
-  const element = h('div', { class: 'toast', 'data-tone': tone, 'data-test': 'toast' }, icon(symbol), h('div', {}, content), dismiss);
+  const dismiss = iconButton('dismiss', t('close'), 'close', () => element.remove());
+  const element = h('div', { class: 'toast', 'data-tone': tone, 'data-test': 'toast' },
+    icon(symbol), h('div', {}, content), dismiss);
   document.getElementById('toasts').append(element);
   return element;
 }

@@ -1,86 +1,74 @@
 // The overview: what is running, what needs a person, what ended.
 
 import { get } from '../api.js';
-import { fill, h } from '../dom.js';
-import { drawSoon, settle } from '../frame.js';
+import { h } from '../dom.js';
 import { button, choice, needsYouBadge, problem, searchField, stateBadge, when } from '../parts/bits.js';
 import { pipeline, stageDots } from '../parts/pipeline.js';
-import { activeAgents, facts, subtitle, titleOf } from '../parts/session.js';
-import { sessionPath } from '../router.js';
-import { keep, on, sessions, workflowNames } from '../store.js';
+import { activeAgents, facts, projectChoice, subtitle, titleOf, workflowChoice } from '../parts/session.js';
+import { sessionPath } from '../paths.js';
+import { keep, sessions } from '../store.js';
 import { cost, count, duration, t, word } from '../text.js';
+import { View } from '../view.js';
 
 const STATES = ['open', 'running', 'stopped', 'completed', 'aborted', 'none', 'broken'];
 const OPEN = new Set(['running', 'stopped']);
 const NO_FILTER = { state: '', workflow: '', project: '', q: '' };
+// Who has waited longer is found below: years of unanswered questions must not bury what is running.
+const URGENT_FOR = 3 * 24 * 3_600_000;
 
 // Kept from visit to visit: who comes back from a session finds the list as it was.
 let filter = { ...NO_FILTER };
 
 export function open(host) {
-  const view = new Overview(host);
-  view.load();
-  return view;
+  return new Overview(host);
 }
 
-class Overview {
+class Overview extends View {
   shown = new Set();
   next = null;
-  state = 'loading';
-  error = null;
+  isLoaded = false;
   skipped = [];
-  round = 0;
 
   constructor(host) {
-    this.host = host;
-    this.reload = settle(() => this.load(), 250, 2000);
-    this.stops = [
-      on('session', (session) => this.met(session)),
-      on('removed', this.drawLater),
-      on('refresh', () => this.load()),
-    ];
+    super(host);
+    this.search = this.loadWhenQuiet(250);
+    this.listen('session', (session) => this.met(session));
+    this.listen('removed', this.drawLater);
     this.draw();
-  }
-
-  close() {
-    this.round += 1;
-    this.reload.cancel();
-    for (const stop of this.stops) stop();
+    this.load();
   }
 
   // Data.
 
-  async load() {
-    const round = ++this.round;
-    try {
-      // What is open is shown even if a hundred others were active since.
-      const [all, open] = await Promise.all([this.fetch({}), this.fetch({ state: filter.state || 'open', limit: 200 })]);
-      if (round !== this.round) return;
-      this.take([...open.sessions, ...all.sessions], all);
-    } catch (error) {
-      if (round === this.round) this.error = error;
-    }
-    this.drawLater();
+  /** What is open is shown even if a hundred others were active since. */
+  fetch() {
+    return Promise.all([this.page({ state: filter.state || 'open', limit: 200 }), this.page({})]);
   }
 
-  fetch(more) {
+  page(more) {
     return get('/api/sessions', { ...filter, limit: 50, ...more });
   }
 
-  take(list, { next, skipped }) {
-    keep(list);
-    this.shown = new Set(list.map((session) => session.id));
-    this.next = next;
-    this.skipped = skipped ?? [];
-    this.error = null;
-    this.state = 'ready';
+  take([unfinished, all]) {
+    this.shown = new Set();
+    this.add([...unfinished.sessions, ...all.sessions], all.next);
+    this.skipped = all.skipped ?? [];
+    this.isLoaded = true;
   }
 
-  async loadMore() {
-    const { sessions: list, next } = await this.fetch({ cursor: this.next });
+  add(list, next) {
     keep(list);
     for (const session of list) this.shown.add(session.id);
     this.next = next;
+  }
+
+  async loadMore() {
+    try {
+      const page = await this.page({ cursor: this.next });
+      this.add(page.sessions, page.next);
+    } catch (error) {
+      this.error = error;
+    }
     this.drawLater();
   }
 
@@ -91,131 +79,158 @@ class Overview {
     this.drawLater();
   }
 
-  setFilter(name, value) {
-    filter = { ...filter, [name]: value };
+  setFilter(change) {
+    filter = { ...filter, ...change };
     this.drawLater();
-    this.reload();
+    this.search();
   }
 
   // Drawing.
 
-  drawLater = () => drawSoon(this.draw);
-
-  draw = () => {
+  content() {
     const list = [...this.shown].map((id) => sessions.get(id)).filter(Boolean);
     const cards = list.filter(isCard).sort(byUrgency);
     const rows = list.filter((session) => !isCard(session)).sort(byActivity);
-    fill(this.host,
+    return [
       h('div', { class: 'view-head', key: 'head' }, h('h1', { tabindex: '-1' }, t('nav_overview')), glance(cards)),
-      this.filters(), this.error && problem(this.error), this.content(cards, rows));
-  };
-
-  filters() {
-    const set = (name) => (value) => this.setFilter(name, value);
-    const all = ['', t('all')];
-    return h('div', { class: 'filters', role: 'search', key: 'filters' },
-      searchField(t('search_sessions'), filter.q, set('q')),
-      choice('state', t('state'), filter.state, [all, ...STATES.map((state) => [state, word('state', state)])], set('state')),
-      choice('workflow', t('workflow'), filter.workflow, [all, ...workflowNames().map((name) => [name, name])], set('workflow')),
-      choice('project', t('project'), filter.project, [all, ...projects()], set('project')));
+      (this.shown.size > 0 || isFiltered()) && this.filters(),
+      this.error && problem(this.error),
+      this.lists(cards, rows),
+      this.skipped.length > 0 && skippedFiles(this.skipped),
+    ];
   }
 
-  content(cards, rows) {
-    if (this.state === 'loading') return !this.error && h('p', { class: 'empty', key: 'loading' }, t('loading'));
-    if (cards.length + rows.length === 0) return isFiltered() ? this.noMatch() : welcome();
-    return [this.cards(cards), this.rows(rows)];
+  filters() {
+    const set = (name) => (value) => this.setFilter({ [name]: value });
+    const states = [['', t('all')], ...STATES.map((state) => [state, word('state', state)])];
+    return h('div', { class: 'filters', role: 'search', key: 'filters' },
+      searchField(t('search_sessions'), filter.q, set('q')),
+      choice('state', t('state'), filter.state, states, set('state')),
+      workflowChoice(filter.workflow, set('workflow')),
+      projectChoice(filter.project, set('project')));
+  }
+
+  lists(cards, rows) {
+    if (!this.isLoaded) return !this.error && h('p', { class: 'empty', key: 'loading' }, t('loading'));
+    if (cards.length + rows.length > 0) return [this.cards(cards), rows.length > 0 && this.rows(rows)];
+    return isFiltered() ? this.noMatch() : welcome();
   }
 
   cards(list) {
-    const content = list.length ? h('ul', { class: 'cards' }, list.map(card)) : h('p', { class: 'empty' }, t('nothing_running'));
-    return h('section', { 'aria-labelledby': 'open-title', key: 'open' }, h('h2', { id: 'open-title', class: 'section-title' }, t('open_sessions')), content);
+    return section('open', t('open_sessions'),
+      list.length ? h('ul', { class: 'cards' }, list.map(card)) : h('p', { class: 'empty' }, t('nothing_running')));
   }
 
   rows(list) {
-    if (list.length === 0) return null;
-    return h('section', { 'aria-labelledby': 'recent-title', key: 'recent' },
-      h('h2', { id: 'recent-title', class: 'section-title' }, t('recent_sessions')),
+    return section('recent', t('recent_sessions'),
       h('ul', { class: 'rows' }, list.map((session) => row(session, this.skipped))),
       this.next && h('p', { class: 'more' }, button('load-more', t('load_more'), () => this.loadMore())));
   }
 
   noMatch() {
-    const reset = () => {
-      filter = { ...NO_FILTER };
-      this.load();
-    };
     return h('div', { class: 'welcome', key: 'no-match', 'data-test': 'no-match' },
-      h('p', {}, t('no_match')), button('reset-filters', t('reset_filters'), reset));
+      h('p', {}, t('no_match')),
+      button('reset-filters', t('reset_filters'), () => this.setFilter(NO_FILTER)));
   }
 }
+
+// Which, and in which order.
 
 function isFiltered() {
   return Object.values(filter).some((value) => value !== '');
 }
 
-function passes(session) {
-  const { state, workflow, project, q } = filter;
-  if (state && state !== session.state && !(state === 'open' && OPEN.has(session.state))) return false;
-  if (workflow && workflow !== session.workflow) return false;
-  if (project && project !== session.project) return false;
-  const text = [session.id, session.project, session.workflow, session.tasks?.name].join('\n').toLowerCase();
-  return text.includes(q.toLowerCase());
+/** Whether a session passes the filter; the server judges its lists in the same way. */
+function passes({ id, state, workflow, project, tasks }) {
+  const isAllowed = (wanted, value) => wanted === '' || wanted === value;
+  const text = [id, project, workflow, tasks?.name].join('\n').toLowerCase();
+  return (
+    (isAllowed(filter.state, state) || (filter.state === 'open' && OPEN.has(state))) &&
+    isAllowed(filter.workflow, workflow) &&
+    isAllowed(filter.project, project) &&
+    text.includes(filter.q.toLowerCase())
+  );
 }
 
-function projects() {
-  const found = new Map([...sessions.values()].filter((session) => session.project).map((session) => [session.project, titleOf(session)]));
-  return [...found].sort(([, a], [, b]) => a.localeCompare(b));
-}
-
-function isCard(session) {
-  return OPEN.has(session.state) || session.needsPerson;
+/** What cannot be read has no pipeline to show; its row says why. */
+function isCard({ state, needsPerson, lastActivity }) {
+  const isUrgent = needsPerson && state !== 'broken' && Date.now() - Date.parse(lastActivity) < URGENT_FOR;
+  return OPEN.has(state) || isUrgent;
 }
 
 /** By rank and age, not by activity: cards must not change places while somebody reads them. */
 function byUrgency(a, b) {
   const rank = (session) => (session.needsPerson ? 0 : session.state === 'running' ? 1 : 2);
-  return rank(a) - rank(b) || b.createdAt.localeCompare(a.createdAt);
+  return rank(a) - rank(b) || Date.parse(b.createdAt) - Date.parse(a.createdAt);
 }
 
 function byActivity(a, b) {
   return b.lastActivity.localeCompare(a.lastActivity);
 }
 
+// What they look like.
+
+function section(name, title, ...content) {
+  const id = `${name}-title`;
+  return h('section', { 'aria-labelledby': id, key: name }, h('h2', { id, class: 'section-title' }, title), content);
+}
+
 function glance(cards) {
   const running = cards.filter((session) => session.state === 'running').length;
   const waiting = cards.filter((session) => session.needsPerson).length;
   const agents = cards.reduce((total, session) => total + session.activeAgents.length, 0);
-  const parts = [t('glance_running', { n: count(running) }), t('glance_agents', { n: count(agents) }), waiting > 0 && t('glance_waiting', { n: count(waiting) })];
-  return h('p', { class: 'glance', 'data-test': 'glance' }, parts.filter(Boolean).map((text) => h('span', {}, text)));
+  return h('p', { class: 'glance', 'data-test': 'glance' },
+    h('span', {}, t('glance_running', { n: count(running) })),
+    h('span', {}, t('glance_agents', { n: count(agents) })),
+    waiting > 0 && h('span', {}, t('glance_waiting', { n: count(waiting) })));
 }
 
 function card(session) {
   const id = `card-${session.id}`;
-  const props = { class: 'card', key: session.id, 'data-test': 'session-card', 'data-id': session.id, 'data-state': session.state };
-  return h('li', props, h('article', { 'aria-labelledby': id },
+  const { state, needsPerson, lastActivity, stages } = session;
+  const props = { class: 'card', key: session.id, 'data-test': 'session-card' };
+  return h('li', { ...props, 'data-id': session.id, 'data-state': state }, h('article', { 'aria-labelledby': id },
     h('header', { class: 'card-head' },
-      h('div', { class: 'card-title' }, h('h3', { id }, h('a', { href: sessionPath(session.id), title: session.project ?? session.id }, titleOf(session))), subtitle(session)),
-      h('div', { class: 'badges' }, session.needsPerson && needsYouBadge(), stateBadge(session.state), when(session.lastActivity))),
-    pipeline(session.stages), activeAgents(session), facts(session)));
+      h('div', { class: 'card-title' }, h('h3', { id }, link(session)), subtitle(session)),
+      h('div', { class: 'badges' }, needsPerson && needsYouBadge(), stateBadge(state), when(lastActivity))),
+    pipeline(stages),
+    activeAgents(session),
+    facts(session)));
+}
+
+function link(session) {
+  return h('a', { href: sessionPath(session.id), title: session.project ?? session.id }, titleOf(session));
 }
 
 function row(session, skipped) {
-  const spent = session.stages.length ? Date.parse(session.lastActivity) - Date.parse(session.createdAt) : null;
-  const trouble = skipped.find((one) => one.session === session.id);
-  return h('li', { class: 'row', key: session.id, 'data-test': 'session-row', 'data-id': session.id, 'data-state': session.state },
-    stateBadge(session.state),
-    h('div', { class: 'row-title' }, h('a', { href: sessionPath(session.id), title: session.project ?? session.id }, titleOf(session)), subtitle(session)),
-    trouble ? h('span', { class: 'row-trouble', title: trouble.problem }, trouble.problem) : stageDots(session.stages),
+  const { id, state, stages, createdAt, lastActivity, costUsd } = session;
+  const spent = stages.length ? Date.parse(lastActivity) - Date.parse(createdAt) : null;
+  const trouble = skipped.find((one) => one.session === id)?.problem;
+  return h('li', { class: 'row', key: id, 'data-test': 'session-row', 'data-id': id, 'data-state': state },
+    stateBadge(state),
+    h('div', { class: 'row-title' }, link(session), subtitle(session)),
+    trouble ? h('span', { class: 'row-trouble', title: trouble }, trouble) : stageDots(stages),
     h('span', { class: 'row-number' }, duration(spent)),
-    h('span', { class: 'row-number' }, cost(session.costUsd)),
-    when(session.lastActivity));
+    h('span', { class: 'row-number' }, cost(costUsd)),
+    when(lastActivity));
+}
+
+/** Nothing is left out silently. */
+function skippedFiles(list) {
+  const line = ({ session, file, problem: what }) => h('li', {}, h('code', {}, `${session}/${file}`), ' ', what);
+  return h('details', { class: 'skipped', key: 'skipped', 'data-test': 'skipped' },
+    h('summary', {}, t('skipped_files', { n: count(list.length) })), h('ul', {}, list.map(line)));
 }
 
 /** Nothing there yet: what to do to begin. */
 function welcome() {
   const line = (command, words) => [h('dt', {}, h('code', {}, command)), h('dd', {}, words)];
   return h('div', { class: 'welcome', key: 'welcome', 'data-test': 'welcome' },
-    h('h2', {}, t('welcome_title')), h('p', {}, t('welcome_text')),
-    h('dl', {}, line(t('welcome_wish_command'), t('welcome_wish')), line('/ot:standard …', t('welcome_standard')),
-      line('overtone demo', t('welcome_demo')), line('overtone doctor', t('welcome_doctor'))));
+    h('h2', {}, t('welcome_title')),
+    h('p', {}, t('welcome_text')),
+    h('dl', {},
+      line(t('welcome_wish_command'), t('welcome_wish')),
+      line('/ot:standard …', t('welcome_standard')),
+      line('overtone demo', t('welcome_demo')),
+      line('overtone doctor', t('welcome_doctor'))));
 }

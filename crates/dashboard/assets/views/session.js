@@ -1,17 +1,19 @@
 // One session: its pipeline, who worked when, everything that happened, and the means to steer it.
 
 import { get, path } from '../api.js';
-import { fill, h } from '../dom.js';
-import { drawSoon, everySecond, settle } from '../frame.js';
+import { h } from '../dom.js';
+import { everySecond, settle } from '../frame.js';
 import { button, needsYouBadge, panel, problem, stateBadge, when } from '../parts/bits.js';
 import { Gantt } from '../parts/gantt.js';
 import { icon } from '../parts/icon.js';
 import { EventList } from '../parts/list.js';
 import { pipeline } from '../parts/pipeline.js';
 import { activeAgents, facts, subtitle, summaryOf, titleOf } from '../parts/session.js';
+import { OVERVIEW } from '../paths.js';
 import { deleteSession, pauseSession, resumeSession, stopSession } from '../steer.js';
-import { on, sessions } from '../store.js';
+import { sessions } from '../store.js';
 import { t } from '../text.js';
+import { View } from '../view.js';
 import { eventDetails, eventFilter } from './session-events.js';
 import { sidePanels } from './session-panels.js';
 
@@ -19,129 +21,137 @@ export function open(host, { id }) {
   return new SessionView(host, id);
 }
 
-class SessionView {
+class SessionView extends View {
   detail = null;
-  error = null;
   chosen = null;
   filter = { kind: '', q: '' };
 
   constructor(host, id) {
-    this.host = host;
+    super(host);
     this.id = id;
     this.summary = sessions.get(id) ?? null;
     // The stream may tell of a session many times a second; the details are fetched less often.
-    this.reload = settle(() => this.load(), 400, 2000);
+    this.loadSoon = this.loadWhenQuiet(400, 2000);
     this.search = settle(() => this.list?.setFilter(this.query()), 250);
-    this.stops = this.listen();
+    this.listenToStream();
     this.draw();
     this.load();
   }
 
-  listen() {
-    const mine = (act) => (data) => (data?.id ?? data) === this.id && act(data);
-    return [
-      on('session', mine((summary) => this.met(summary))),
-      on('removed', mine(() => (location.hash = '#/'))),
-      on('timeline', (event) => event.session === this.id && this.list?.add(event)),
-      on('refresh', () => {
-        this.load();
-        this.list?.catchUp();
-      }),
-      everySecond((now) => this.gantt?.tick(now)),
-    ];
+  listenToStream() {
+    this.listen('session', (summary) => summary.id === this.id && this.met(summary));
+    this.listen('removed', (id) => {
+      if (id === this.id) location.hash = OVERVIEW;
+    });
+    this.listen('timeline', (event) => event.session === this.id && this.list?.add(event));
+    this.listen('refresh', () => this.list?.catchUp());
+    this.stops.push(everySecond((now) => this.gantt?.tick(now)));
   }
 
   close() {
-    for (const stop of this.stops) stop();
-    this.reload.cancel();
+    super.close();
     this.search.cancel();
     this.gantt?.close();
     this.list?.close();
-    this.isClosed = true;
   }
 
   title() {
     return this.summary ? titleOf(this.summary) : this.id;
   }
 
-  async load() {
-    try {
-      this.detail = await get(path('sessions', this.id));
-      this.summary = summaryOf(this.detail);
-      this.error = null;
-    } catch (error) {
-      this.error = error;
-    }
-    this.drawLater();
+  // Data.
+
+  fetch() {
+    return get(path('sessions', this.id));
+  }
+
+  take(detail) {
+    this.detail = detail;
+    this.summary = summaryOf(detail);
   }
 
   met(summary) {
     this.summary = summary;
     this.drawLater();
-    this.reload();
+    this.loadSoon();
   }
 
   // Drawing.
 
-  drawLater = () => drawSoon(this.draw);
-
-  draw = () => {
-    if (this.isClosed) return;
-    fill(this.host, this.head(), this.error && problem(this.error), this.summary && this.body());
-    this.mountIslands();
-    this.gantt?.update(this.times());
-  };
-
-  head() {
-    const back = h('a', { class: 'back', href: '#/', 'data-test': 'back' }, icon('back'), t('nav_overview'));
-    const session = this.summary;
-    if (!session) return h('div', { class: 'session-head', key: 'head' }, back, h('h1', { tabindex: '-1' }, this.id));
-    return h('div', { class: 'session-head', key: 'head', 'data-state': session.state }, back,
-      h('div', { class: 'session-title' },
-        h('div', {}, h('h1', { tabindex: '-1', title: session.project }, titleOf(session)), subtitle(session)),
-        h('div', { class: 'badges' }, session.needsPerson && needsYouBadge(), stateBadge(session.state), when(session.lastActivity))),
-      this.actions(session),
-      session.stages.length > 0 && pipeline(session.stages, 'large'),
-      this.next(session), activeAgents(session), facts(session),
-      h('p', { class: 'session-id' }, h('code', {}, session.id)));
+  content() {
+    return [this.head(), this.error && problem(this.error), this.summary && this.body()];
   }
 
-  actions({ id, state, needsPerson, tasks }) {
-    const name = this.title();
+  /** The chart and the list look after themselves; they are put into their places once. */
+  drawn() {
+    const [chart, events] = ['.gantt', '.events'].map((name) => this.host.querySelector(name));
+    if (chart) this.gantt ??= new Gantt(chart);
+    if (events) this.list ??= new EventList(events, this.id, (event) => this.choose(event));
+    this.gantt?.update(this.times());
+    document.title = `${this.title()} · Overtone`;
+  }
+
+  head() {
+    const session = this.summary;
+    const name = h('h1', { tabindex: '-1', title: session?.project }, this.title());
+    const back = h('a', { class: 'back', href: OVERVIEW, 'data-test': 'back' }, icon('back'), t('nav_overview'));
+    const top = h('div', { class: 'session-path' }, back, h('code', {}, this.id));
+    if (!session) {
+      return h('div', { class: 'session-head', key: 'head' },
+        top, h('div', { class: 'session-title' }, name), this.lastResort());
+    }
+    return h('div', { class: 'session-head', key: 'head', 'data-state': session.state },
+      top,
+      h('div', { class: 'session-title' }, h('div', {}, name, subtitle(session)), badges(session)),
+      this.actions(session),
+      session.stages.length > 0 && pipeline(session.stages, 'large'),
+      this.next(session),
+      activeAgents(session),
+      facts(session));
+  }
+
+  actions({ state, tasks }) {
     const isOpen = state === 'running' || state === 'stopped';
     return h('div', { class: 'actions', role: 'group', 'aria-label': t('steering') },
-      state === 'running' && button('stop-button', t('stop'), () => stopSession(id, name), { symbol: 'stopped', key: 'stop' }),
-      (state === 'stopped' || state === 'aborted' || needsPerson) && button('resume-button', t('resume'), () => resumeSession(id, name), { symbol: 'running', kind: 'primary', key: 'resume' }),
-      isOpen && tasks && button('pause-button', t('pause'), () => pauseSession(id, name), { symbol: 'clock', key: 'pause', title: t('pause_title') }),
-      button('delete-button', t('delete'), () => deleteSession(id, name), { symbol: 'trash', kind: 'quiet danger-text', key: 'delete' }));
+      state === 'running' && this.action('stop', stopSession, 'stopped'),
+      (state === 'stopped' || state === 'aborted') && this.action('resume', resumeSession, 'running', 'primary'),
+      isOpen && tasks && this.action('pause', pauseSession, 'clock'),
+      this.action('delete', deleteSession, 'trash', 'quiet danger-text'));
+  }
+
+  action(verb, act, symbol, kind) {
+    return button(`${verb}-button`, t(verb), () => act(this.id, this.title()), { key: verb, symbol, kind });
+  }
+
+  /** A session that is there but cannot be read can still be deleted. */
+  lastResort() {
+    const isThere = this.error && this.error.status !== 0 && this.error.status !== 404;
+    return isThere && this.actions({ state: 'broken', tasks: null });
   }
 
   next({ needsPerson }) {
     if (!this.detail?.next) return null;
-    return h('p', { class: needsPerson ? 'next urgent' : 'next', 'data-test': 'next' }, h('strong', {}, t('next')), ' ', this.detail.next);
+    return h('p', { class: needsPerson ? 'next urgent' : 'next', 'data-test': 'next' }, this.detail.next);
   }
 
   body() {
+    const filter = eventFilter(this.filter, (change) => this.refine(change));
     return h('div', { class: 'session-body', key: 'body' },
       h('div', { class: 'session-main' },
-        panel('gantt', t('gantt'), {}, h('div', { class: 'gantt', key: 'gantt', island: true, 'data-test': 'gantt' })),
-        panel('events', t('events'), { aside: eventFilter(this.filter, (change) => this.refine(change)) },
+        panel('gantt', t('gantt'), null,
+          h('div', { class: 'gantt', key: 'gantt', island: true, 'data-test': 'gantt' })),
+        panel('events', t('events'), filter,
           h('div', { class: 'events', key: 'events', island: true }),
           this.chosen && eventDetails(this.chosen, () => this.choose(null)))),
       h('div', { class: 'session-side' }, this.detail && sidePanels(this.detail, this.summary)));
   }
 
-  /** The chart and the list look after themselves; they are put into their places once. */
-  mountIslands() {
-    const [chart, events] = ['.gantt', '.events'].map((name) => this.host.querySelector(name));
-    if (chart && !this.gantt) this.gantt = new Gantt(chart);
-    if (events && !this.list) this.list = new EventList(events, this.id, (event) => this.choose(event));
-  }
-
   times() {
     const { spans = [], compactionsAt = [] } = this.detail ?? {};
-    const { stages, state } = this.summary;
-    return { stages, spans, compactionsAt, isOpen: state === 'running' || state === 'stopped' };
+    const { stages, state, activeAgents: agents } = this.summary;
+    const active = stages.filter((stage) => stage.status === 'active').map((stage) => stage.key);
+    const atWork = new Set([...active, ...agents.map(({ agent }) => agent)]);
+    return { stages, spans, compactionsAt, atWork, isOpen: state === 'running' || state === 'stopped' };
   }
 
   // The event list.
@@ -161,4 +171,8 @@ class SessionView {
     if (kind === '') return { q };
     return kind.includes(':') ? { type: kind, q } : { category: kind, q };
   }
+}
+
+function badges({ needsPerson, state, lastActivity }) {
+  return h('div', { class: 'badges' }, needsPerson && needsYouBadge(), stateBadge(state), when(lastActivity));
 }

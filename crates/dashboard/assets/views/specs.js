@@ -1,13 +1,13 @@
 // The features of each project on their shelves. They are moved by menu or by drag and drop.
 
 import { get } from '../api.js';
-import { fill, h } from '../dom.js';
-import { drawSoon, settle } from '../frame.js';
-import { meter, problem } from '../parts/bits.js';
-import { icon } from '../parts/icon.js';
+import { h } from '../dom.js';
+import { problem } from '../parts/bits.js';
+import { menu } from '../parts/menu.js';
+import { taskMeter } from '../parts/session.js';
 import { moveFeature } from '../steer.js';
-import { on } from '../store.js';
 import { count, day, t, word } from '../text.js';
+import { View } from '../view.js';
 
 const SHELVES = ['backlog', 'in-progress', 'paused', 'archive'];
 // A feature is archived by finishing its workflow, not by hand.
@@ -17,50 +17,42 @@ export function open(host) {
   return new Specs(host);
 }
 
-class Specs {
+class Specs extends View {
   projects = null;
-  error = null;
   dragged = null;
 
   constructor(host) {
-    this.host = host;
-    this.reload = settle(() => this.load(), 1000, 5000);
+    super(host);
     // Ticks and moves are made by the sessions; they tell of it.
-    this.stops = [on('refresh', () => this.load()), on('session', this.reload)];
+    this.listen('session', this.loadWhenQuiet(1000, 5000));
     this.draw();
     this.load();
   }
 
-  close() {
-    for (const stop of this.stops) stop();
-    this.reload.cancel();
-    this.isClosed = true;
+  fetch() {
+    return get('/api/specs');
   }
 
-  async load() {
-    try {
-      this.projects = (await get('/api/specs')).projects;
-      this.error = null;
-    } catch (error) {
-      this.error = error;
-    }
-    drawSoon(this.draw);
+  take({ projects }) {
+    this.projects = projects;
   }
 
   async move(project, feature, to) {
     if (await moveFeature(project, feature, to)) await this.load();
   }
 
-  draw = () => {
-    if (this.isClosed) return;
-    fill(this.host, h('div', { class: 'view-head', key: 'head' }, h('h1', { tabindex: '-1' }, t('nav_specs'))),
-      this.error && problem(this.error), this.content());
-  };
-
   content() {
+    return [
+      h('div', { class: 'view-head', key: 'head' }, h('h1', { tabindex: '-1' }, t('nav_specs'))),
+      this.error && problem(this.error),
+      this.boards(),
+    ];
+  }
+
+  boards() {
     if (!this.projects) return !this.error && h('p', { class: 'empty' }, t('loading'));
-    if (this.projects.length === 0) return h('div', { class: 'welcome', key: 'none', 'data-test': 'no-specs' }, h('p', {}, t('no_specs')));
-    return this.projects.map((project) => this.board(project));
+    if (this.projects.length > 0) return this.projects.map((project) => this.board(project));
+    return h('div', { class: 'welcome', key: 'none', 'data-test': 'no-specs' }, h('p', {}, t('no_specs')));
   }
 
   board({ project, name, shelves }) {
@@ -72,111 +64,65 @@ class Specs {
 
   shelf(project, shelf, features) {
     const id = `shelf-${shelf}-${project}`;
-    const props = { class: 'shelf', key: shelf, 'aria-labelledby': id, 'data-test': 'shelf', 'data-shelf': shelf };
-    return h('section', { ...props, on: TARGETS.includes(shelf) ? this.dropOn(project, shelf) : {} },
+    const props = { class: 'shelf', key: shelf, 'data-test': 'shelf', 'data-shelf': shelf };
+    const on = TARGETS.includes(shelf) ? this.takesDrops(project, shelf) : {};
+    const cards = features.map((feature) => this.card(project, shelf, feature));
+    return h('div', { ...props, role: 'group', 'aria-labelledby': id, on },
       h('h3', { id }, word('shelf', shelf), h('span', { class: 'shelf-count' }, count(features.length))),
-      features.length ? h('ul', {}, features.map((feature) => this.card(project, shelf, feature))) : h('p', { class: 'empty' }, t('empty_shelf')));
+      cards.length ? h('ul', {}, cards) : h('p', { class: 'empty' }, t('empty_shelf')));
   }
 
-  card(project, shelf, feature) {
-    const { name, workflow, checked, total, created, archivedAt } = feature;
-    const isMovable = shelf !== 'archive';
+  card(project, shelf, { name, workflow, checked, total, created, archivedAt }) {
+    const isMovable = TARGETS.includes(shelf);
     const at = archivedAt ?? created;
-    return h('li', {
-      class: 'feature-card', key: name, draggable: isMovable ? 'true' : null, 'data-test': 'feature-card', 'data-feature': name,
-      on: { dragstart: (event) => this.drag(event, { project, name, shelf }), dragend: (event) => this.drop(event) },
-    },
-      h('div', { class: 'feature-head' }, h('h4', { title: name }, name), isMovable && this.menu(project, shelf, name)),
+    const props = { class: 'feature-card', key: name, 'data-test': 'feature-card', 'data-feature': name };
+    return h('li', { ...props, ...(isMovable && this.canBeDragged({ project, name, shelf })) },
+      h('div', { class: 'feature-head' },
+        h('h4', { title: name }, name), isMovable && this.moves(project, shelf, name)),
       h('p', { class: 'muted' }, [workflow, at && day(at)].filter(Boolean).join(' · ')),
-      total > 0 && meter(checked / total, `${count(checked)}/${count(total)}`, t('tasks')));
+      total > 0 && taskMeter({ checked, total }));
   }
 
   // By menu.
 
-  menu(project, shelf, name) {
-    const items = TARGETS.filter((to) => to !== shelf).map((to) => h('button', {
-      type: 'button', role: 'menuitem', tabindex: '-1', class: 'menu-item', 'data-test': 'move-to', 'data-to': to,
-      on: { click: (event) => choose(event, () => this.move(project, name, to)) },
-    }, t('move_to', { shelf: word('shelf', to) })));
-    const list = h('div', { class: 'menu-list', role: 'menu', hidden: true, 'aria-label': t('move_feature', { feature: name }), on: { keydown: walk }, key: 'list', island: true }, items);
-    return h('div', { class: 'menu', on: { focusout: closeWhenLeft } }, h('button', {
-      type: 'button', class: 'button quiet icon-only', 'aria-haspopup': 'menu', 'aria-expanded': 'false',
-      'aria-label': t('move_feature', { feature: name }), 'data-test': 'move-menu', on: { click: toggle, keydown: openWithArrow },
-    }, icon('more')), list);
+  moves(project, shelf, name) {
+    const items = TARGETS.filter((to) => to !== shelf).map((to) => ({
+      label: t('move_to', { shelf: word('shelf', to) }), 'data-test': 'move-to', 'data-to': to,
+      act: () => this.move(project, name, to),
+    }));
+    return menu(t('move_feature', { feature: name }), 'move-menu', items);
   }
 
   // By drag and drop.
 
-  drag(event, feature) {
-    this.dragged = feature;
-    event.dataTransfer.effectAllowed = 'move';
-    event.dataTransfer.setData('text/plain', feature.name);
-    event.currentTarget.classList.add('dragged');
+  canBeDragged(feature) {
+    const start = (event) => {
+      this.dragged = feature;
+      event.dataTransfer.effectAllowed = 'move';
+      event.dataTransfer.setData('text/plain', feature.name);
+      event.currentTarget.classList.add('dragged');
+    };
+    const end = (event) => {
+      this.dragged = null;
+      event.currentTarget.classList.remove('dragged');
+    };
+    return { draggable: 'true', on: { dragstart: start, dragend: end } };
   }
 
-  drop(event) {
-    this.dragged = null;
-    event.currentTarget.classList.remove('dragged');
-  }
-
-  dropOn(project, shelf) {
+  takesDrops(project, shelf) {
     const fits = () => this.dragged?.project === project && this.dragged.shelf !== shelf;
     const mark = (event, isOver) => event.currentTarget.classList.toggle('drop-target', isOver);
-    return {
-      dragover: (event) => {
-        if (!fits()) return;
-        event.preventDefault();
-        mark(event, true);
-      },
-      dragleave: (event) => event.currentTarget.contains(event.relatedTarget) || mark(event, false),
-      drop: (event) => {
-        event.preventDefault();
-        mark(event, false);
-        if (fits()) this.move(project, this.dragged.name, shelf);
-      },
+    const dragover = (event) => {
+      if (!fits()) return;
+      event.preventDefault();
+      mark(event, true);
     };
-  }
-}
-
-// A menu as keyboards expect it: arrows walk, Escape closes and goes back to the button.
-
-function setOpen(menu, isOpen) {
-  const [button, list] = [menu.querySelector('[aria-haspopup]'), menu.querySelector('[role=menu]')];
-  list.hidden = !isOpen;
-  button.setAttribute('aria-expanded', String(isOpen));
-  if (isOpen) list.firstElementChild.focus();
-}
-
-function toggle(event) {
-  const menu = event.currentTarget.parentElement;
-  setOpen(menu, menu.querySelector('[role=menu]').hidden);
-}
-
-function openWithArrow(event) {
-  if (event.key !== 'ArrowDown') return;
-  event.preventDefault();
-  setOpen(event.currentTarget.parentElement, true);
-}
-
-function choose(event, act) {
-  setOpen(event.currentTarget.closest('.menu'), false);
-  act();
-}
-
-function closeWhenLeft(event) {
-  if (!event.currentTarget.contains(event.relatedTarget)) setOpen(event.currentTarget, false);
-}
-
-function walk(event) {
-  const list = event.currentTarget;
-  const items = [...list.children];
-  const here = items.indexOf(document.activeElement);
-  const to = { ArrowDown: here + 1, ArrowUp: here - 1 + items.length, Home: 0, End: items.length - 1 }[event.key];
-  if (event.key === 'Escape') {
-    setOpen(list.parentElement, false);
-    list.parentElement.querySelector('[aria-haspopup]').focus();
-  } else if (to !== undefined) {
-    event.preventDefault();
-    items[to % items.length].focus();
+    const dragleave = (event) => event.currentTarget.contains(event.relatedTarget) || mark(event, false);
+    const drop = (event) => {
+      event.preventDefault();
+      mark(event, false);
+      if (fits()) this.move(project, this.dragged.name, shelf);
+    };
+    return { dragover, dragleave, drop };
   }
 }
