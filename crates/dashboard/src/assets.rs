@@ -47,6 +47,29 @@ mod tests {
         }
     }
 
+    /// The names in `t('…')`, in whatever file.
+    fn asked_for() -> Vec<&'static str> {
+        let scripts = FILES.iter().filter(|(name, _)| name.rsplit('.').next() == Some("js"));
+        let calls = scripts.flat_map(|(_, text)| text.split("t('").skip(1).zip(text.split("t('")));
+        let own = calls
+            .filter(|(_, before)| !before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '.'));
+        own.filter_map(|(rest, _)| rest.split_once('\'').map(|(name, _)| name)).collect()
+    }
+
+    #[test]
+    fn every_text_that_the_page_asks_for_is_there() {
+        let texts = overtone_messages::page::texts(overtone_messages::Lang::En);
+        let asked = asked_for();
+        assert!(asked.len() > 50, "{asked:?}");
+        let is_name = |name: &&&str| {
+            !name.is_empty()
+                && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+        };
+        for name in asked.iter().filter(is_name) {
+            assert!(texts.iter().any(|(known, _)| known == name), "{name}");
+        }
+    }
+
     #[test]
     fn every_kind_has_its_type() {
         assert!(FILES.iter().all(|(name, _)| !content_type(name).starts_with("text/plain")));

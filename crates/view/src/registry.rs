@@ -1,20 +1,20 @@
 //! The tables that everything is built from, for those who draw them.
 
-use overtone_messages::{Lang, event_label, stage_label};
+use overtone_messages::{Lang, event_label, stage_label, workflow_purpose};
 use overtone_registry::{Agent, EventKind, Stage, StageKey, Workflow};
 use serde_json::{Value, json};
 
 pub fn registry(lang: Lang, version: &str) -> Value {
     json!({
         "version": version,
-        "workflows": Workflow::ALL.iter().map(|workflow| of_workflow(*workflow)).collect::<Vec<_>>(),
+        "workflows": Workflow::ALL.iter().map(|workflow| of_workflow(*workflow, lang)).collect::<Vec<_>>(),
         "stages": Stage::ALL.iter().map(|stage| of_stage(*stage, lang)).collect::<Vec<_>>(),
         "agents": Agent::ALL.iter().map(|agent| of_agent(*agent)).collect::<Vec<_>>(),
         "events": EventKind::ALL.iter().map(|kind| of_event(*kind, lang)).collect::<Vec<_>>(),
     })
 }
 
-fn of_workflow(workflow: Workflow) -> Value {
+fn of_workflow(workflow: Workflow, lang: Lang) -> Value {
     let keys: Vec<_> = workflow.stage_keys().collect();
     let names = |keys: &[StageKey]| keys.iter().map(StageKey::to_string).collect::<Vec<_>>();
     let mut groups: Vec<Value> = Vec::new();
@@ -24,7 +24,7 @@ fn of_workflow(workflow: Workflow) -> Value {
             groups.push(group);
         }
     }
-    json!({ "name": workflow.name(), "label": workflow.name(), "stages": names(&keys), "groups": groups })
+    json!({ "name": workflow.name(), "label": workflow_purpose(lang, workflow), "stages": names(&keys), "groups": groups })
 }
 
 fn of_stage(stage: Stage, lang: Lang) -> Value {

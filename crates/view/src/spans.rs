@@ -59,10 +59,12 @@ impl Span {
     }
 }
 
-/// Ends the last open span of its kind.
+/// Ends the last open span of its kind. An agent that belongs to no stage of the workflow reports without one.
 fn end(spans: &mut [Span], kind: &str, key: &str, agent: &str, fields: &Map<String, Value>) {
-    let open =
-        |span: &&mut Span| span.kind == kind && span.key == key && span.agent == agent && span.end.is_null();
+    let is_same_key = |span: &Span| span.key == key || (key.is_empty() && kind == "agent");
+    let open = |span: &&mut Span| {
+        span.kind == kind && is_same_key(span) && span.agent == agent && span.end.is_null()
+    };
     if let Some(span) = spans.iter_mut().rev().find(open) {
         let value = |name: &str| fields.get(name).cloned().unwrap_or_default();
         span.end = value("ts");
@@ -73,6 +75,16 @@ fn end(spans: &mut [Span], kind: &str, key: &str, agent: &str, fields: &Map<Stri
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_agent_without_a_stage_ends_too() {
+        let event = |text: &str| Seen { place: 0, end: 0, fields: serde_json::from_str(text).unwrap() };
+        let found = spans(&[
+            event(r#"{"ts":"1","type":"agent:delegate","stage":"DEBUG","agent":"debugger"}"#),
+            event(r#"{"ts":"2","type":"agent:complete","stage":null,"agent":"debugger","result":"pass"}"#),
+        ]);
+        assert_eq!(found[0]["end"], "2");
+    }
 
     #[test]
     fn a_span_ends_with_its_own_end() {

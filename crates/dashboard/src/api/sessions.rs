@@ -13,7 +13,7 @@ use overtone_store::files;
 use overtone_view::{
     AgentRun, AgentUsage, Direction, Seen, Skipped, State as Stage, Summary, Tokens, agent_usage,
 };
-use overtone_view::{read_page, rounds, spans};
+use overtone_view::{read_page, rounds, spans, supervisor_switch};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -120,7 +120,10 @@ fn detail(app: &App, summary: &Summary) -> Value {
         json!({ "name": tasks.feature, "checked": tasks.checked, "total": tasks.total, "pending": tasks.pending })
     }));
     object["handoffs"] = Value::Array(handoffs(summary));
-    object["supervisor"] = if rounds.is_empty() { Value::Null } else { json!({ "rounds": rounds }) };
+    let switch = supervisor_switch(id);
+    let is_known = !rounds.is_empty() || switch.is_some();
+    object["supervisor"] =
+        if is_known { json!({ "enabled": switch, "rounds": rounds }) } else { Value::Null };
     object["usage"] = usage(app, summary);
     object["spans"] = Value::Array(spans(&events));
     object["compactionsAt"] = Value::Array(times_of(&events, "session:compact"));
