@@ -9,6 +9,7 @@ use overtone_engine::settings::Settings;
 use overtone_engine::state::Millis;
 use overtone_messages::Lang;
 use overtone_remote::Remote;
+use overtone_store::config::Config;
 use overtone_store::{Home, SessionId, clock};
 use overtone_view::{AgentUsage, Tale};
 
@@ -27,13 +28,9 @@ pub(crate) struct App {
     pub(crate) version: &'static str,
     pub(crate) settings: Settings,
     pub(crate) lang: Lang,
-    pub(crate) token: String,
-    /// Reachable from other machines: then reading needs the token, too.
-    pub(crate) is_open: bool,
-    pub(crate) port: u16,
-    /// Names under which it may be asked for, beside its addresses.
-    pub(crate) host_names: Vec<String>,
+    pub(crate) door: Door,
     pub(crate) started: Millis,
+    /// The system reports changes of files.
     pub(crate) is_told: bool,
     pub(crate) hub: Hub,
     /// Only when notifications are configured.
@@ -44,37 +41,31 @@ pub(crate) struct App {
     last_use: Mutex<Instant>,
 }
 
-/// How an [`App`] is to be.
+/// Who may come in, and how.
 #[derive(Debug)]
-pub(crate) struct Setup {
-    pub(crate) home: Home,
-    pub(crate) version: &'static str,
-    pub(crate) settings: Settings,
-    pub(crate) lang: Lang,
+pub(crate) struct Door {
     pub(crate) token: String,
+    /// Reachable from other machines: then reading needs the token, too.
     pub(crate) is_open: bool,
     pub(crate) port: u16,
+    /// Names under which it may be asked for, beside its addresses.
     pub(crate) host_names: Vec<String>,
-    pub(crate) is_told: bool,
 }
 
 impl App {
-    pub(crate) fn new(setup: Setup) -> Self {
-        let index = Index::load(&setup.home, setup.settings.clone());
+    pub(crate) fn new(home: Home, version: &'static str, lang: Lang, door: Door, is_told: bool) -> Self {
+        let settings = Config::load_or_default(&home).settings();
         Self {
-            home: setup.home,
-            version: setup.version,
-            settings: setup.settings,
-            lang: setup.lang,
-            token: setup.token,
-            is_open: setup.is_open,
-            port: setup.port,
-            host_names: setup.host_names,
+            index: Mutex::new(Index::load(&home, settings.clone())),
+            home,
+            version,
+            settings,
+            lang,
+            door,
             started: clock::now(),
-            is_told: setup.is_told,
+            is_told,
             hub: Hub::new(),
             remote: OnceLock::new(),
-            index: Mutex::new(index),
             tales: Mutex::default(),
             usages: Mutex::default(),
             last_use: Mutex::new(Instant::now()),

@@ -50,7 +50,7 @@ fn refuse(app: &App, request: &Request) -> Option<ApiError> {
         return Some(ApiError::new(StatusCode::FORBIDDEN, words::other_site(lang)));
     }
     let changes = request.method() != Method::GET && request.method() != Method::HEAD;
-    if is_api && (changes || app.is_open) && !has_token(app, headers) {
+    if is_api && (changes || app.door.is_open) && !has_token(app, headers) {
         let error = ApiError::new(StatusCode::UNAUTHORIZED, words::no_token(lang));
         return Some(error.hint(words::no_token_hint(lang)));
     }
@@ -64,11 +64,11 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
 /// A name that somebody else's DNS points to this machine is not ours.
 fn is_our_host(app: &App, host: &str) -> bool {
     let (name, port) = split_port(host);
-    let right_port = port.is_none_or(|port| port == app.port) && (port.is_some() || app.port == 80);
+    let right_port = port.is_none_or(|port| port == app.door.port) && (port.is_some() || app.door.port == 80);
     let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().ok();
     let known = match address {
-        Some(address) => app.is_open || address.is_loopback(),
-        None => name == "localhost" || app.host_names.iter().any(|own| own.eq_ignore_ascii_case(name)),
+        Some(address) => app.door.is_open || address.is_loopback(),
+        None => name == "localhost" || app.door.host_names.iter().any(|own| own.eq_ignore_ascii_case(name)),
     };
     right_port && known
 }
@@ -94,7 +94,7 @@ fn comes_from_elsewhere(headers: &HeaderMap, host: &str) -> bool {
 
 fn has_token(app: &App, headers: &HeaderMap) -> bool {
     let given = text(headers, header::AUTHORIZATION.as_str()).strip_prefix("Bearer ").unwrap_or_default();
-    is_same(given.as_bytes(), app.token.as_bytes())
+    is_same(given.as_bytes(), app.door.token.as_bytes())
 }
 
 /// Takes the same time wherever the first difference is.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use overtone_engine::settings::Settings;
 use overtone_store::{Home, SessionId};
-use overtone_view::{Direction, Query, Skipped, Summary, Supervision, read_page, supervised};
+use overtone_view::{Query, Skipped, Summary, Supervision, read_page, supervised};
 use serde_json::Value;
 
 use crate::hub::News;
@@ -161,15 +161,7 @@ fn events(home: &Home, id: &SessionId, from: u64) -> (Vec<News>, u64) {
     let mut at = if length < from { 0 } else { from };
     let mut news = Vec::new();
     loop {
-        let query = Query {
-            cursor: Some(at),
-            direction: Direction::Newer,
-            limit: STEP,
-            types: Vec::new(),
-            category: None,
-            words: None,
-        };
-        let Ok(page) = read_page(&path, &query) else { return (news, at) };
+        let Ok(page) = read_page(&path, &Query::from(at, STEP)) else { return (news, at) };
         let session = id.to_string();
         news.extend(page.events.into_iter().map(|seen| News::Event { session: session.clone(), seen }));
         if page.newer == at {

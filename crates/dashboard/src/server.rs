@@ -16,7 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
 use crate::api;
-use crate::app::{App, Setup};
+use crate::app::{App, Door};
 use crate::follow::Watch;
 use crate::instance::{Instance, token};
 use crate::remote;
@@ -87,18 +87,13 @@ async fn run(options: Options, instance: Instance, ready: impl FnOnce(SocketAddr
     let watch = Watch::begin(&options.home);
     let listener = listen(&options).await?;
     let address = listener.local_addr()?;
-    let config = Config::load_or_default(&options.home);
-    let app = Arc::new(App::new(Setup {
+    let door = Door {
         token: token(&options.home)?,
-        settings: config.settings(),
-        lang: options.lang,
-        version: options.version,
         is_open: !address.ip().is_loopback(),
         port: address.port(),
         host_names: options.host_names,
-        is_told: watch.is_told(),
-        home: options.home,
-    }));
+    };
+    let app = Arc::new(App::new(options.home, options.version, options.lang, door, watch.is_told()));
     remote::start(&app);
     watch.follow(Arc::clone(&app));
     instance.announce(address, options.version)?;

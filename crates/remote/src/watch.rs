@@ -10,7 +10,7 @@ use overtone_messages::Lang;
 use overtone_registry::EventKind;
 use overtone_store::{SessionId, clock};
 use overtone_supervisor::{StateFolder, audit, trails};
-use overtone_view::{Direction, Query, Seen, State, Summary, read_page};
+use overtone_view::{Query, Seen, State, Summary, read_page};
 use serde_json::Value;
 
 use crate::config::Settings;
@@ -169,14 +169,7 @@ fn read_on(summary: &Summary, cursor: &mut Cursor) -> Vec<Notice> {
 }
 
 fn query(place: u64) -> Query {
-    Query {
-        cursor: Some(place),
-        direction: Direction::Newer,
-        limit: STEP,
-        types: KINDS.map(|kind| kind.name().to_owned()).to_vec(),
-        category: None,
-        words: None,
-    }
+    Query { types: KINDS.map(|kind| kind.name().to_owned()).to_vec(), ..Query::from(place, STEP) }
 }
 
 fn is_recent(at: Millis) -> bool {

@@ -1,20 +1,12 @@
 //! The end of a session's timeline.
 
 use overtone_store::Session;
-use overtone_view::{Direction, Query, Seen, read_page};
+use overtone_view::{Query, Seen, read_page};
 
 /// More than fit on any screen.
 const LAST: usize = 200;
 
 /// The oldest first. A timeline that cannot be read has none.
 pub fn last_events(session: &Session) -> Vec<Seen> {
-    let query = Query {
-        cursor: None,
-        direction: Direction::Older,
-        limit: LAST,
-        types: Vec::new(),
-        category: None,
-        words: None,
-    };
-    read_page(&session.timeline_file(), &query).map(|page| page.events).unwrap_or_default()
+    read_page(&session.timeline_file(), &Query::last(LAST)).map(|page| page.events).unwrap_or_default()
 }

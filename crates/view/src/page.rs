@@ -128,6 +128,30 @@ impl Page {
 }
 
 impl Query {
+    /// The last events of a timeline.
+    pub const fn last(limit: usize) -> Self {
+        Self {
+            cursor: None,
+            direction: Direction::Older,
+            limit,
+            types: Vec::new(),
+            category: None,
+            words: None,
+        }
+    }
+
+    /// The events from a place on.
+    pub const fn from(place: u64, limit: usize) -> Self {
+        Self {
+            cursor: Some(place),
+            direction: Direction::Newer,
+            limit,
+            types: Vec::new(),
+            category: None,
+            words: None,
+        }
+    }
+
     /// Spares parsing most lines that do not pass.
     fn may_pass(&self, line: &[u8]) -> bool {
         if self.types.is_empty() && self.category.is_none() {

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use futures_util::stream::{self, Stream};
 use overtone_messages::dashboard as words;
 use overtone_store::SessionId;
-use overtone_view::{Direction, Query, read_page};
+use overtone_view::{Query, read_page};
 use serde::Deserialize;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
@@ -92,15 +92,7 @@ fn missed(app: &App, id: &SessionId, from: u64, told: u64) -> VecDeque<Bytes> {
     let path = app.home.session(id).timeline_file();
     let (mut at, mut texts) = (from, VecDeque::new());
     while at < told {
-        let query = Query {
-            cursor: Some(at),
-            direction: Direction::Newer,
-            limit: STEP,
-            types: Vec::new(),
-            category: None,
-            words: None,
-        };
-        let Ok(page) = read_page(&path, &query) else { break };
+        let Ok(page) = read_page(&path, &Query::from(at, STEP)) else { break };
         let before = page.events.iter().filter(|seen| seen.end <= told);
         let text: String = before.map(|seen| app.hub.event_text(id.as_str(), seen)).collect();
         texts.push_back(text.into());

@@ -10,9 +10,7 @@ use axum::response::{IntoResponse, Response};
 use overtone_engine::commands::next_words;
 use overtone_messages::dashboard as words;
 use overtone_store::files;
-use overtone_view::{
-    AgentRun, AgentUsage, Direction, Seen, Skipped, State as Stage, Summary, Tokens, agent_usage,
-};
+use overtone_view::{AgentRun, AgentUsage, Seen, Skipped, State as Stage, Summary, Tokens, agent_usage};
 use overtone_view::{read_page, rounds, spans, supervisor_switch};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -131,15 +129,9 @@ fn detail(app: &App, summary: &Summary) -> Value {
 }
 
 fn last_events(summary: &Summary) -> Vec<Seen> {
-    let query = overtone_view::Query {
-        cursor: None,
-        direction: Direction::Older,
-        limit: CHARTED,
-        types: Vec::new(),
-        category: None,
-        words: None,
-    };
-    read_page(&summary.session.timeline_file(), &query).map(|page| page.events).unwrap_or_default()
+    read_page(&summary.session.timeline_file(), &overtone_view::Query::last(CHARTED))
+        .map(|page| page.events)
+        .unwrap_or_default()
 }
 
 fn times_of(events: &[Seen], kind: &str) -> Vec<Value> {

@@ -32,7 +32,7 @@ pub(super) fn run(context: &Context, days: Option<u32>, dry_run: bool, output: &
 fn choose(context: &Context, sessions: &[Summary], days: Option<u32>) -> Vec<Summary> {
     let candidate = |s: &Summary| Candidate {
         last_activity: s.last_activity,
-        open: s.state.is_open(),
+        open: summary::may_wait(s.state),
         current: s.current,
     };
     let candidates: Vec<_> = sessions.iter().map(candidate).collect();

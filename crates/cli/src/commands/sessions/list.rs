@@ -46,7 +46,7 @@ pub(super) fn table(context: &Context, sessions: &[Summary]) -> Table {
             session.id().into(),
             session.workflow.as_deref().unwrap_or("–").into(),
             Cell::new(progress).right(),
-            Cell::new(session.state.label(lang)).tone(session.state.tone()),
+            Cell::new(summary::label(session.state, lang)).tone(summary::tone(session.state)),
             words::ago(lang, &age(now.since(session.last_activity))).into(),
             Cell::new(size(session.bytes)).right(),
         ]);

@@ -5,7 +5,9 @@ use overtone_store::Session;
 use serde_json::json;
 
 use super::list;
-use super::summary::{State, Summary};
+use overtone_view::State;
+
+use super::summary::Summary;
 use crate::args::OutputArgs;
 use crate::context::Context;
 use crate::ui::error::{Done, Failure};

@@ -7,6 +7,7 @@ use std::time::UNIX_EPOCH;
 use overtone_engine::state::{Ending, Millis};
 use overtone_messages::{Lang, cli as words};
 use overtone_store::{Session, clock};
+use overtone_view::State;
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -16,54 +17,31 @@ use crate::ui::style::Tone;
 /// Handoffs are one level down; nothing of ours is deeper.
 const DEPTH: usize = 3;
 
-/// What became of a session's workflow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
-    None,
-    Running,
-    Stopped,
-    Completed,
-    Aborted,
-    Broken,
+/// How a state is called.
+pub(super) fn label(state: State, lang: Lang) -> String {
+    match state {
+        State::None => "–".to_owned(),
+        State::Running => words::state_running(lang),
+        State::Stopped => words::state_stopped(lang),
+        State::Completed => words::state_completed(lang),
+        State::Aborted => words::state_aborted(lang),
+        State::Broken => words::state_broken(lang),
+    }
 }
 
-impl State {
-    pub(super) const fn key(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Running => "running",
-            Self::Stopped => "stopped",
-            Self::Completed => "completed",
-            Self::Aborted => "aborted",
-            Self::Broken => "broken",
-        }
+pub(super) const fn tone(state: State) -> Tone {
+    match state {
+        State::None => Tone::Faint,
+        State::Running => Tone::Strong,
+        State::Stopped => Tone::Warning,
+        State::Completed => Tone::Good,
+        State::Aborted | State::Broken => Tone::Bad,
     }
+}
 
-    pub(super) fn label(self, lang: Lang) -> String {
-        match self {
-            Self::None => "–".to_owned(),
-            Self::Running => words::state_running(lang),
-            Self::Stopped => words::state_stopped(lang),
-            Self::Completed => words::state_completed(lang),
-            Self::Aborted => words::state_aborted(lang),
-            Self::Broken => words::state_broken(lang),
-        }
-    }
-
-    pub(super) const fn tone(self) -> Tone {
-        match self {
-            Self::None => Tone::Faint,
-            Self::Running => Tone::Strong,
-            Self::Stopped => Tone::Warning,
-            Self::Completed => Tone::Good,
-            Self::Aborted | Self::Broken => Tone::Bad,
-        }
-    }
-
-    /// Whether work may still be waiting there. What cannot be read may be anything.
-    pub(super) const fn is_open(self) -> bool {
-        matches!(self, Self::Running | Self::Stopped | Self::Broken)
-    }
+/// Whether work may still be waiting there. What cannot be read may be anything.
+pub(super) const fn may_wait(state: State) -> bool {
+    state.is_open() || matches!(state, State::Broken)
 }
 
 #[derive(Debug, Clone)]
