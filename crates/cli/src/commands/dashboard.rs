@@ -144,18 +144,25 @@ fn own_token(context: &Context, home: &Home) -> Result<String, Failure> {
 
 fn stop(context: &Context, args: &DashboardArgs, home: &Home) -> Done {
     let lang = context.lang;
+    let ended = end(home).map_err(|error| Failure::io(lang, home.root(), &error))?;
     let missing = || Failure::new(words::not_running(lang)).hint(words::not_running_hint(lang));
-    let server = running(home).ok_or_else(missing)?;
-    let pid = i32::try_from(server.pid).ok().and_then(Pid::from_raw).ok_or_else(missing)?;
-    kill_process(pid, Signal::TERM).map_err(|error| Failure::io(lang, home.root(), &error.into()))?;
+    let pid = ended.ok_or_else(missing)?;
+    if args.output.json {
+        return out::json(&json!({ "stopped": pid }));
+    }
+    out::print(&words::stopped(lang, pid))
+}
+
+/// Ends the server of a home, if there is one, and returns its process id. The lock tells that it is a server.
+pub(super) fn end(home: &Home) -> io::Result<Option<u32>> {
+    let Some(server) = running(home) else { return Ok(None) };
+    let Some(pid) = i32::try_from(server.pid).ok().and_then(Pid::from_raw) else { return Ok(None) };
+    kill_process(pid, Signal::TERM)?;
     let begun = Instant::now();
     while running(home).is_some_and(|other| other.pid == server.pid) && begun.elapsed() < PATIENCE {
         thread::sleep(LOOK_EVERY);
     }
-    if args.output.json {
-        return out::json(&json!({ "stopped": server.pid }));
-    }
-    out::print(&words::stopped(lang, server.pid))
+    Ok(Some(server.pid))
 }
 
 /// From everywhere means from here, too.

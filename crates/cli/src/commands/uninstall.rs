@@ -7,6 +7,7 @@ use std::path::Path;
 use overtone_messages::install as words;
 use serde_json::json;
 
+use super::dashboard;
 use super::down::take_out;
 use crate::args::UninstallArgs;
 use crate::context::Context;
@@ -21,6 +22,8 @@ pub(crate) fn run(context: &Context, args: &UninstallArgs) -> Done {
         return Err(Failure::new(words::purge_needs_yes(lang, &root)).hint(words::purge_needs_yes_hint(lang)));
     }
     take_out(context, home)?;
+    // A server that does not end by itself goes when nobody uses it.
+    let _ = dashboard::end(home);
     remove(context, &home.root().join("plugin"))?;
     if args.purge {
         remove(context, home.root())?;

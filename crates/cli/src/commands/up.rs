@@ -13,7 +13,7 @@ use overtone_store::Home;
 use overtone_store::config::{Config, Key};
 use serde_json::{Value, json};
 
-use super::validate;
+use super::{dashboard, validate};
 use crate::args::UpArgs;
 use crate::context::Context;
 use crate::ui::error::{Done, Failure};
@@ -26,6 +26,10 @@ pub(crate) fn run(context: &Context, args: &UpArgs) -> Done {
     let lang = choose_language(context, home, args)?;
     let failed = |(path, error): (PathBuf, _)| Failure::io(lang, &path, &error);
     let installed = install_files(home).map_err(failed)?;
+    if installed.changed {
+        // The next session starts one of this version.
+        let _ = dashboard::end(home);
+    }
     let problems = overtone_plugin::validate(&installed.plugin);
     if !problems.is_empty() {
         out::print(&validate::text(&problems))?;

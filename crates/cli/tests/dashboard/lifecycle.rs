@@ -124,3 +124,11 @@ fn the_token_is_shown_to_its_owner() {
     let server = world.serve();
     assert_eq!(server.token, token.trim());
 }
+
+#[test]
+fn an_uninstalled_program_leaves_no_server() {
+    let world = World::new();
+    let started: Value = serde_json::from_slice(&world.run(&["dashboard", "--json"]).stdout).unwrap();
+    assert!(world.run(&["uninstall"]).status.success());
+    until(|| (!is_alive(started["pid"].as_u64().unwrap())).then_some(()));
+}
