@@ -4,20 +4,21 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::{codegen, e2e, layers, shell, tools};
+use crate::{browser, codegen, e2e, layers, shell, tools};
 
 struct Step {
     name: &'static str,
     run: fn() -> Result<()>,
 }
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     Step { name: "format", run: format },
     Step { name: "clippy", run: clippy },
     Step { name: "test", run: test },
     Step { name: "layers", run: layers::run },
     Step { name: "codegen", run: codegen::check },
     Step { name: "e2e", run: e2e::run_all },
+    Step { name: "browser", run: browser::run_all },
     // Last: on a fresh machine its tool takes minutes to build.
     Step { name: "deny", run: deny },
 ];

@@ -1,6 +1,7 @@
 //! Development commands. `cargo xtask ci` is everything that CI checks; this file only knows their names.
 
 mod bench;
+mod browser;
 mod ci;
 mod codegen;
 mod dist;
@@ -64,6 +65,11 @@ enum Task {
     /// Fetches the versions of crates/testkit/clients.txt with npm when they are missing, builds the dev binary and
     /// runs crates/testkit/tests/e2e. `OVERTONE_E2E_KEEP=1` keeps the folders of failed tests.
     E2e(e2e::Options),
+    /// Run the dashboard's page in a real browser
+    ///
+    /// Installs Chromium (Debian) and the pinned npm packages of tests/browser when they are missing, builds the
+    /// dev binary and runs tests/browser against servers of it.
+    Browser(browser::Options),
 }
 
 fn main() -> ExitCode {
@@ -76,6 +82,7 @@ fn main() -> ExitCode {
         Task::Bench(options) => bench::run(&options),
         Task::Load(options) => load::run(&options),
         Task::E2e(options) => e2e::run(&options),
+        Task::Browser(options) => browser::run(&options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

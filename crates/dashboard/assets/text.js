@@ -59,10 +59,18 @@ export const count = (value) => (known(value) ? formats.count.format(value) : '�
 export const compact = (value) => (known(value) ? formats.compact.format(value) : '–');
 export const percent = (fraction) => (known(fraction) ? formats.percent.format(fraction) : '–');
 export const cost = (value) => (known(value) ? formats.cost.format(value) : '–');
-export const time = (at) => formats.time.format(new Date(at));
-export const minute = (at) => formats.minute.format(new Date(at));
-export const day = (at) => formats.day.format(new Date(at));
-export const moment = (at) => formats.moment.format(new Date(at));
+/** A time that cannot be read is no reason to show nothing. */
+function at(format) {
+  return (moment) => {
+    const date = new Date(moment);
+    return Number.isNaN(date.getTime()) ? '–' : formats[format].format(date);
+  };
+}
+
+export const time = at('time');
+export const minute = at('minute');
+export const day = at('day');
+export const moment = at('moment');
 
 /** A span of time in its two largest units. */
 export function duration(millis) {
@@ -86,8 +94,9 @@ export function clock(millis) {
 }
 
 /** How long ago, in its largest unit; seconds would only make the page restless. */
-export function ago(at, now = Date.now()) {
-  const passed = now - Date.parse(at);
+export function ago(moment, now = Date.now()) {
+  const passed = now - Date.parse(moment);
+  if (Number.isNaN(passed)) return '–';
   const [name, size] = UNITS.find(([, length]) => passed >= length && length > 1000) ?? ['second', Infinity];
   return formats.relative.format(-Math.floor(passed / size) || 0, name);
 }

@@ -1,0 +1,139 @@
+// Changing things from the page: with a token, and not by accident.
+
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+
+import { by, open, text } from './browser.mjs';
+import { scenario } from './suite.mjs';
+import { until, untilEqual } from './world.mjs';
+
+const isStopped = (world) => world.json('one', 'loop.json').stopped;
+
+/** The page as `overtone dashboard --open` opens it, at the session. */
+async function openWithToken(page, server, hash = '#/session/one') {
+  await open(page, server, `#token=${server.token}`);
+  await page.evaluate((to) => { location.hash = to; }, hash);
+}
+
+scenario('the token leaves the address bar and is kept for this tab only', async ({ world, visitor }) => {
+  const server = await world.serve();
+  const page = await visitor(server);
+  await open(page, server, `#token=${server.token}`);
+  assert.equal(page.url(), `${server.url}/#/`);
+  const kept = await page.evaluate(() => [Object.values(sessionStorage), JSON.stringify(localStorage)]);
+  assert.deepEqual(kept[0], [server.token]);
+  assert.ok(!kept[1].includes(server.token));
+  assert.ok(!(await page.content()).includes(server.token));
+  await page.goBack().catch(() => {});
+  assert.ok(!page.url().includes(server.token));
+});
+
+scenario('a session is stopped after a question and resumed without one', async ({ world, visitor }) => {
+  world.begin('one', 'quick');
+  const server = await world.serve();
+  const page = await visitor(server);
+  await openWithToken(page, server);
+  await by(page, 'stop-button').click();
+  await by(page, 'dialog-confirm').locator('[data-test="dialog-cancel"]').click();
+  await untilEqual(() => by(page, 'dialog-confirm').count(), 0, 'the closed dialog');
+  assert.equal(isStopped(world), false);
+
+  await by(page, 'stop-button').click();
+  await page.locator('dialog button[data-test="dialog-confirm"]').click();
+  await by(page, 'toast', { tone: 'good' }).first().waitFor();
+  assert.ok(isStopped(world));
+  assert.deepEqual(world.events('one').map(({ by: who }) => who).filter(Boolean), ['dashboard']);
+  await by(page, 'state', { state: 'stopped' }).waitFor();
+
+  await by(page, 'resume-button').click();
+  await until(() => !isStopped(world), 'the resumption on disk');
+  await by(page, 'state', { state: 'running' }).waitFor();
+  await by(page, 'stop-button').waitFor();
+});
+
+scenario('a session with a feature is paused and taken up again', async ({ world, visitor }) => {
+  world.begin('one', 'quick', { feature: 'door' });
+  const server = await world.serve();
+  const page = await visitor(server);
+  await openWithToken(page, server);
+  const isOn = (shelf) => existsSync(world.path(`garden/specs/features/${shelf}/door`));
+  assert.ok(isOn('in-progress'));
+  await by(page, 'pause-button').click();
+  await until(() => isOn('paused'), 'the paused feature');
+  await by(page, 'resume-button').click();
+  await until(() => isOn('in-progress'), 'the resumed feature');
+});
+
+scenario('a session is deleted only after a yes', async ({ world, visitor }) => {
+  world.begin('one', 'quick');
+  const server = await world.serve();
+  const page = await visitor(server);
+  await openWithToken(page, server);
+  const isThere = () => existsSync(world.inSession('one', 'workflow.json'));
+  await by(page, 'delete-button').click();
+  await page.locator('dialog').waitFor();
+  await page.keyboard.press('Escape');
+  await untilEqual(() => page.locator('dialog').count(), 0, 'the closed dialog');
+  assert.ok(isThere());
+
+  await by(page, 'delete-button').click();
+  await page.locator('dialog button[data-test="dialog-confirm"]').click();
+  await until(() => !isThere(), 'the deletion');
+  await by(page, 'welcome').waitFor();
+  assert.equal(page.url(), `${server.url}/#/`);
+});
+
+scenario('without a token the page asks for it, and a wrong one is refused with a hint', async ({ world, visitor }) => {
+  world.begin('one', 'quick');
+  const server = await world.serve();
+  const page = await visitor(server);
+  await open(page, server, '#/session/one');
+  const stop = async () => {
+    await by(page, 'stop-button').click();
+    await page.locator('dialog button[data-test="dialog-confirm"]').click();
+  };
+  const give = async (token) => {
+    await by(page, 'token-input').fill(token);
+    await by(page, 'dialog-save').click();
+  };
+  await stop();
+  assert.match(await text(by(page, 'dialog-token')), /overtone dashboard --open/);
+  await give('wrong');
+  await page.locator('dialog .problem-what').waitFor();
+  await by(page, 'dialog-cancel').click();
+  const trouble = by(page, 'toast', { tone: 'bad' });
+  await trouble.waitFor();
+  assert.ok((await text(trouble.locator('p').first())).length > 0);
+  assert.ok((await text(trouble.locator('.problem-hint'))).length > 0);
+  assert.equal(isStopped(world), false);
+
+  await stop();
+  await give(server.token);
+  await until(() => isStopped(world), 'the stop on disk');
+}, { pardoned: /^console: Failed to load resource: .* 401/ });
+
+scenario('a lesson is confirmed and contradicted', async ({ world, visitor }) => {
+  world.begin('one', 'quick');
+  world.failTool('one', 'npm test', 'Exit code 1\nboom');
+  const server = await world.serve();
+  const page = await visitor(server);
+  await openWithToken(page, server, '#/instinct');
+  const confidence = async () => (await server.get('/api/instinct')).projects[0].lessons[0].confidence;
+  const before = await confidence();
+  await by(page, 'confirm-button').first().click();
+  const higher = await until(async () => (await confidence()) > before && confidence(), 'more confidence');
+  await by(page, 'contradict-button').first().click();
+  await until(async () => (await confidence()) < higher, 'less confidence');
+});
+
+scenario('a feature is moved by drag and drop', async ({ world, visitor }) => {
+  world.begin('one', 'quick');
+  world.put('garden/specs/features/backlog/door/tasks.md', '- [x] a\n- [ ] b\n');
+  const server = await world.serve();
+  const page = await visitor(server);
+  await openWithToken(page, server, '#/specs');
+  const on = (shelf) => by(by(page, 'shelf', { shelf }), 'feature-card', { feature: 'door' });
+  await on('backlog').dragTo(by(page, 'shelf', { shelf: 'paused' }));
+  await on('paused').waitFor();
+  assert.ok(existsSync(world.path('garden/specs/features/paused/door/tasks.md')));
+});
