@@ -1,6 +1,7 @@
 // The page follows what happens, without a reload.
 
 import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { agents, allEvents, by, isLive, open, rowIds, stages, text } from './browser.mjs';
 import { scenario } from './suite.mjs';
@@ -115,9 +116,14 @@ scenario('a server that dies and comes back loses nothing and doubles nothing', 
   world.delegate('one', 'developer');
   for (let n = 0; n < 40; n += 1) world.addEvents('one', [{ type: 'tool:failure', category: 'tool', n }]);
   const second = await world.serve(first.port);
-  // While the page finds its way back.
-  world.send('one', 'code-reviewer');
+  // Events come without a pause while the page finds its way back: some before it has caught up.
+  const flow = new AbortController();
+  const flowing = pour(world, flow.signal);
   await isLive(page);
+  await until(() => by(page, 'event-row', { type: 'error:fatal' }).count(), 'the first of the new events');
+  flow.abort();
+  await flowing;
+  world.send('one', 'code-reviewer');
   world.report('one', 'code-reviewer', PASS);
   await untilEqual(() => allEvents(page), world.offsets('one'), 'all events after the restart');
   await expectStages(page, { DEV: 'done', REVIEW: 'done' });
@@ -131,6 +137,14 @@ scenario('a server that dies and comes back loses nothing and doubles nothing', 
   await untilEqual(() => allEvents(page), world.offsets('one'), 'all events after more');
   assert.equal(second.port, first.port);
 }, { pardoned: /^console: Failed to load resource: net::ERR_/ });
+
+/** Adds event after event until it is told to stop. */
+async function pour(world, signal) {
+  for (let n = 0; !signal.aborted; n += 1) {
+    world.addEvents('one', [{ type: 'error:fatal', category: 'error', n }]);
+    await pause(5);
+  }
+}
 
 scenario('without a server the page says so and comes back by itself', async ({ world, visitor }) => {
   const first = await world.serve();

@@ -94,6 +94,7 @@ export class Pages {
   /** Loads everything up to the newest event: what came while there was no stream. */
   async catchUp() {
     if (this.pages.length === 0) return this.openEnd();
+    this.dropStreamed();
     this.atEnd = false;
     while (!this.atEnd) {
       const { round } = this;
@@ -101,6 +102,13 @@ export class Pages {
       await this.loadNewer();
       if (round !== this.round || (!this.atEnd && this.pages.length === before)) return;
     }
+  }
+
+  /** Events of a new stream may stand here already, behind a gap: what follows the last page is read again. */
+  dropStreamed() {
+    const last = this.pages.at(-1);
+    last.events = last.events.filter((event) => event.id < last.newer);
+    this.take(this.pages);
   }
 
   /** Takes an event of the stream; returns whether it is shown. */
