@@ -228,9 +228,17 @@ mod tests {
         let held = lock_file(&path, LOCK_WAIT).unwrap();
         let error = lock_file(&path, Duration::from_millis(10)).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+    }
+
+    #[test]
+    fn a_lock_can_be_looked_at() {
+        let dir = dir();
+        let path = dir.path().join("lock");
+        assert!(!is_locked(&path) && !path.exists());
+        let held = try_lock_file(&path).unwrap().unwrap();
         assert!(is_locked(&path) && try_lock_file(&path).unwrap().is_none());
         drop(held);
-        assert!(!is_locked(&path) && !is_locked(&dir.path().join("none")));
+        assert!(!is_locked(&path));
         assert!(try_lock_file(&path).unwrap().is_some());
     }
 

@@ -21,4 +21,4 @@ pub use spans::spans;
 pub use summary::{Skipped, State, Summary};
 pub use supervision::{Supervision, rounds, supervised, supervisor_switch};
 pub use tale::{AgentRun, Tale, read_tale};
-pub use usage::{AgentUsage, Tokens, agent_usage};
+pub use usage::{AgentUsage, Tokens, agent_conversation, agent_usage};

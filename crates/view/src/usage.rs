@@ -52,7 +52,7 @@ const PRICES: [(&str, f64, f64); 6] = [
 /// What the agent with this id has used. `transcript` is the session's own; the client keeps those of its agents
 /// in a folder beside it. `None` when there is no such conversation.
 pub fn agent_usage(transcript: &Path, agent_id: &str) -> io::Result<Option<AgentUsage>> {
-    let Some(path) = conversation(transcript, agent_id) else { return Ok(None) };
+    let Some(path) = agent_conversation(transcript, agent_id) else { return Ok(None) };
     match File::open(path) {
         Ok(file) if file.metadata()?.is_file() => read(BufReader::new(file)).map(Some),
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -60,8 +60,8 @@ pub fn agent_usage(transcript: &Path, agent_id: &str) -> io::Result<Option<Agent
     }
 }
 
-/// An id is part of a file's name, so it must be nothing else.
-fn conversation(transcript: &Path, agent_id: &str) -> Option<PathBuf> {
+/// Where the client keeps the conversation of an agent. An id is part of a file's name, so it must be nothing else.
+pub fn agent_conversation(transcript: &Path, agent_id: &str) -> Option<PathBuf> {
     let plain = agent_id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
     let folder = transcript.with_extension("").join("subagents");
     (plain && !agent_id.is_empty()).then(|| folder.join(format!("agent-{agent_id}.jsonl")))
@@ -131,9 +131,9 @@ mod tests {
     #[test]
     fn an_id_is_no_path() {
         let at = Path::new("/p/abc.jsonl");
-        assert_eq!(conversation(at, "a1"), Some("/p/abc/subagents/agent-a1.jsonl".into()));
+        assert_eq!(agent_conversation(at, "a1"), Some("/p/abc/subagents/agent-a1.jsonl".into()));
         for bad in ["", "../x", "a/b", "a.b"] {
-            assert_eq!(conversation(at, bad), None, "{bad}");
+            assert_eq!(agent_conversation(at, bad), None, "{bad}");
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Sessions: a list of them, and one of them whole.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Json;
@@ -11,7 +10,7 @@ use overtone_engine::commands::next_words;
 use overtone_messages::dashboard as words;
 use overtone_store::files;
 use overtone_view::{AgentRun, AgentUsage, Seen, Skipped, State as Stage, Summary, Tokens, agent_usage};
-use overtone_view::{read_page, rounds, spans, supervisor_switch};
+use overtone_view::{agent_conversation, read_page, rounds, spans, supervisor_switch};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -189,15 +188,13 @@ fn tokens(tokens: &Tokens) -> Value {
 pub(super) fn used(app: &App, summary: &Summary, run: &AgentRun) -> Option<AgentUsage> {
     let transcript = summary.origin.transcript.as_deref()?;
     let id = run.id.as_deref()?;
-    let key: PathBuf = transcript.with_extension("").join(id);
-    let file = transcript.with_extension("").join("subagents").join(format!("agent-{id}.jsonl"));
+    let file = agent_conversation(transcript, id)?;
     let length = file.metadata().ok()?.len();
-    if let Some((known, usage)) = lock(&app.usages).get(&key).filter(|(known, _)| *known == length) {
-        debug_assert_eq!(*known, length);
+    if let Some((_, usage)) = lock(&app.usages).get(&file).filter(|(known, _)| *known == length) {
         return Some(usage.clone());
     }
     let usage = agent_usage(transcript, id).ok().flatten()?;
-    lock(&app.usages).insert(key, (length, usage.clone()));
+    lock(&app.usages).insert(file, (length, usage.clone()));
     Some(usage)
 }
 

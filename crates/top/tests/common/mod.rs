@@ -51,7 +51,7 @@ impl Disk {
         disk.file("5e6f-web", "loop.json", r#"{"iterations":2,"stopped":true,"stoppedBy":"user"}"#);
         disk.put("7a8b-app", "single", 1, &[], &json!({}), "mobile-app-with-a-long-name");
         disk.edit("7a8b-app", "ending", &json!("completed"));
-        disk.file("9c0d-docs", "session.json", r#"{"project":"/work/docs"}"#);
+        disk.file("9c0d-docs", "session.json", r#"{"project":"/code/docs"}"#);
         disk.file("aa11-torn", "workflow.json", "{\"sess");
         disk.age();
         disk
@@ -98,7 +98,7 @@ impl Disk {
             "activeAgents": agents, "failCount": 1, "featureName": "user-login",
         });
         self.file(id, "workflow.json", &state.to_string());
-        self.file(id, "session.json", &json!({ "project": format!("/work/{project}") }).to_string());
+        self.file(id, "session.json", &json!({ "project": format!("/code/{project}") }).to_string());
     }
 
     fn edit(&self, id: &str, field: &str, value: &Value) {
