@@ -228,6 +228,8 @@ mod tests {
         let held = lock_file(&path, LOCK_WAIT).unwrap();
         let error = lock_file(&path, Duration::from_millis(10)).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+        drop(held);
+        lock_file(&path, LOCK_WAIT).unwrap();
     }
 
     #[test]
