@@ -86,6 +86,10 @@ impl Sandbox {
         self.root.path().join("bin")
     }
 
+    pub(crate) fn root(&self) -> &Path {
+        self.root.path()
+    }
+
     fn temporary(&self) -> PathBuf {
         self.root.path().join("tmp")
     }

@@ -1,0 +1,99 @@
+//! What real clients wrote to our hooks (`tests/golden`, one folder per version), given to the hooks again.
+//!
+//! The answers are snapshots: a decision about a real payload does not change unnoticed.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a panic is the failure report of a test, and its files need no atomic writes"
+)]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::Sandbox;
+use overtone_store::clock;
+use serde_json::{Value, json};
+
+/// What the sandbox of the recording is called in the files.
+const ROOT: &str = "/sandbox";
+const SESSION: &str = "00000000-0000-4000-8000-000000000001";
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden")
+}
+
+fn sorted(folder: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+fn name(path: &Path) -> String {
+    path.file_stem().unwrap().to_string_lossy().into_owned()
+}
+
+/// A session in the middle of its work: the developer is on, and nothing is written down twice by another case.
+fn in_the_middle() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let now = clock::to_iso(clock::now());
+    let pending = json!({"status": "pending", "result": null});
+    let workflow = json!({
+        "sessionId": SESSION, "workflowType": "quick", "createdAt": now, "currentStage": "DEV",
+        "stages": {
+            "DEV": {"status": "active", "result": null, "attempts": 1}, "REVIEW": pending, "TEST": pending,
+            "RETRO": pending, "DOCS": pending,
+        },
+        "activeAgents": {"developer": {"stage": "DEV", "startedAt": now}}, "failCount": 0, "rejectCount": 0,
+    });
+    common::put(&sandbox.session_dir(SESSION).join("workflow.json"), workflow.to_string());
+    sandbox
+}
+
+/// The answer to one payload, with the folder of this run called as in the files.
+fn answer(file: &Path, sandbox: &Sandbox) -> Value {
+    let root = sandbox.root().to_str().unwrap();
+    let payload = fs::read_to_string(file).unwrap().replace(ROOT, root);
+    let name = name(file);
+    let hook = name.split_once('-').unwrap().1;
+    let output = sandbox.call(hook).env("CLAUDE_PROJECT_DIR", sandbox.project()).run(payload);
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{name}");
+    serde_json::from_str(&output.stdout.replace(root, ROOT)).unwrap()
+}
+
+#[test]
+fn every_recorded_payload_is_answered_as_before() {
+    for version in sorted(&corpus()) {
+        let mut answers = serde_json::Map::new();
+        for file in sorted(&version) {
+            answers.insert(name(&file), answer(&file, &in_the_middle()));
+        }
+        let version = version.file_name().unwrap().to_string_lossy().into_owned();
+        insta::assert_snapshot!(version, format!("{:#}", Value::Object(answers)));
+    }
+}
+
+#[test]
+fn every_pinned_client_was_recorded_with_every_hook() {
+    let pinned = include_str!("../../testkit/clients.txt");
+    for version in pinned.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let files: Vec<_> = sorted(&corpus().join(version)).iter().map(|file| name(file)).collect();
+        for hook in overtone_registry::Hook::ALL {
+            let recorded = files.iter().any(|file| file.split_once('-').unwrap().1 == hook.name());
+            assert!(recorded, "{version} lacks {}", hook.name());
+        }
+    }
+}
+
+/// A session that has no workflow is not ours: it hears nothing, whatever happens in it.
+#[test]
+fn a_session_without_a_workflow_hears_nothing_of_the_loop() {
+    for file in sorted(&corpus()).iter().flat_map(|version| sorted(version)) {
+        let answer = answer(&file, &Sandbox::new());
+        assert!(answer["decision"].is_null(), "{}: {answer}", file.display());
+        assert_ne!(answer["hookSpecificOutput"]["permissionDecision"], "deny", "{}", file.display());
+    }
+}
