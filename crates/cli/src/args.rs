@@ -5,6 +5,7 @@ mod demo;
 mod help;
 mod names;
 mod remote;
+mod replay;
 mod since;
 
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use clap_complete::Shell;
 pub(crate) use demo::DemoArgs;
 use names::{Names, categories};
 pub(crate) use remote::{RemoteAction, RemoteArgs};
+pub(crate) use replay::ReplayArgs;
 pub(crate) use since::Since;
 
 /// Makes Claude Code work like a disciplined development team.
@@ -47,6 +49,7 @@ pub(crate) enum Command {
     #[command(after_help = help::RESUME)]
     Resume(SessionArgs),
     Timeline(TimelineArgs),
+    Replay(ReplayArgs),
     Stats(StatsArgs),
     Sessions(SessionsArgs),
     Specs(SpecsArgs),

@@ -56,7 +56,7 @@ impl Context {
         let given = SESSION_VARIABLES.iter().filter_map(env::var_os).find(|value| !value.is_empty());
         let id = match given {
             Some(value) => value.to_str().and_then(SessionId::parse),
-            None => home.current_session(),
+            None => home.look_up_current_session().map_err(|error| Failure::store(self.lang, &error))?,
         };
         Ok(id.map(|id| home.session(&id)))
     }

@@ -11,8 +11,14 @@ use std::env;
 use std::ffi::OsStr;
 use std::process::ExitCode;
 
+use dlmalloc::GlobalDlmalloc;
 use overtone_hooks::Environment;
 use overtone_supervisor::Caller;
+
+/// A hook needs some dozen kilobytes for a moment. This takes them from the kernel at once; musl's allocator would make
+/// twenty calls of it.
+#[global_allocator]
+static ALLOCATOR: GlobalDlmalloc = GlobalDlmalloc;
 
 fn main() -> ExitCode {
     let mut arguments = env::args_os();

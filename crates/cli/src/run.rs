@@ -46,6 +46,7 @@ fn dispatch(context: &Context, command: Command) -> Done {
         Command::Stop(args) => commands::stop::run(context, &args),
         Command::Resume(args) => commands::resume::run(context, &args),
         Command::Timeline(args) => commands::timeline::run(context, &args),
+        Command::Replay(args) => commands::replay::run(context, &args),
         Command::Stats(args) => commands::stats::run(context, &args),
         Command::Sessions(args) => commands::sessions::run(context, &args),
         Command::Specs(args) => commands::specs::run(context, &args),

@@ -1,4 +1,5 @@
-//! Many hooks of one session at once: every update is there afterwards, and every line is whole.
+//! Many hooks of one session at once: every update is there afterwards, and every line is whole. And several sessions
+//! in one project: none takes what another works on.
 
 #![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
 
@@ -157,4 +158,46 @@ fn no_event_and_no_observation_is_lost() {
         fs::read_dir(memory).unwrap().map(|e| e.unwrap().path()).find(|p| p.extension().is_some()).unwrap();
     let lesson: Value = serde_json::from_slice(&fs::read(lesson).unwrap()).unwrap();
     assert_eq!(lesson["count"], AT_ONCE);
+}
+
+/// Runs `overtone …` in a session of the place.
+fn command(place: &Place, session: &str, arguments: &[&str]) {
+    let status = Command::new(env!("CARGO_BIN_EXE_overtone"))
+        .args(arguments)
+        .current_dir(place.project())
+        .env_clear()
+        .env("OVERTONE_HOME", place.dir.path().join("home"))
+        .env("OVERTONE_SESSION_ID", session)
+        .stdout(Stdio::null())
+        .status();
+    assert!(status.unwrap().success(), "{arguments:?}");
+}
+
+fn hook(place: &Place, session: &str, name: &str, fields: &Value) {
+    let mut payload = json!({"session_id": session, "cwd": place.project()});
+    payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    place.all_at_once(name, [payload].into_iter());
+}
+
+fn feature_of(place: &Place, session: &str) -> Value {
+    let path = place.session().with_file_name(session).join("workflow.json");
+    let workflow: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    workflow["featureName"].clone()
+}
+
+#[test]
+fn a_resumed_session_takes_no_feature_that_another_session_works_on() {
+    let place = Place::new();
+    for session in ["owner", "guest"] {
+        hook(&place, session, "on-start", &json!({"source": "startup"}));
+    }
+    command(&place, "owner", &["init", "quick", "--feature", "login"]);
+    command(&place, "guest", &["init", "single"]);
+    hook(&place, "guest", "on-start", &json!({"source": "resume"}));
+    assert_eq!((feature_of(&place, "guest"), feature_of(&place, "owner")), (Value::Null, json!("login")));
+
+    // Left behind by a session that has ended, it is there for the taking.
+    hook(&place, "owner", "on-session-end", &json!({"reason": "other"}));
+    hook(&place, "guest", "on-start", &json!({"source": "resume"}));
+    assert_eq!(feature_of(&place, "guest"), json!("login"));
 }

@@ -115,7 +115,32 @@ fn random_token() -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Also when another version has written more into it.
+        #[test]
+        fn what_is_announced_is_found(ip: IpAddr, port: u16, version in ".{0,9}", name in ".{0,6}", number: i64) {
+            let address = SocketAddr::new(ip, port);
+            let dir = tempfile::tempdir().unwrap();
+            let home = Home::at(dir.path().to_owned());
+            let instance = Instance::claim(&home).unwrap().unwrap();
+            instance.announce(address, &version).unwrap();
+            let wanted = Running { pid: std::process::id(), address, version };
+            prop_assert_eq!(running(&home), Some(wanted.clone()));
+            let file = folder(&home).join("server.json");
+            let mut about: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+            about[format!("\u{e000}{name}")] = json!([number]);
+            files::write_atomic(&file, about.to_string().as_bytes(), files::PRIVATE).unwrap();
+            prop_assert_eq!(running(&home), Some(wanted));
+        }
+    }
 
     #[test]
     fn there_is_one_server() {

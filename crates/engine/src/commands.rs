@@ -58,6 +58,7 @@ pub fn init(snapshot: &Snapshot, start: &Start) -> Result<Outcome, Refusal> {
     let mut workflow = WorkflowState::new(start.session_id, start.workflow, start.feature, start.now);
     if let Some(earlier) = &snapshot.workflow {
         workflow.completed_stages = earlier.completed_stages;
+        workflow.disown_agents(earlier);
     }
     let mut outcome = Outcome::default();
     if let Some(replaced) = snapshot.workflow.as_ref().filter(|old| old.is_open()) {
@@ -117,7 +118,8 @@ pub fn resume(snapshot: &Snapshot, settings: &Settings, by: &str, now: Millis) -
         looping.iterations = 0;
     }
     let mut outcome = Outcome::default();
-    outcome.emit(Record::new(EventKind::LoopStart).with("reason", "resumed").with("by", by));
+    let record = Record::new(EventKind::LoopStart).with("reason", "resumed").with("by", by);
+    outcome.emit(record.under(settings));
     outcome.push(Effect::PutWorkflow(workflow));
     outcome.push(Effect::PutLoop(looping));
     Ok(outcome)
@@ -168,6 +170,24 @@ mod tests {
         ended.workflow.as_mut().unwrap().ending = Some(Ending::Completed);
         let fresh = snapshot(&init(&ended, &start(false)).unwrap());
         assert!(!fresh.looping.unwrap().stopped);
+    }
+
+    #[test]
+    fn agents_of_an_earlier_workflow_are_known_to_have_nothing_to_report() {
+        let mut running = snapshot(&init(&Snapshot::default(), &start(false)).unwrap());
+        let earlier = running.workflow.as_mut().unwrap();
+        earlier.remember_finished("a1");
+        earlier.active_agents.push(crate::state::ActiveAgent {
+            slot: "developer".into(),
+            stage: None,
+            started_at: None,
+            tool_use_id: None,
+            agent_id: Some("a2".into()),
+            background: true,
+        });
+        let fresh = snapshot(&init(&running, &start(true)).unwrap()).workflow.unwrap();
+        assert_eq!(fresh.finished_agents, ["a1", "a2"]);
+        assert!(fresh.active_agents.is_empty());
     }
 
     #[test]

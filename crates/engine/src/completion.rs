@@ -30,6 +30,19 @@ pub(crate) fn bind_agent(workflow: &WorkflowState, agent: Agent, agent_id: &str)
     Some(next)
 }
 
+/// Which of two twins has which id is a guess until the client names a call and an id together.
+fn match_up(workflow: &mut WorkflowState, tool_use_id: Option<&str>, agent_id: Option<&str>) {
+    let agents = &mut workflow.active_agents;
+    let by_call = agents.iter().position(|agent| agent.is(tool_use_id, None));
+    let by_id = agents.iter().position(|agent| agent.is(None, agent_id));
+    if let (Some(own), Some(guessed)) = (by_call, by_id)
+        && own != guessed
+    {
+        agents[guessed].agent_id = agents[own].agent_id.take();
+        agents[own].agent_id = agent_id.map(str::to_owned);
+    }
+}
+
 /// The entry with this call or this id: it knows an agent that was named by the description alone.
 pub(crate) fn recorded<'a>(
     workflow: &'a WorkflowState,
@@ -62,8 +75,10 @@ pub(crate) fn report(workflow: &WorkflowState, report: &Report, facts: &Facts) -
         return Outcome::default();
     }
     let mut next = workflow.clone();
+    match_up(&mut next, report.tool_use_id, report.agent_id);
     let active = find_active(&next, report).map(|at| next.active_agents.remove(at));
-    if let Some(id) = report.agent_id {
+    // A report without a name has that of the entry: the named one that comes late must not count again.
+    if let Some(id) = report.agent_id.or_else(|| active.as_ref()?.agent_id.as_deref()) {
         next.remember_finished(id);
     }
     let stage = match &active {
@@ -99,14 +114,20 @@ struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    /// An API error is no result: the stage is open again and nothing is counted against it.
+    /// An API error is no result: nothing is counted, and the stage is open again, unless a twin works on it or has
+    /// done it.
     fn broken(&mut self, stage: Option<StageKey>) {
         let error = first_line(self.report.message, 300);
-        self.outcome.emit(self.record(EventKind::AgentError, stage).with("error", error));
-        if let Some(state) = stage.and_then(|key| self.workflow.stage_mut(key)) {
-            state.reopen();
-        }
+        let broken = self.record(EventKind::AgentError, stage).with("slot", self.slot());
+        self.outcome.emit(broken.with("agentId", self.agent_id()).with("error", error));
         self.lines.push(words::agent_broke(self.facts.lang, self.report.agent.name()));
+        let Some(key) = stage.filter(|key| is_abandoned(&self.workflow, *key)) else {
+            return;
+        };
+        match self.workflow.stage(key).and_then(StageState::verdict) {
+            Some(verdict) => self.settle(key, verdict),
+            None => self.workflow.stage_mut(key).into_iter().for_each(StageState::reopen),
+        }
     }
 
     /// The client's name for the agent, by which its conversation is found.
@@ -115,13 +136,24 @@ impl Desk<'_> {
         self.report.agent_id.or(recorded)
     }
 
+    /// Which of the delegated agents this was; nothing for one whose delegation was not recorded.
+    fn slot(&self) -> Option<&str> {
+        self.started.as_ref().map(|agent| &*agent.slot)
+    }
+
+    fn has_message(&self) -> bool {
+        !self.report.message.trim().is_empty()
+    }
+
     fn finished(&mut self, stage: Option<StageKey>, verdict: Verdict) {
         let spent = self.started.as_ref().and_then(|a| a.started_at).map(|at| self.facts.now.since(at));
         let done = self
             .record(EventKind::AgentComplete, stage)
             .with("result", verdict.key())
             .with("durationMs", spent)
-            .with("agentId", self.agent_id());
+            .with("agentId", self.agent_id())
+            .with("slot", self.slot())
+            .with("handoff", self.has_message().then_some(self.workflow.handoff_count + 1));
         self.outcome.emit(done);
         if self.report.agent == Agent::Grader {
             self.score();
@@ -225,9 +257,8 @@ impl Desk<'_> {
             )
         };
         self.lines.push(line);
-        self.outcome.emit(
-            self.record(EventKind::StageRetry, Some(key)).with("result", verdict.key()).with("count", count),
-        );
+        let retry = self.record(EventKind::StageRetry, Some(key)).with("result", verdict.key());
+        self.outcome.emit(retry.with("count", count).under(settings));
         if limit_reached(&self.workflow, settings) {
             let fatal = Record::new(EventKind::ErrorFatal).with("stage", key).with("reason", "retry-limit");
             self.outcome.emit(
@@ -267,7 +298,7 @@ impl Desk<'_> {
     }
 
     fn save_handoff(&mut self, stage: Option<StageKey>, verdict: Verdict) {
-        if self.report.message.trim().is_empty() {
+        if !self.has_message() {
             return;
         }
         let agent = self.report.agent;
@@ -296,14 +327,15 @@ impl Desk<'_> {
         Record::new(kind).with("stage", stage).with("agent", self.report.agent.name())
     }
 
-    /// Says what is next, suggests a compaction where it fits, and keeps the text until it can be delivered.
+    /// Says what is next, suggests a compaction where it fits, and keeps the text until it can be delivered: without
+    /// the next step, which may be another one by then.
     fn close(mut self) -> Outcome {
         let step = next_step(&self.workflow, &self.facts.settings);
-        self.lines.push(step_text(self.facts.lang, &step));
+        let said = self.lines.len();
         self.suggest(&step);
-        let text = self.lines.join("\n");
-        self.workflow.leave_notice(text.clone());
-        self.outcome.reply.result = text;
+        self.workflow.leave_notice(self.lines.join("\n"));
+        self.lines.insert(said, step_text(self.facts.lang, &step));
+        self.outcome.reply.result = self.lines.join("\n");
         self.outcome.push(Effect::PutWorkflow(self.workflow));
         self.outcome
     }
@@ -327,18 +359,88 @@ impl Desk<'_> {
         });
         let size = i64::try_from(bytes).unwrap_or(i64::MAX);
         let suggestion = self.record(EventKind::SessionCompactSuggestion, Some(stage));
-        self.outcome.emit(suggestion.with("transcriptSize", size));
+        self.outcome.emit(suggestion.with("transcriptSize", size).under(&facts.settings));
     }
 }
 
-/// Which stage an agent that failed to launch had been marked for: nobody works on it.
-pub(crate) fn launch_failed(workflow: &WorkflowState, tool_use_id: Option<&str>) -> Option<WorkflowState> {
-    let mut next = workflow.clone();
-    let lost = next.release_agents(|agent| agent.is(tool_use_id, None));
-    (!lost.is_empty()).then(|| {
-        next.settle_current_stage();
-        next
-    })
+/// What becomes of a workflow when agents are lost.
+pub(crate) struct Released {
+    pub(crate) workflow: WorkflowState,
+    pub(crate) lost: Vec<ActiveAgent>,
+    /// Everything but the workflow itself.
+    pub(crate) effects: Vec<Effect>,
+}
+
+/// Gives up agents that can no longer report back. Their stages are open again, unless a twin has reported: the
+/// stage is then done with that verdict, as if the twin had been the only one.
+pub(crate) fn release(
+    workflow: &WorkflowState,
+    is_lost: impl Fn(&ActiveAgent) -> bool,
+    facts: &Facts,
+) -> Released {
+    let mut released = Released { workflow: workflow.clone(), lost: Vec::new(), effects: Vec::new() };
+    released.lost = released.workflow.release_agents(is_lost);
+    if released.lost.is_empty() {
+        return released;
+    }
+    for agent in released.lost.clone() {
+        if let Some((key, verdict)) = agent.stage.and_then(|key| verdict_of_twin(&released.workflow, key)) {
+            settle_for_twin(&mut released, &agent, key, verdict, facts);
+        }
+    }
+    released.workflow.settle_current_stage();
+    released
+}
+
+/// Whether a lost agent is missed; not so when a twin does its stage or has done it.
+pub(crate) fn is_missed(workflow: &WorkflowState, lost: &ActiveAgent) -> bool {
+    let stage = lost.stage.and_then(|key| workflow.stage(key));
+    stage.is_none_or(|stage| stage.status == Status::Pending)
+}
+
+/// An active stage that nobody works on any more.
+fn is_abandoned(workflow: &WorkflowState, key: StageKey) -> bool {
+    let active = workflow.stage(key).is_some_and(|stage| stage.status == Status::Active);
+    active && !workflow.active_agents.iter().any(|other| other.stage == Some(key))
+}
+
+fn verdict_of_twin(workflow: &WorkflowState, key: StageKey) -> Option<(StageKey, Verdict)> {
+    let stage = workflow.stage(key).filter(|_| is_abandoned(workflow, key))?;
+    Some((key, stage.verdict()?))
+}
+
+fn settle_for_twin(
+    released: &mut Released,
+    lost: &ActiveAgent,
+    key: StageKey,
+    verdict: Verdict,
+    facts: &Facts,
+) {
+    let agent = lost.agent().unwrap_or_else(|| key.stage.agent());
+    let report = Report { agent, agent_id: None, tool_use_id: None, message: "" };
+    let mut desk = Desk {
+        workflow: released.workflow.clone(),
+        facts,
+        report: &report,
+        started: None,
+        outcome: Outcome::default(),
+        lines: Vec::new(),
+        passed: None,
+    };
+    desk.settle(key, verdict);
+    desk.workflow.leave_notice(desk.lines.join("\n"));
+    released.workflow = desk.workflow;
+    released.effects.append(&mut desk.outcome.effects);
+}
+
+/// An agent that failed to launch had been marked for a stage: nobody works on it.
+pub(crate) fn launch_failed(
+    workflow: &WorkflowState,
+    tool_use_id: Option<&str>,
+    facts: &Facts,
+) -> Option<Released> {
+    let released = release(workflow, |agent| agent.is(tool_use_id, None), facts);
+    (!released.lost.is_empty()).then_some(released)
 }
 
 /// Marks an agent as running in the background, so that a Stop does not take it for lost.
@@ -348,6 +450,7 @@ pub(crate) fn launched_in_background(
     agent_id: Option<&str>,
 ) -> Option<WorkflowState> {
     let mut next = workflow.clone();
+    match_up(&mut next, tool_use_id, agent_id);
     let agent = next.active_agents.iter_mut().find(|agent| agent.is(tool_use_id, agent_id))?;
     agent.background = true;
     if agent.agent_id.is_none() {

@@ -3,6 +3,7 @@
 use overtone_messages::flow as words;
 use overtone_registry::{Agent, EventKind, PLUGIN_PREFIX, Stage, StageKey, limits};
 
+use crate::completion::recorded;
 use crate::flow::{blocking, limit_reached, next_step};
 use crate::outcome::{Effect, InputPatch, Outcome, Permission, Record, Reply};
 use crate::state::{ActiveAgent, Ending, Status, WorkflowState};
@@ -28,6 +29,10 @@ pub(crate) fn delegate(workflow: Option<&WorkflowState>, call: &Delegation, fact
         Some(Ending::Completed) => return Outcome::default(),
         Some(Ending::Aborted) => return deny(words::deny_finished(facts.lang, agent.name())),
         None => {}
+    }
+    // Asked again about the same call, the answer is the same and nobody is there twice.
+    if let Some(known) = recorded(workflow, call.tool_use_id, None) {
+        return allow(workflow, known.stage, call, facts);
     }
     let mut next = workflow.clone();
     let target = target_stage(&mut next, agent);
@@ -143,7 +148,8 @@ fn start(
         Record::new(EventKind::AgentDelegate)
             .with("agent", agent.name())
             .with("stage", stage)
-            .with("slot", &*slot),
+            .with("slot", &*slot)
+            .under(&facts.settings),
     );
     workflow.active_agents.push(ActiveAgent {
         slot,
@@ -153,15 +159,18 @@ fn start(
         agent_id: None,
         background: false,
     });
-    outcome.reply.permission = Some(Permission::Allow {
-        reason: None,
-        patch: Some(InputPatch {
-            prompt: briefing(&workflow, stage, call.prompt, facts),
-            foreground: facts.settings.foreground_agents,
-        }),
-    });
+    outcome.reply = allow(&workflow, stage, call, facts).reply;
     outcome.push(Effect::PutWorkflow(workflow));
     outcome
+}
+
+fn allow(workflow: &WorkflowState, stage: Option<StageKey>, call: &Delegation, facts: &Facts) -> Outcome {
+    let patch = InputPatch {
+        prompt: briefing(workflow, stage, call.prompt, facts),
+        foreground: facts.settings.foreground_agents,
+    };
+    let permission = Some(Permission::Allow { reason: None, patch: Some(patch) });
+    Outcome { reply: Reply { permission, ..Reply::default() }, effects: Vec::new() }
 }
 
 fn activate(workflow: &mut WorkflowState, key: StageKey, facts: &Facts, outcome: &mut Outcome) {

@@ -4,13 +4,14 @@ use overtone_messages::flow as words;
 use overtone_registry::EventKind;
 
 use crate::completion;
-use crate::flow::next_step;
 use crate::outcome::{Effect, Outcome, Record};
 use crate::prompt::deliver_notices;
 use crate::state::WorkflowState;
-use crate::text::step_text;
 use crate::tools::{self, Returned};
 use crate::trigger::Facts;
+
+/// The `error` of an agent that was killed or has failed.
+pub const ENDED_WITHOUT_RESULT: &str = "ended-without-result";
 
 const OPENING: &str = "<task-notification>";
 
@@ -45,7 +46,7 @@ pub(crate) fn notified(workflow: Option<&WorkflowState>, prompt: &str, facts: &F
         Some(workflow) => lost(workflow, &note, facts),
         None => {
             let mut outcome = Outcome::default();
-            outcome.reply.model_context = deliver_notices(workflow, &mut outcome);
+            outcome.reply.model_context = deliver_notices(workflow, facts, &mut outcome);
             outcome
         }
     }
@@ -53,19 +54,20 @@ pub(crate) fn notified(workflow: Option<&WorkflowState>, prompt: &str, facts: &F
 
 /// It was killed or has failed: nobody works on its stage any more.
 fn lost(workflow: &WorkflowState, note: &Notification, facts: &Facts) -> Outcome {
+    let released = completion::release(workflow, |a| a.is(note.tool_use_id, note.agent_id), facts);
     let mut outcome = Outcome::default();
-    let mut next = workflow.clone();
-    let released = next.release_agents(|agent| agent.is(note.tool_use_id, note.agent_id));
-    for agent in &released {
+    let mut next = released.workflow;
+    for agent in &released.lost {
         let record =
             Record::new(EventKind::AgentError).with("agent", agent.name()).with("stage", agent.stage);
-        outcome.emit(record.with("error", "ended-without-result"));
-        next.leave_notice(words::agent_lost(facts.lang, agent.name()));
+        outcome.emit(record.with("slot", &*agent.slot).with("error", ENDED_WITHOUT_RESULT));
+        if completion::is_missed(&next, agent) {
+            next.leave_notice(words::agent_lost(facts.lang, agent.name()));
+        }
     }
-    next.settle_current_stage();
-    next.leave_notice(step_text(facts.lang, &next_step(&next, &facts.settings)));
+    outcome.effects.extend(released.effects);
     outcome.push(Effect::PutWorkflow(next.clone()));
-    outcome.reply.model_context = deliver_notices(Some(&next), &mut outcome);
+    outcome.reply.model_context = deliver_notices(Some(&next), facts, &mut outcome);
     outcome
 }
 

@@ -3,6 +3,7 @@
 use overtone_registry::{EventKind, StageKey};
 
 use crate::instinct::Observation;
+use crate::settings::Settings;
 use crate::state::{LoopState, WorkflowState};
 
 /// The answer and everything that is to be done.
@@ -130,6 +131,15 @@ impl Record {
     pub fn with(mut self, name: &'static str, value: impl Into<FieldValue>) -> Self {
         self.fields.push((name, value.into()));
         self
+    }
+
+    /// With the limits it was decided under, if a person has changed them.
+    #[must_use]
+    pub(crate) fn under(self, settings: &Settings) -> Self {
+        match settings.changed_limits() {
+            Some(limits) => self.with("limits", limits),
+            None => self,
+        }
     }
 }
 

@@ -17,12 +17,12 @@ pub(crate) fn submit(snapshot: &Snapshot, prompt: &str, facts: &Facts) -> Outcom
         return notified(snapshot.workflow.as_ref(), prompt, facts);
     }
     let mut outcome = Outcome::default();
-    let notices = deliver_notices(snapshot.workflow.as_ref(), &mut outcome);
     release_loop(snapshot.looping.as_ref(), &mut outcome);
     if prompt.strip_prefix('/').is_some_and(|rest| rest.starts_with(PLUGIN_PREFIX)) {
-        outcome.reply.model_context = notices;
+        outcome.reply.model_context = deliver_notices(snapshot.workflow.as_ref(), facts, &mut outcome);
         return outcome;
     }
+    let notices = take_notices(snapshot.workflow.as_ref(), &mut outcome);
     let text = guidance(snapshot, prompt, facts, &mut outcome);
     outcome.reply.model_context =
         Some([notices, Some(text.clone())].into_iter().flatten().collect::<Vec<_>>().join("\n"));
@@ -30,8 +30,21 @@ pub(crate) fn submit(snapshot: &Snapshot, prompt: &str, facts: &Facts) -> Outcom
     outcome
 }
 
+/// The waiting texts with what is to be done now: others may have been sent while a text waited.
+pub(crate) fn deliver_notices(
+    workflow: Option<&WorkflowState>,
+    facts: &Facts,
+    outcome: &mut Outcome,
+) -> Option<String> {
+    let text = take_notices(workflow, outcome)?;
+    // One that was completed meanwhile still has its summary to ask for.
+    let going = workflow.filter(|workflow| workflow.ending != Some(Ending::Aborted));
+    let step = going.map(|workflow| step_text(facts.lang, &next_step(workflow, &facts.settings)));
+    Some([Some(text), step].into_iter().flatten().collect::<Vec<_>>().join("\n"))
+}
+
 /// The waiting texts, taken so that they are delivered exactly once.
-pub(crate) fn deliver_notices(workflow: Option<&WorkflowState>, outcome: &mut Outcome) -> Option<String> {
+fn take_notices(workflow: Option<&WorkflowState>, outcome: &mut Outcome) -> Option<String> {
     let mut next = workflow.filter(|workflow| !workflow.notices.is_empty())?.clone();
     let text = std::mem::take(&mut next.notices).join("\n");
     outcome.push(Effect::PutWorkflow(next));

@@ -3,7 +3,7 @@
 use overtone_messages::{context, prompt};
 use overtone_registry::{Agent, EventKind, RefSkill};
 
-use crate::completion::bind_agent;
+use crate::completion::{self, bind_agent};
 use crate::outcome::{Effect, Outcome, Record};
 use crate::state::{LoopState, StoppedBy, WorkflowState};
 use crate::text::{pending_tasks, recovery};
@@ -14,10 +14,12 @@ pub(crate) fn start(snapshot: &Snapshot, source: StartSource, facts: &Facts) -> 
     outcome.push(Effect::PointCurrentSession);
     outcome.push(Effect::ExportSession);
     if source != StartSource::Compact {
-        outcome.emit(Record::new(EventKind::SessionStart).with("source", source_name(source)));
+        let record = Record::new(EventKind::SessionStart).with("source", source_name(source));
+        outcome.emit(record.with("version", facts.version));
         resume_loop(snapshot, &mut outcome);
     }
-    let workflow = snapshot.workflow.as_ref().map(|workflow| refreshed(workflow, source, facts));
+    let workflow =
+        snapshot.workflow.as_ref().map(|workflow| refreshed(workflow, source, facts, &mut outcome));
     if workflow != snapshot.workflow {
         outcome.effects.extend(workflow.clone().map(Effect::PutWorkflow));
     }
@@ -47,15 +49,25 @@ fn resume_loop(snapshot: &Snapshot, outcome: &mut Outcome) {
 }
 
 /// The workflow as a starting session finds it: with its feature, and without agents of a dead process.
-fn refreshed(workflow: &WorkflowState, source: StartSource, facts: &Facts) -> WorkflowState {
+fn refreshed(
+    workflow: &WorkflowState,
+    source: StartSource,
+    facts: &Facts,
+    outcome: &mut Outcome,
+) -> WorkflowState {
     let mut next = workflow.clone();
-    if next.feature_name.as_deref().unwrap_or_default().is_empty() {
-        next.feature_name = facts.feature.as_ref().map(|feature| feature.name.clone()).or(next.feature_name);
+    let unnamed = next.feature_name.as_deref().unwrap_or_default().is_empty();
+    if let Some(feature) =
+        facts.feature.as_ref().filter(|_| unnamed && next.is_open() && !facts.feature_is_taken)
+    {
+        next.feature_name = Some(feature.name.clone());
     }
-    if source != StartSource::Compact && !next.release_agents(|_| true).is_empty() {
-        next.settle_current_stage();
+    if source == StartSource::Compact {
+        return next;
     }
-    next
+    let released = completion::release(&next, |_| true, facts);
+    outcome.effects.extend(released.effects);
+    released.workflow
 }
 
 fn greet(workflow: Option<&WorkflowState>, source: StartSource, facts: &Facts, outcome: &mut Outcome) {

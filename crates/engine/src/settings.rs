@@ -32,3 +32,55 @@ impl Default for Settings {
         }
     }
 }
+
+impl Settings {
+    /// The limits that decide what is written down, for the record; nothing where they are the defaults.
+    pub fn changed_limits(&self) -> Option<String> {
+        let changed = self.deciding_limits() != Self::default().deciding_limits();
+        changed.then(|| self.deciding_limits().map(|limit| limit.to_string()).join("/"))
+    }
+
+    /// The limits as [`changed_limits`](Self::changed_limits) wrote them; anything else means the defaults.
+    pub fn with_limits(text: &str) -> Self {
+        let numbers: Vec<u32> = text.split('/').map_while(|number| number.parse().ok()).collect();
+        let [max_failures, max_rejections, max_iterations, max_consecutive_errors, compact_cooldown_stages] =
+            numbers[..]
+        else {
+            return Self::default();
+        };
+        Self {
+            max_failures,
+            max_rejections,
+            max_iterations,
+            max_consecutive_errors,
+            compact_cooldown_stages,
+            ..Self::default()
+        }
+    }
+
+    const fn deciding_limits(&self) -> [u32; 5] {
+        [
+            self.max_failures,
+            self.max_rejections,
+            self.max_iterations,
+            self.max_consecutive_errors,
+            self.compact_cooldown_stages,
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changed_limits_are_written_and_read_back() {
+        let changed = Settings { max_failures: 7, max_iterations: 0, ..Settings::default() };
+        let text = changed.changed_limits().unwrap();
+        assert_eq!((text.as_str(), Settings::with_limits(&text)), ("7/3/0/3/2", changed));
+        assert_eq!(Settings::default().changed_limits(), None);
+        for foreign in ["", "7", "1/2/3/4/x", "1/2/3/4/5/6", "-1/2/3/4/5"] {
+            assert_eq!(Settings::with_limits(foreign), Settings::default(), "{foreign}");
+        }
+    }
+}

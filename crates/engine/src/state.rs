@@ -305,6 +305,14 @@ impl WorkflowState {
         self.finished_agents.drain(..excess);
     }
 
+    /// Whoever worked for an earlier workflow of the session has nothing to report to this one.
+    pub fn disown_agents(&mut self, earlier: &Self) {
+        let running = earlier.active_agents.iter().filter_map(|agent| agent.agent_id.as_ref());
+        for id in earlier.finished_agents.iter().chain(running) {
+            self.remember_finished(id);
+        }
+    }
+
     pub fn add_other_handoff(&mut self, file: String) {
         self.other_handoffs.push(file);
         let excess = self.other_handoffs.len().saturating_sub(OTHER_HANDOFFS);
@@ -335,26 +343,17 @@ impl WorkflowState {
         }
     }
 
-    /// Takes agents that can no longer report back off the list and opens their stages again.
+    /// Takes agents that can no longer report back off the list and opens their stages again. A stage whose twin
+    /// did report stays as it is: its verdict is for the caller to settle.
     pub fn release_agents(&mut self, is_lost: impl Fn(&ActiveAgent) -> bool) -> Vec<ActiveAgent> {
         let (lost, kept): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.active_agents).into_iter().partition(is_lost);
         self.active_agents = kept;
         for key in lost.iter().filter_map(|agent| agent.stage) {
-            if self.active_agents.iter().any(|other| other.stage == Some(key)) {
-                continue;
-            }
-            let Some(stage) = self.stage_mut(key).filter(|s| s.status == Status::Active) else {
-                continue;
-            };
-            // A twin that did report has done the stage, whatever became of the other.
-            match stage.verdict() {
-                None => stage.reopen(),
-                Some(verdict) => {
-                    stage.status = Status::Completed;
-                    self.fail_count += u32::from(verdict == Verdict::Fail);
-                    self.reject_count += u32::from(verdict == Verdict::Reject);
-                }
+            let abandoned = !self.active_agents.iter().any(|other| other.stage == Some(key));
+            let unsettled = |s: &&mut StageState| s.status == Status::Active && s.verdict().is_none();
+            if let Some(stage) = self.stage_mut(key).filter(unsettled).filter(|_| abandoned) {
+                stage.reopen();
             }
         }
         lost

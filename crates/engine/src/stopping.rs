@@ -3,6 +3,7 @@
 use overtone_messages::{flow as words, looping};
 use overtone_registry::{EventKind, StageKey};
 
+use crate::completion;
 use crate::flow::{Step, next_step};
 use crate::outcome::{Effect, Outcome, Record};
 use crate::state::{Ending, LoopState, StoppedBy, WorkflowState};
@@ -12,12 +13,18 @@ use crate::trigger::{Facts, Feature, Snapshot};
 /// A background agent that has not reported back for this long is given up (old clients do not say which run).
 const BACKGROUND_AGE_LIMIT: i64 = 2 * 3600 * 1000;
 
+/// The `error` of an agent that a Stop gave up, with and without the client's word that none is running.
+pub const NO_REPORT: &str = "no-report";
+pub const NO_REPORT_IN_TIME: &str = "no-report-in-time";
+
 /// How much of a task is quoted.
 const TASK_UNITS: usize = 200;
 
 pub(crate) fn stop(snapshot: &Snapshot, background: Option<bool>, facts: &Facts) -> Outcome {
-    let Some(stored) = snapshot.workflow.as_ref().filter(|workflow| workflow.is_open()) else {
-        return Outcome::default();
+    let stored = match &snapshot.workflow {
+        Some(workflow) if workflow.is_open() => workflow,
+        Some(workflow) if workflow.ending == Some(Ending::Completed) => return archive_late(workflow, facts),
+        _ => return Outcome::default(),
     };
     // Running agents wake the session when they finish.
     if background == Some(true) || waits_for_background(stored, background, facts) {
@@ -32,6 +39,13 @@ pub(crate) fn stop(snapshot: &Snapshot, background: Option<bool>, facts: &Facts)
     door.release_lost_agents(background);
     door.decide(background.is_some());
     door.close(snapshot)
+}
+
+/// The hook that completed the workflow may have been killed before it had put the feature away.
+fn archive_late(workflow: &WorkflowState, facts: &Facts) -> Outcome {
+    let left = facts.own_feature(workflow).filter(|feature| feature.total > 0 && feature.pending.is_empty());
+    let effects = left.map(|feature| Effect::ArchiveFeature { feature: feature.name.clone() });
+    Outcome { effects: effects.into_iter().collect(), ..Outcome::default() }
 }
 
 /// Without word from the client, a young background agent is taken to be running.
@@ -53,17 +67,19 @@ struct Door<'a> {
 impl Door<'_> {
     /// The main agent stops only when no foreground agent runs, so whoever has not reported back never will.
     fn release_lost_agents(&mut self, background: Option<bool>) {
-        let lost = self.workflow.release_agents(|_| true);
-        for agent in &lost {
+        let released = completion::release(&self.workflow, |_| true, self.facts);
+        self.workflow = released.workflow;
+        for agent in &released.lost {
             let record =
                 Record::new(EventKind::AgentError).with("agent", agent.name()).with("stage", agent.stage);
-            let reason = if background.is_some() { "no-report" } else { "no-report-in-time" };
-            self.outcome.emit(record.with("error", reason));
-            self.workflow.leave_notice(words::agent_lost(self.facts.lang, agent.name()));
+            let reason = if background.is_some() { NO_REPORT } else { NO_REPORT_IN_TIME };
+            let record = record.with("slot", &*agent.slot).with("error", reason);
+            self.outcome.emit(self.circumstances(record));
+            if completion::is_missed(&self.workflow, agent) {
+                self.workflow.leave_notice(words::agent_lost(self.facts.lang, agent.name()));
+            }
         }
-        if !lost.is_empty() {
-            self.workflow.settle_current_stage();
-        }
+        self.outcome.effects.extend(released.effects);
     }
 
     fn decide(&mut self, client_shows_context: bool) {
@@ -110,7 +126,7 @@ impl Door<'_> {
         self.looping.stop(StoppedBy::Limit);
         let record =
             Record::new(EventKind::WorkflowAbort).with("workflowType", &*self.workflow.workflow_type);
-        self.outcome.emit(record.with("stage", key).with("reason", reason));
+        self.outcome.emit(record.with("stage", key).with("reason", reason).under(&self.facts.settings));
     }
 
     fn complete(&mut self) {
@@ -146,8 +162,7 @@ impl Door<'_> {
     fn go_on(&mut self, step: &Step, client_shows_context: bool) {
         let settings = &self.facts.settings;
         if self.looping.iterations >= settings.max_iterations {
-            self.say(looping::limit_iterations(self.facts.lang, settings.max_iterations));
-            return self.looping.stop(StoppedBy::Limit);
+            return self.stop_at_limit();
         }
         if self.stuck() {
             self.say(looping::limit_no_progress(self.facts.lang, settings.max_consecutive_errors));
@@ -155,12 +170,33 @@ impl Door<'_> {
         }
         self.looping.iterations += 1;
         let text = self.marching_orders(step);
-        let record = Record::new(EventKind::LoopAdvance).with("iteration", self.looping.iterations);
-        self.outcome.emit(record.with("stage", self.workflow.current_stage));
+        let mut record = Record::new(EventKind::LoopAdvance).with("iteration", self.looping.iterations);
+        record = record.with("stage", self.workflow.current_stage);
+        if self.looping.consecutive_errors > 0 {
+            record = record.with("idle", self.looping.consecutive_errors);
+        }
+        self.outcome.emit(self.circumstances(record));
         if client_shows_context {
             self.outcome.reply.model_context = Some(text);
         } else {
             self.outcome.reply.block = Some(text);
+        }
+    }
+
+    fn stop_at_limit(&mut self) {
+        let settings = &self.facts.settings;
+        self.say(looping::limit_iterations(self.facts.lang, settings.max_iterations));
+        self.looping.stop(StoppedBy::Limit);
+        let record = Record::new(EventKind::SystemWarning).with("reason", "loop-limit");
+        self.outcome.emit(self.circumstances(record.with("iterations", self.looping.iterations)));
+    }
+
+    /// With what it was decided under: open tasks and changed limits.
+    fn circumstances(&self, record: Record) -> Record {
+        let record = record.under(&self.facts.settings);
+        match self.facts.own_feature(&self.workflow) {
+            Some(feature) => record.with("tasks", u32::try_from(feature.pending.len()).unwrap_or(u32::MAX)),
+            None => record,
         }
     }
 

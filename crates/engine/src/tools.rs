@@ -3,7 +3,7 @@
 use overtone_messages::{context, tools as words};
 use overtone_registry::EventKind;
 
-use crate::completion::{self, Report};
+use crate::completion::{self, Released, Report};
 use crate::gate::identify;
 use crate::instinct::{Observation, ObservationKind, Signal};
 use crate::outcome::{Effect, Outcome, Record};
@@ -53,13 +53,13 @@ pub(crate) fn agent_returned(
             ..Outcome::default()
         };
     }
-    deliver(workflow, reconcile(workflow, returned, facts).unwrap_or_default())
+    deliver(workflow, reconcile(workflow, returned, facts).unwrap_or_default(), facts)
 }
 
 /// The outcome with all waiting texts for the main agent.
-fn deliver(workflow: &WorkflowState, mut outcome: Outcome) -> Outcome {
+fn deliver(workflow: &WorkflowState, mut outcome: Outcome, facts: &Facts) -> Outcome {
     let current = outcome.workflow().cloned().unwrap_or_else(|| workflow.clone());
-    outcome.reply.model_context = deliver_notices(Some(&current), &mut outcome);
+    outcome.reply.model_context = deliver_notices(Some(&current), facts, &mut outcome);
     outcome.reply.result = String::new();
     outcome
 }
@@ -162,9 +162,14 @@ pub(crate) fn tool_failed(workflow: Option<&WorkflowState>, failure: &Failure, f
     let mut outcome = Outcome::default();
     let error = first_line(failure.error, ERROR_LENGTH);
     let severity = severity(failure.tool);
-    if !matches!(severity, Severity::Noted) {
-        outcome
-            .emit(Record::new(EventKind::ToolFailure).with("toolName", failure.tool).with("error", &*error));
+    let released = workflow
+        .filter(|_| matches!(severity, Severity::Delegation))
+        .and_then(|workflow| completion::launch_failed(workflow, failure.tool_use_id, facts));
+    let record = Record::new(EventKind::ToolFailure).with("toolName", failure.tool).with("error", &*error);
+    match severity {
+        Severity::Delegation => outcome.emit(record.with("slots", slots(released.as_ref()))),
+        Severity::Writing | Severity::Recorded => outcome.emit(record),
+        Severity::Noted => {}
     }
     outcome.push(Effect::Observe(lesson_of(failure, &error, facts)));
     let text = match severity {
@@ -172,14 +177,19 @@ pub(crate) fn tool_failed(workflow: Option<&WorkflowState>, failure: &Failure, f
         Severity::Writing => Some(words::write_failed(facts.lang, failure.tool, &error)),
         Severity::Recorded | Severity::Noted => None,
     };
-    if matches!(severity, Severity::Delegation) {
-        let reopened = workflow.and_then(|workflow| completion::launch_failed(workflow, failure.tool_use_id));
-        outcome.effects.extend(reopened.map(Effect::PutWorkflow));
+    if let Some(released) = released {
+        outcome.effects.extend(released.effects);
+        outcome.push(Effect::PutWorkflow(released.workflow));
     }
     outcome.reply.result = text.clone().unwrap_or_default();
     outcome.reply.system_message.clone_from(&text);
     outcome.reply.model_context = text;
     outcome
+}
+
+/// Which agents are no longer waited for.
+fn slots(released: Option<&Released>) -> Vec<String> {
+    released.into_iter().flat_map(|released| &released.lost).map(|agent| agent.slot.clone()).collect()
 }
 
 /// A working agent that the API cut off. Newer clients report it as a failure of the tool, older ones as the
@@ -194,7 +204,7 @@ fn cut_off(workflow: &WorkflowState, failure: &Failure, facts: &Facts) -> Option
         tool_use_id: Some(call),
         message: cause,
     };
-    Some(deliver(workflow, completion::report(workflow, &report, facts)))
+    Some(deliver(workflow, completion::report(workflow, &report, facts), facts))
 }
 
 fn lesson_of(failure: &Failure, error: &str, facts: &Facts) -> Observation {

@@ -113,6 +113,8 @@ pub struct Facts {
     pub version: &'static str,
     /// The in-progress feature: the workflow's own, or else the newest.
     pub feature: Option<Feature>,
+    /// Another session works on that feature: it must not be taken from it.
+    pub feature_is_taken: bool,
     pub transcript_bytes: Option<u64>,
     pub context_percent: Option<u32>,
     pub since_compact: SinceCompact,

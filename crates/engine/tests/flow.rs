@@ -1,9 +1,11 @@
 //! The life of a workflow, rule by rule.
 
+#![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
+
 mod world;
 
 use overtone_engine::state::{Ending, Status, StoppedBy};
-use overtone_engine::{Effect, StartSource, Trigger};
+use overtone_engine::{Effect, FieldValue, StartSource, Trigger};
 use overtone_registry::{EventKind, Workflow};
 use world::{World, verdict};
 
@@ -186,6 +188,113 @@ fn twins_share_a_stage_and_the_worst_verdict_counts() {
     assert_eq!((world.status("TEST"), world.result("TEST")), (Status::Completed, Some("fail")));
 }
 
+/// Two testers at work in `quick`; their calls. The client has started them in the other order.
+fn twin_testers(world: &mut World) -> [String; 2] {
+    world.pass(&["developer"]);
+    let calls = [world.delegate("tester").unwrap(), world.delegate("tester").unwrap()];
+    world.fire(&Trigger::AgentStarted { agent_type: "ot:tester", agent_id: "t2" });
+    world.fire(&Trigger::AgentStarted { agent_type: "ot:tester", agent_id: "t1" });
+    calls
+}
+
+#[test]
+fn a_twin_that_is_lost_leaves_the_others_verdict_with_all_that_belongs_to_it() {
+    for (word, event) in [("PASS", EventKind::StageComplete), ("FAIL", EventKind::StageRetry)] {
+        let mut world = World::new(Workflow::Quick).with_feature(&["x"]);
+        twin_testers(&mut world);
+        world.report_as("tester", "t1", &verdict(word));
+        let before = (world.count(event), world.workflow().completed_stages);
+        let told = world.stop().model_context.unwrap();
+        assert_eq!(world.status("TEST"), Status::Completed);
+        assert_eq!(world.count(event), before.0 + 1, "{word}");
+        let passed = word == "PASS";
+        assert_eq!(world.workflow().completed_stages, before.1.map(|count| count + u32::from(passed)));
+        assert_eq!(world.workflow().fail_count, u32::from(!passed));
+        assert_eq!(world.effects.iter().any(|e| matches!(e, Effect::TickStage { .. })), passed);
+        assert!(!told.contains("重新開放"), "{told}");
+    }
+}
+
+#[test]
+fn a_twin_lost_with_its_session_leaves_the_others_verdict_too() {
+    let mut world = World::new(Workflow::Quick);
+    twin_testers(&mut world);
+    world.report_as("tester", "t1", &verdict("FAIL"));
+    world.start(StartSource::Resume);
+    assert_eq!((world.status("TEST"), world.workflow().fail_count), (Status::Completed, 1));
+    assert_eq!(world.count(EventKind::StageRetry), 1);
+}
+
+#[test]
+fn an_api_error_of_one_twin_takes_nothing_from_the_other() {
+    let mut world = World::new(Workflow::Quick);
+    twin_testers(&mut world);
+    world.report_as("tester", "t1", "API Error: 529");
+    assert_eq!(world.status("TEST"), Status::Active, "the other is still at work");
+    world.report_as("tester", "t2", &verdict("FAIL"));
+    assert_eq!((world.result("TEST"), world.workflow().fail_count), (Some("fail"), 1));
+
+    let mut world = World::new(Workflow::Quick);
+    twin_testers(&mut world);
+    world.report_as("tester", "t1", &verdict("FAIL"));
+    world.report_as("tester", "t2", "API Error: 529");
+    assert_eq!((world.result("TEST"), world.workflow().fail_count), (Some("fail"), 1));
+}
+
+#[test]
+fn a_call_and_an_id_named_together_put_a_wrong_guess_right() {
+    let mut world = World::new(Workflow::Quick);
+    let [first, second] = twin_testers(&mut world);
+    let trigger = Trigger::AgentReturned {
+        tool_use_id: Some(&first),
+        agent_id: Some("t1"),
+        subagent_type: "ot:tester",
+        finished: true,
+        content: &verdict("PASS"),
+    };
+    world.fire(&trigger);
+    let left = &world.workflow().active_agents[0];
+    assert_eq!((left.tool_use_id.as_deref(), left.agent_id.as_deref()), (Some(&*second), Some("t2")));
+    let error = "API Error: 529 overloaded";
+    let cut_off = Trigger::ToolFailed {
+        tool: "Agent",
+        error,
+        command: "",
+        interrupted: false,
+        tool_use_id: Some(&second),
+    };
+    world.fire(&cut_off);
+    assert!(world.workflow().active_agents.is_empty());
+    assert_eq!((world.status("TEST"), world.result("TEST")), (Status::Completed, Some("pass")));
+}
+
+#[test]
+fn the_same_call_asked_about_twice_is_one_agent() {
+    let mut world = World::new(Workflow::Single);
+    let call = Trigger::Delegating {
+        subagent_type: "ot:developer",
+        description: "",
+        prompt: "p",
+        tool_use_id: Some("t1"),
+    };
+    let first = world.fire(&call);
+    let before = world.workflow().clone();
+    assert_eq!(world.fire(&call), first);
+    assert_eq!(*world.workflow(), before);
+    assert_eq!(world.count(EventKind::AgentDelegate), 1);
+}
+
+#[test]
+fn a_feature_that_another_session_works_on_is_not_taken() {
+    for (taken, name) in [(true, None), (false, Some("f"))] {
+        let mut world = World::new(Workflow::Quick);
+        world.set_tasks(&["x"]);
+        world.facts.feature_is_taken = taken;
+        world.start(StartSource::Resume);
+        assert_eq!(world.workflow().feature_name.as_deref(), name);
+    }
+}
+
 #[test]
 fn the_agent_tools_result_makes_up_for_a_missing_report() {
     let mut world = World::new(Workflow::Single);
@@ -307,6 +416,33 @@ fn unticked_tasks_keep_the_loop_going_and_the_feature_is_archived_at_the_end() {
     world.stop();
     assert!(world.effects.contains(&Effect::ArchiveFeature { feature: "f".into() }));
     assert_eq!(world.workflow().ending, Some(Ending::Completed));
+}
+
+#[test]
+fn a_feature_that_a_killed_hook_left_behind_is_archived_by_the_next_stop() {
+    let mut world = World::new(Workflow::Single).with_feature(&[]);
+    world.pass(&["developer"]);
+    let archives =
+        |world: &World| world.effects.iter().filter(|e| matches!(e, Effect::ArchiveFeature { .. })).count();
+    world.stop();
+    assert_eq!((world.workflow().ending, archives(&world)), (Some(Ending::Completed), 1));
+    world.stop();
+    assert_eq!((world.effects.len(), archives(&world)), (1, 1), "it is still there");
+    world.set_tasks(&["new"]);
+    world.stop();
+    assert!(world.effects.is_empty(), "somebody works on it again");
+}
+
+#[test]
+fn a_text_that_waited_comes_with_the_step_of_now() {
+    let mut world = World::new(Workflow::Quick);
+    let call = world.delegate("developer").unwrap();
+    world.report("developer", &verdict("PASS"));
+    // The main agent knew it from elsewhere and has gone on.
+    world.delegate("code-reviewer").unwrap();
+    world.delegate("tester").unwrap();
+    let told = world.returned("developer", &call, "x").unwrap();
+    assert!(told.contains("開發 完成") && !told.contains("ot:tester"), "{told}");
 }
 
 #[test]
@@ -436,4 +572,50 @@ fn an_agent_cut_off_by_the_api_is_told_from_one_that_was_never_launched() {
     assert!(notice.contains("API") && notice.contains("ot:developer"), "{notice}");
     assert_eq!((world.status("DEV"), world.workflow().fail_count), (Status::Pending, 0));
     assert_eq!((world.count(EventKind::AgentError), world.workflow().notices.len()), (1, 0));
+}
+
+/// What a replay must know and could not work out from the other lines.
+#[test]
+fn the_record_says_which_agent_it_was_and_what_was_in_force() {
+    let mut world = World::new(Workflow::Quick).with_feature(&["x"]);
+    world.facts.settings.max_iterations = 2;
+    world.run("developer", &verdict("PASS"));
+    world.delegate("tester").unwrap();
+    let call = world.delegate("tester").unwrap();
+    world.fire(&Trigger::ToolFailed {
+        tool: "Agent",
+        error: "x",
+        command: "",
+        interrupted: false,
+        tool_use_id: Some(&call),
+    });
+    for _ in 0..3 {
+        world.stop();
+    }
+    let said = |kind: EventKind, name: &str| -> Vec<_> {
+        let own = world.records.iter().filter(|(_, record)| record.kind == kind);
+        let fields = own.flat_map(|(_, record)| record.fields.iter().filter(|(field, _)| *field == name));
+        fields.map(|(_, value)| value.clone()).collect()
+    };
+    let text = |text: &str| FieldValue::from(text);
+    assert_eq!(said(EventKind::AgentComplete, "slot"), [text("developer")]);
+    assert_eq!(said(EventKind::AgentComplete, "handoff"), [FieldValue::Number(1)]);
+    assert_eq!(said(EventKind::ToolFailure, "slots"), [FieldValue::List(vec!["tester#2".into()])]);
+    assert_eq!(said(EventKind::AgentError, "slot"), [text("tester")]);
+    assert_eq!(said(EventKind::LoopAdvance, "tasks"), [FieldValue::Number(1), FieldValue::Number(1)]);
+    assert_eq!(said(EventKind::LoopAdvance, "idle"), [FieldValue::Number(1)]);
+    assert_eq!(said(EventKind::LoopAdvance, "limits"), [text("3/3/2/3/2"), text("3/3/2/3/2")]);
+    assert_eq!(said(EventKind::SystemWarning, "reason"), [text("loop-limit")]);
+}
+
+/// The result of the Agent tool came first and without a name; the agent's own report follows.
+#[test]
+fn a_report_that_comes_after_the_result_is_not_counted_again() {
+    let mut world = World::new(Workflow::Tdd);
+    let call = world.delegate("tester").unwrap();
+    world.fire(&Trigger::AgentStarted { agent_type: "ot:tester", agent_id: "t1" });
+    world.returned("tester", &call, &verdict("PASS"));
+    world.pass(&["developer"]);
+    world.report_as("tester", "t1", &verdict("PASS"));
+    assert_eq!((world.status("TEST"), world.status("TEST:2")), (Status::Completed, Status::Pending));
 }

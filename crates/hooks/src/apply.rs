@@ -2,7 +2,8 @@
 //!
 //! In two parts, around the answer: [`prepare`] writes everything that may fail (new state beside the old, the
 //! timeline, handoffs); [`finish`] exchanges the state files and does what may fail without harm. State never
-//! changes for an answer that could not be given.
+//! changes for an answer that could not be given. What has a lock of its own is done when the session's has been given
+//! back: the others are waiting.
 
 use std::error::Error;
 use std::fs::OpenOptions;
@@ -13,9 +14,12 @@ use overtone_engine::instinct::{Observation, Signal};
 use overtone_engine::state::Millis;
 use overtone_engine::{Effect, Record};
 use overtone_registry::EventKind;
+use overtone_store::files::Replaced;
 use overtone_store::instincts::Memory;
 use overtone_store::specs::Specs;
-use overtone_store::{Home, LoopDoc, Session, StoreError, Transaction, WorkflowDoc, clock, timeline};
+use overtone_store::{
+    Home, LoopDoc, Session, SessionLock, StoreError, Transaction, WorkflowDoc, clock, timeline,
+};
 
 /// Where effects take place.
 pub(crate) struct Scene<'a> {
@@ -41,6 +45,7 @@ pub(crate) fn around(
     scene: &Scene,
     documents: Documents,
     effects: &[Effect],
+    lock: Option<SessionLock>,
     answer: impl FnOnce() -> io::Result<()>,
 ) -> Result<Vec<String>, Box<dyn Error>> {
     if !scene.has_folder && effects.iter().any(leaves_a_trace) {
@@ -48,7 +53,16 @@ pub(crate) fn around(
     }
     let transaction = prepare(scene, documents, effects)?;
     answer()?;
-    Ok(finish(scene, transaction, effects))
+    let finished = finish(scene, transaction, effects);
+    drop(lock);
+    // No box is ticked and no feature archived for a state that did not come about.
+    let Finished { mut problems, replaced } = match finished {
+        Ok(finished) => finished,
+        Err(error) => return Ok(vec![error.to_string()]),
+    };
+    drop(replaced);
+    problems.extend(effects.iter().filter_map(|effect| afterwards(scene, effect).err()));
+    Ok(problems)
 }
 
 /// Whether the effect writes into the session's folder. A compaction of a session that we never met does not.
@@ -108,29 +122,51 @@ fn put_state(
     Ok(())
 }
 
+/// What became of the state.
+struct Finished {
+    problems: Vec<String>,
+    replaced: Vec<Replaced>,
+}
+
+impl Finished {
+    fn note(&mut self, result: Result<Vec<Replaced>, String>) {
+        match result {
+            Ok(replaced) => self.replaced.extend(replaced),
+            Err(problem) => self.problems.push(problem),
+        }
+    }
+}
+
 /// Whatever fails here is told in the returned lines and does not undo the rest.
-fn finish(scene: &Scene, transaction: Transaction, effects: &[Effect]) -> Vec<String> {
-    let mut problems = Vec::new();
-    let mut note = |result: Result<(), String>| problems.extend(result.err());
-    note(transaction.commit().map_err(|error| error.to_string()));
+fn finish(scene: &Scene, transaction: Transaction, effects: &[Effect]) -> Result<Finished, StoreError> {
+    let mut finished = Finished { problems: Vec::new(), replaced: transaction.commit()? };
     for effect in effects {
-        note(match effect {
-            Effect::Observe(seen) if scene.learning => observe(scene, seen),
+        finished.note(match effect {
             Effect::TickStage { feature, key } => with_specs(scene, |specs| {
                 specs.tick_stage(feature, *key).map(|_| ()).map_err(|error| error.to_string())
-            }),
-            Effect::ArchiveFeature { feature } => archive(scene, feature),
+            })
+            .map(|()| Vec::new()),
+            Effect::ArchiveFeature { feature } => archive(scene, feature).map(|()| Vec::new()),
             Effect::CountCompaction { automatic, completed_stages } if scene.has_folder => scene
                 .session
                 .count_compaction(*automatic, *completed_stages)
+                .map(|replaced| vec![replaced])
                 .map_err(|error| error.to_string()),
-            Effect::PointCurrentSession => text(scene.home.point_current_session(scene.session.id())),
-            Effect::ClearCurrentSession => text(scene.home.clear_current_session(scene.session.id())),
-            Effect::ExportSession => text(export_session(scene)),
-            _ => Ok(()),
+            _ => Ok(Vec::new()),
         });
     }
-    problems
+    Ok(finished)
+}
+
+/// What is not the session's: the project's memory, the pointer to the session, the client's environment.
+fn afterwards(scene: &Scene, effect: &Effect) -> Result<(), String> {
+    match effect {
+        Effect::Observe(seen) if scene.learning => observe(scene, seen),
+        Effect::PointCurrentSession => text(scene.home.point_current_session(scene.session.id())),
+        Effect::ClearCurrentSession => text(scene.home.clear_current_session(scene.session.id())),
+        Effect::ExportSession => text(export_session(scene)),
+        _ => Ok(()),
+    }
 }
 
 fn text(result: io::Result<()>) -> Result<(), String> {

@@ -26,7 +26,7 @@ pub fn act<R: Error + 'static>(
     decide: impl FnOnce(&Snapshot) -> Result<Outcome, R>,
 ) -> Result<Vec<String>, Box<dyn Error>> {
     session.create()?;
-    let _lock = session.lock()?;
+    let lock = session.lock()?;
     let mut documents = Documents { workflow: session.workflow()?, looping: session.looping()? };
     let snapshot = Snapshot {
         workflow: documents.workflow.as_ref().map(|doc| doc.state.clone()),
@@ -45,5 +45,5 @@ pub fn act<R: Error + 'static>(
         learning: false,
         now: clock::now(),
     };
-    apply::around(&scene, documents, &outcome.effects, || Ok(()))
+    apply::around(&scene, documents, &outcome.effects, Some(lock), || Ok(()))
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use overtone_engine::settings::Settings;
+use overtone_engine::state::{Ending, StoppedBy, WorkflowState};
 use overtone_engine::suggestion::SinceCompact;
 use overtone_engine::{Facts, Feature, Snapshot};
 use overtone_registry::Hook;
@@ -54,6 +55,8 @@ pub(crate) fn gather(
             Err(error) => problems.push(error.to_string()),
         }
     }
+    facts.feature_is_taken =
+        hook == Hook::OnStart && is_taken(place, session, snapshot, facts.feature.as_ref());
     match hook {
         Hook::OnAgentStop => compaction_facts(&mut facts, session, input, snapshot),
         Hook::OnStart if config.switch("instinct.enabled") => facts.lessons = lessons(place, &facts),
@@ -68,6 +71,32 @@ fn active_feature(project: Option<&Path>, snapshot: &Snapshot) -> io::Result<Opt
     let Some(feature) = Specs::new(project).active(own)? else { return Ok(None) };
     let Tasks { checked, total, pending } = feature.tasks.unwrap_or_default();
     Ok(Some(Feature { name: feature.name, checked, total, pending }))
+}
+
+/// Whether a feature that the workflow could take for its own belongs to another session at work in this project.
+/// A session that has ended leaves its feature to the next one. Asked only where there is something to take.
+fn is_taken(place: &Place, session: &Session, snapshot: &Snapshot, feature: Option<&Feature>) -> bool {
+    let named =
+        |workflow: &WorkflowState| workflow.feature_name.as_deref().is_some_and(|name| !name.is_empty());
+    let (Some(feature), Some(home)) = (feature, &place.environment.home) else { return false };
+    if snapshot.workflow.as_ref().is_none_or(named) {
+        return false;
+    }
+    let others = home.sessions().unwrap_or_default().into_iter().filter(|other| other.id() != session.id());
+    others.into_iter().any(|other| works_on(&other, place.project, &feature.name))
+}
+
+fn works_on(session: &Session, project: Option<&Path>, feature: &str) -> bool {
+    let Ok(Some(document)) = session.workflow() else { return false };
+    let workflow = document.state;
+    let at_work = || {
+        let looping = session.looping().ok().flatten().map(|document| document.state);
+        looping.and_then(|looping| looping.stopped_by) != Some(StoppedBy::SessionEnd)
+    };
+    workflow.feature_name.as_deref() == Some(feature)
+        && workflow.ending != Some(Ending::Completed)
+        && session.origin().project.as_deref() == project
+        && at_work()
 }
 
 /// How long ago the last compaction was is looked up only when there is reason to ask.

@@ -79,6 +79,14 @@ fn patience(hook: Hook) -> Duration {
     if hook == Hook::OnSessionEnd { Duration::from_millis(800) } else { PATIENCE }
 }
 
+/// How long a hook waits for locks, all of them together.
+const fn lock_budget(hook: Hook) -> Duration {
+    match hook {
+        Hook::OnSessionEnd => Duration::from_secs(1),
+        _ => Duration::from_secs(3),
+    }
+}
+
 fn names() -> Vec<&'static str> {
     Hook::ALL.map(Hook::name).to_vec()
 }
@@ -90,11 +98,10 @@ fn read(deadline: Duration) -> Result<Vec<u8>, stdin::ReadError> {
 }
 
 fn run_on(hook: Hook, environment: &Environment, bytes: &[u8], printer: &mut Printer) {
-    if hook == Hook::OnSessionEnd {
-        overtone_store::files::hurry();
-    }
+    overtone_store::files::limit_waiting(lock_budget(hook));
     match run::run(hook, environment, bytes, printer) {
-        Ok(problems) => problems.iter().for_each(|problem| complain(hook.name(), problem)),
+        Ok(problems) if problems.is_empty() => {}
+        Ok(problems) => complain(hook.name(), problems.join("; ")),
         Err(error) => complain("safeRun", format_args!("{}: {error}", hook.name())),
     }
 }

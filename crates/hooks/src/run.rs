@@ -7,7 +7,7 @@ use overtone_engine::{Effect, Facts, Snapshot, Trigger, decide, identify_agent};
 use overtone_registry::{Agent, Hook};
 use overtone_store::config::Config;
 use overtone_store::instincts::Memory;
-use overtone_store::{Home, Origin, Session};
+use overtone_store::{Home, Origin, Session, SessionLock};
 use overtone_wire::{HookInput, render};
 
 use crate::apply::{self, Documents, Scene};
@@ -71,15 +71,15 @@ impl Call<'_> {
         }
         // A hook that usually only reads looks first without the lock; files are always whole.
         if reads_first(self.hook) {
-            let look = self.decide_and_apply(home, session, Mode::Look, printer)?;
+            let look = self.decide_and_apply(home, session, Mode::Look, None, printer)?;
             if !look.must_write {
                 return Ok(look.problems);
             }
         }
         // From reading to writing back, nobody else may change the session.
-        let has_folder = session.exists();
-        let _lock = if self.needs_workflow() && has_folder { Some(session.lock()?) } else { None };
-        let round = self.decide_and_apply(home, session, Mode::Write { has_folder }, printer)?;
+        let lock = if self.needs_workflow() { session.lock_if_there()? } else { None };
+        let has_folder = lock.is_some() || session.exists();
+        let round = self.decide_and_apply(home, session, Mode::Write { has_folder }, lock, printer)?;
         if self.hook == Hook::OnStart {
             dashboard::start(home);
         }
@@ -91,6 +91,7 @@ impl Call<'_> {
         home: &Home,
         session: &Session,
         mode: Mode,
+        lock: Option<SessionLock>,
         printer: &mut Printer,
     ) -> Result<Round, Box<dyn Error>> {
         let documents = self.load(session)?;
@@ -119,7 +120,8 @@ impl Call<'_> {
             now: facts.now,
         };
         let answer = render(self.hook, outcome.reply, self.input.tool_input())?;
-        problems.extend(apply::around(&scene, documents, &outcome.effects, || printer.print(&answer))?);
+        let print = || printer.print(&answer);
+        problems.extend(apply::around(&scene, documents, &outcome.effects, lock, print)?);
         Ok(Round { must_write: false, problems })
     }
 

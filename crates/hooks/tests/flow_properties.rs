@@ -2,120 +2,20 @@
 
 #![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
 
+#[path = "../../engine/tests/world/acts.rs"]
+mod acts;
 #[path = "../../engine/tests/world/mod.rs"]
 mod world;
 
 use std::path::Path;
 
+use acts::{acts, perform};
+use overtone_engine::Effect;
 use overtone_engine::state::{Ending, StageState, Status, WorkflowState};
-use overtone_engine::{Effect, StartSource, Trigger};
 use overtone_registry::{Agent, EventKind, Workflow};
 use overtone_store::{LoopDoc, WorkflowDoc};
 use proptest::prelude::*;
 use world::{World, verdict};
-
-/// Something that can happen in a session.
-#[derive(Debug, Clone)]
-enum Act {
-    Delegate(Agent),
-    Start(Agent, u8),
-    Report(Agent, u8, &'static str),
-    Returned(Agent, u8, bool),
-    LaunchFailed(u8),
-    Prompt(&'static str),
-    Stop(Option<bool>),
-    Session(StartSource),
-    End,
-    Compact,
-    Resume,
-}
-
-fn agents() -> impl Strategy<Value = Agent> {
-    prop::sample::select(Agent::ALL.to_vec())
-}
-
-fn acts() -> impl Strategy<Value = Act> {
-    let words =
-        prop::sample::select(vec!["PASS", "PASS", "PASS", "FAIL", "REJECT", "ISSUES", "MAYBE", "API"]);
-    prop_oneof![
-        6 => agents().prop_map(Act::Delegate),
-        2 => (agents(), 0..4u8).prop_map(|(agent, id)| Act::Start(agent, id)),
-        6 => (agents(), 0..40u8, words).prop_map(|(agent, id, word)| Act::Report(agent, id, word)),
-        2 => (agents(), 0..20u8, any::<bool>()).prop_map(|(agent, id, done)| Act::Returned(agent, id, done)),
-        1 => (0..20u8).prop_map(Act::LaunchFailed),
-        1 => prop::sample::select(vec!["go on", "<task-notification>", "/ot:stop", "[workflow:quick]"]).prop_map(Act::Prompt),
-        3 => prop::option::of(any::<bool>()).prop_map(Act::Stop),
-        1 => prop::sample::select(vec![StartSource::Startup, StartSource::Resume, StartSource::Compact]).prop_map(Act::Session),
-        1 => Just(Act::End),
-        1 => Just(Act::Compact),
-        1 => Just(Act::Resume),
-    ]
-}
-
-fn perform(world: &mut World, act: &Act) {
-    let wire = |agent: &Agent| format!("ot:{}", agent.name());
-    match act {
-        Act::Delegate(agent) => {
-            let kind = wire(agent);
-            let call = format!("call-{}", world.facts.now.0 % 20);
-            world.fire(&Trigger::Delegating {
-                subagent_type: &kind,
-                description: "",
-                prompt: "p",
-                tool_use_id: Some(&call),
-            });
-        }
-        Act::Start(agent, id) => {
-            world.fire(&Trigger::AgentStarted { agent_type: &wire(agent), agent_id: &format!("a{id}") });
-        }
-        Act::Report(agent, id, said) => {
-            let message = if *said == "API" { "API Error: 500".to_owned() } else { verdict(said) };
-            world.report_as(agent.name(), &format!("a{id}"), &message);
-        }
-        Act::Returned(agent, id, finished) => {
-            world.fire(&Trigger::AgentReturned {
-                tool_use_id: Some(&format!("call-{id}")),
-                agent_id: None,
-                subagent_type: &wire(agent),
-                finished: *finished,
-                content: "10 failed",
-            });
-        }
-        Act::LaunchFailed(id) => {
-            let call = format!("call-{id}");
-            let trigger = Trigger::ToolFailed {
-                tool: "Agent",
-                error: "x",
-                command: "",
-                interrupted: false,
-                tool_use_id: Some(&call),
-            };
-            world.fire(&trigger);
-        }
-        Act::Prompt(prompt) => drop(world.fire(&Trigger::Prompted { prompt })),
-        Act::Stop(background) => drop(world.fire(&Trigger::Stopping { background: *background })),
-        Act::Session(source) => drop(world.start(*source)),
-        Act::End => drop(world.fire(&Trigger::SessionEnded { reason: "clear" })),
-        Act::Compact => drop(world.fire(&Trigger::Compacting { trigger: "auto" })),
-        Act::Resume => resume(world),
-    }
-}
-
-fn resume(world: &mut World) {
-    world.effects.clear();
-    let Ok(outcome) =
-        overtone_engine::commands::resume(&world.snapshot, &world.facts.settings, "user", world.facts.now)
-    else {
-        return;
-    };
-    for effect in outcome.effects {
-        match effect {
-            Effect::PutWorkflow(state) => world.snapshot.workflow = Some(state),
-            Effect::PutLoop(state) => world.snapshot.looping = Some(state),
-            _ => {}
-        }
-    }
-}
 
 /// Whoever was started had everything before it started, its own group aside.
 fn nothing_was_skipped(workflow: &WorkflowState) {

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use overtone_store::{Home, files};
-use serde_json::{Map, Value, json};
+use overtone_store::{Home, files, object};
+use serde_json::{Value, json};
 
 /// The record of an installation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,9 +24,7 @@ impl Record {
 
     /// The record, or an empty one.
     pub fn load(home: &Home) -> Self {
-        let text = files::read_small(&Self::file(home)).ok().flatten();
-        let fields: Map<String, Value> =
-            text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        let fields = object::read(&Self::file(home));
         let path = |name: &str| fields.get(name).and_then(Value::as_str).map(PathBuf::from);
         let settings_existed = fields.get("settingsExisted").and_then(Value::as_bool).unwrap_or(true);
         Self { settings: path("settings"), settings_existed, link: path("link") }
@@ -34,8 +32,14 @@ impl Record {
 
     pub fn save(&self, home: &Home) -> io::Result<()> {
         let _lock = home.lock()?;
-        let value =
-            json!({"settings": self.settings, "settingsExisted": self.settings_existed, "link": self.link});
+        let value = Value::Object(object::with(
+            &Self::file(home),
+            [
+                ("settings", json!(self.settings)),
+                ("settingsExisted", json!(self.settings_existed)),
+                ("link", json!(self.link)),
+            ],
+        )?);
         files::write_atomic(&Self::file(home), format!("{value:#}\n").as_bytes(), files::PRIVATE)
     }
 
@@ -68,6 +72,12 @@ mod tests {
         let record = Record { settings: Some("/s".into()), settings_existed: false, link: Some("/l".into()) };
         record.save(&home).unwrap();
         assert_eq!(Record::load(&home), record);
+        let text = std::fs::read_to_string(Record::file(&home)).unwrap();
+        let text = text.replacen('{', "{\"future\":[1],", 1);
+        files::write_atomic(&Record::file(&home), text.as_bytes(), files::PRIVATE).unwrap();
+        Record { link: None, ..record }.save(&home).unwrap();
+        let fields: Vec<_> = object::read(&Record::file(&home)).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(fields, ["future", "settings", "settingsExisted", "link"]);
         Record::remove(&home).unwrap();
         Record::remove(&home).unwrap();
     }

@@ -20,6 +20,7 @@ pub mod looping;
 pub mod page;
 pub mod prompt;
 pub mod remote;
+pub mod replay;
 pub mod supervisor;
 pub mod tools;
 pub mod top;
@@ -43,6 +44,7 @@ pub fn samples(lang: Lang) -> Vec<Sample> {
         page::samples,
         prompt::samples,
         remote::samples,
+        replay::samples,
         supervisor::samples,
         tools::samples,
         top::samples,

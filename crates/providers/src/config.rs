@@ -1,6 +1,7 @@
 //! `ccc.json`: the providers and what goes with them.
 
 use std::fs::{self, Permissions};
+use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -43,9 +44,9 @@ impl Config {
         self.document.line_of(&["providers", name])
     }
 
-    /// The names of the providers, in their order.
+    /// The names of the providers, in their order. One without a name is none: it could never be the current one.
     pub fn names(&self) -> Result<Vec<String>, ProvidersError> {
-        Ok(self.object(&["providers"])?.keys().cloned().collect())
+        Ok(self.object(&["providers"])?.keys().filter(|name| !name.is_empty()).cloned().collect())
     }
 
     /// The provider that is named in the file, whether there is such a one or not.
@@ -213,8 +214,19 @@ pub(crate) fn edit(
     path: &Path,
     change: impl FnMut(&mut Document) -> Result<(), ProvidersError>,
 ) -> Result<(), ProvidersError> {
+    // First, so that nothing has changed when it fails.
+    make_old_private(path).map_err(|error| ProvidersError::io(path, error))?;
     SettingsFile::at(path).edit(change)?;
-    make_private(path).map_err(|error| ProvidersError::io(path, error))
+    Ok(())
+}
+
+/// A new file is private from the start; what is no file is refused by the edit.
+fn make_old_private(path: &Path) -> std::io::Result<()> {
+    match fs::metadata(path) {
+        Ok(about) if about.is_file() => make_private(path),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// The file holds tokens, and it is ours: nobody else is to read it.
@@ -222,4 +234,18 @@ pub(crate) fn make_private(path: &Path) -> std::io::Result<()> {
     let mode = fs::metadata(path)?.permissions().mode();
     let private = mode & 0o700;
     if mode & 0o777 == private { Ok(()) } else { fs::set_permissions(path, Permissions::from_mode(private)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_name_is_no_provider() {
+        let text = r#"{"providers":{"":{"env":{"A":"b"}}}}"#;
+        let config = Config::parse(Path::new("ccc.json"), text).unwrap();
+        assert!(config.names().unwrap().is_empty());
+        assert!(matches!(config.chosen(), Err(ProvidersError::NoneChosen { .. })));
+        assert!(matches!(config.check("", None), Err(ProvidersError::UnknownProvider { .. })));
+    }
 }

@@ -68,7 +68,7 @@ fn process_of(name: &str) -> Option<i32> {
 }
 
 /// Our own id is a leftover, too: this process has not written its file yet.
-fn has_ended(process: i32) -> bool {
+pub(crate) fn has_ended(process: i32) -> bool {
     match Pid::from_raw(process) {
         Some(pid) => {
             process.unsigned_abs() == std::process::id()

@@ -17,12 +17,14 @@ pub(crate) fn load(owned: &Path, settings: &Path) -> Result<Vec<Claim>, Provider
 
 pub(crate) fn save(owned: &Path, settings: &Path, claims: &[Claim]) -> Result<(), ProvidersError> {
     let key = settings.to_string_lossy();
-    let list = Value::Array(claims.iter().map(to_json).collect());
     SettingsFile::at(owned).edit(|document| {
-        if claims.is_empty() {
+        // A claim of another version is kept for that version: nobody else could undo what it stands for.
+        let foreign = document.array_items(&[&key]).into_iter().filter(|item| from_json(item).is_none());
+        let list: Vec<Value> = foreign.chain(claims.iter().map(to_json)).collect();
+        if list.is_empty() {
             return document.remove(&[&key]).map(|_| ());
         }
-        document.set(&[&key], list.clone())
+        document.set(&[&key], list)
     })?;
     Ok(())
 }
@@ -55,4 +57,28 @@ fn from_json(value: &Value) -> Option<Claim> {
         (None, items) => Hold::Items { ours: items?, whole: is_true("whole") },
     };
     Some(Claim { path, hold, made: is_true("made") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claims_of_another_version_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let (owned, settings) = (dir.path().join("owned.json"), Path::new("/s.json"));
+        let foreign = json!({"path": ["env"], "future": {"x": 1}});
+        let before = json!({"/s.json": [foreign], "/other": [7]});
+        SettingsFile::at(&owned).replace_text(None, &before.to_string()).unwrap();
+        let claim = Claim {
+            path: vec!["model".to_owned()],
+            hold: Hold::Value { ours: vec![json!("x")], previous: None },
+            made: false,
+        };
+        save(&owned, settings, std::slice::from_ref(&claim)).unwrap();
+        assert!(load(&owned, settings).unwrap() == [claim]);
+        save(&owned, settings, &[]).unwrap();
+        let left = SettingsFile::at(&owned).read().unwrap();
+        assert_eq!(left.get(&[]), Some(before));
+    }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use overtone_messages::Lang;
 use overtone_store::clock;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::answers::Answers;
 use crate::backoff::Backoff;
@@ -116,6 +116,7 @@ impl Listener {
             until: clock::now().0 + REPLY_HOLDS,
             tries: 0,
             due: 0,
+            other: Map::new(),
         }
     }
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 use overtone_engine::state::Millis;
 use overtone_store::{Home, SessionId, clock, create_private_dir, files};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::log::Log;
 
@@ -47,6 +47,9 @@ pub(crate) struct Entry {
     /// Not before this.
     #[serde(default)]
     pub(crate) due: i64,
+    /// Fields of other versions, which stay as they are.
+    #[serde(flatten)]
+    pub(crate) other: Map<String, Value>,
 }
 
 /// How far a session has been looked at.
@@ -60,6 +63,9 @@ pub(crate) struct Cursor {
     pub(crate) stalled: bool,
     /// That it costs too much was told.
     pub(crate) budget: bool,
+    /// Fields of other versions, which stay as they are.
+    #[serde(flatten)]
+    pub(crate) other: Map<String, Value>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +80,9 @@ struct Telegram {
     foreign: u64,
     /// What waits there now may have been carried out already.
     skip_waiting: bool,
+    /// Fields of other versions, which stay as they are.
+    #[serde(flatten)]
+    other: Map<String, Value>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -86,6 +95,9 @@ struct State {
     telegram: Telegram,
     sent: u64,
     dropped: u64,
+    /// Fields of other versions, which stay as they are.
+    #[serde(flatten)]
+    other: Map<String, Value>,
 }
 
 #[derive(Debug, Default)]
@@ -430,6 +442,9 @@ pub(crate) fn channel_of(target: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
     use super::*;
 
     fn home() -> (tempfile::TempDir, Home) {
@@ -453,6 +468,7 @@ mod tests {
             until: i64::MAX,
             tries: 0,
             due: 0,
+            other: Map::new(),
         }
     }
 
@@ -537,6 +553,71 @@ mod tests {
         ledger.sweep(&[]);
         assert_eq!(ledger.next_for("ntfy").unwrap().id, "2");
         assert_eq!(open(&home).cursor(&session()), None);
+    }
+
+    fn future(names: &[String]) -> Map<String, Value> {
+        let field = |(at, name): (usize, &String)| (format!("\u{e000}{name}"), json!([at, {"x": null}]));
+        names.iter().enumerate().map(field).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_state_reads_back_as_it_was(
+            (texts, numbers) in (prop::array::uniform5(".{0,9}"), prop::array::uniform3(any::<i64>())),
+            (flags, place, tries) in (prop::array::uniform4(any::<bool>()), any::<u64>(), any::<u32>()),
+            names in prop::collection::vec(".{0,6}", 0..4),
+        ) {
+            let [id, target, event, title, text] = texts;
+            let fields = json!({ "a": text });
+            let [until, due, at] = numbers;
+            let entry = Entry { id: id.clone(), target, event, title, text, fields, until, tries, due, other: future(&names) };
+            let [asked, stalled, budget, skip_waiting] = flags;
+            let cursor = Cursor { place, asked, stalled, budget, other: future(&names) };
+            let telegram = Telegram { bot: id.clone(), next: Some(at), at, foreign: place, skip_waiting, other: future(&names) };
+            let state = State {
+                pending: vec![entry],
+                sessions: BTreeMap::from([(id.clone(), cursor)]),
+                rounds: BTreeMap::from([(id, "then".to_owned())]),
+                telegram,
+                sent: place,
+                dropped: place,
+                other: future(&names),
+            };
+            let text = serde_json::to_string(&state).unwrap();
+            prop_assert_eq!(serde_json::from_str::<State>(&text).unwrap(), state);
+        }
+
+        /// In the file, in what waits, in how far a session was looked at, and in what is known of the bot.
+        #[test]
+        fn fields_of_another_version_stay(names in prop::collection::vec(".{0,6}", 0..4)) {
+            let (dir, home) = home();
+            create_private_dir(&dir.path().join("dashboard")).unwrap();
+            let future = future(&names);
+            let with = |own: Value| {
+                let mut fields = future.clone();
+                fields.extend(own.as_object().cloned().unwrap());
+                Value::Object(fields)
+            };
+            let waits = with(serde_json::to_value(entry("1", "ntfy")).unwrap());
+            let text = with(json!({
+                "pending": [waits], "sessions": { "s": with(json!({ "place": 7 })) }, "telegram": with(json!({ "bot": "7" })),
+            }));
+            files::write_atomic(&path(&home), text.to_string().as_bytes(), files::PRIVATE).unwrap();
+            let ledger = open(&home);
+            let cursor = Cursor { place: 9, asked: true, ..ledger.cursor(&session()).unwrap() };
+            ledger.enqueue(vec![entry("2", "ntfy")], &session(), cursor).unwrap();
+            ledger.take_update("7", 1, true).unwrap();
+            let first = ledger.next_for("ntfy").unwrap();
+            ledger.postpone(&first.id, Millis(i64::MAX));
+            let after: Value = serde_json::from_str(&files::read_small(&path(&home)).unwrap().unwrap()).unwrap();
+            for place in [&after, &after["pending"][0], &after["sessions"]["s"], &after["telegram"]] {
+                let kept = place.as_object().unwrap().iter().filter(|(name, _)| name.starts_with('\u{e000}'));
+                prop_assert_eq!(kept.collect::<Vec<_>>(), future.iter().collect::<Vec<_>>());
+            }
+            prop_assert_eq!((&after["sessions"]["s"]["place"], &after["pending"][0]["tries"]), (&json!(9), &json!(1)));
+        }
     }
 
     #[test]

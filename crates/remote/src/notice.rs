@@ -58,6 +58,7 @@ impl Notice {
             until: clock::now().0 + DAY,
             tries: 0,
             due: 0,
+            other: Map::new(),
             id,
             target,
         })

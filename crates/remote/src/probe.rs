@@ -2,7 +2,7 @@
 
 use overtone_messages::{Lang, remote as words};
 use overtone_store::clock;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::channels::{Attempt, Channel};
 use crate::config::{Settings, host};
@@ -85,6 +85,7 @@ fn message(target: &str, lang: Lang) -> Entry {
         until: now.0 + DAY,
         tries: 0,
         due: 0,
+        other: Map::new(),
     }
 }
 

@@ -76,7 +76,8 @@ impl Watcher {
             return Cursor::default();
         }
         let asked = summary.needs_person();
-        Cursor { place: summary.timeline_bytes, asked, stalled: true, budget: self.is_over_budget(summary) }
+        let budget = self.is_over_budget(summary);
+        Cursor { place: summary.timeline_bytes, asked, stalled: true, budget, ..Cursor::default() }
     }
 
     /// What no event says: the loop is at its limit, nothing moves any more, it costs too much.

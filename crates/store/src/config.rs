@@ -261,23 +261,24 @@ impl Config {
         let store = |error| ConfigError::Store(StoreError::io(&path, error));
         let _lock = home.lock().map_err(store)?;
         let mut config = Self::load(home).map_err(ConfigError::Store)?;
-        config.put(key, value.clone());
+        config.put(key, value.clone()).map_err(|what| ConfigError::Store(StoreError::broken(&path, what)))?;
         let mut text = format!("{:#}", Value::Object(config.document));
         text.push('\n');
         files::write_atomic(&path, text.as_bytes(), PRIVATE).map_err(store)?;
         Ok(value)
     }
 
-    fn put(&mut self, key: &Key, value: Value) {
-        let Some((group, name)) = key.name.split_once('.') else {
-            self.document.insert(key.name.to_owned(), value);
-            return;
+    /// A group that is something else is not ours to replace; the error says which.
+    fn put(&mut self, key: &Key, value: Value) -> Result<(), String> {
+        let (fields, name) = match key.name.split_once('.') {
+            Some((group, name)) => {
+                let slot = self.document.entry(group).or_insert_with(|| json!({}));
+                (slot.as_object_mut().ok_or_else(|| format!("`{group}` is not an object"))?, name)
+            }
+            None => (&mut self.document, key.name),
         };
-        let slot = self.document.entry(group).or_insert_with(|| json!({}));
-        if !slot.is_object() {
-            *slot = json!({});
-        }
-        slot[name] = value;
+        fields.insert(name.to_owned(), value);
+        Ok(())
     }
 }
 
@@ -337,5 +338,11 @@ mod tests {
         files::write_atomic(&home.config_file(), br#"{"limits":{"failures":"x"},"loop":7}"#, PRIVATE)
             .unwrap();
         assert_eq!(Config::load(&home).unwrap().settings(), Settings::default());
+        assert!(matches!(Config::set(&home, "loop.maxIterations", "5"), Err(ConfigError::Store(_))));
+        let text = files::read_small(&home.config_file()).unwrap().unwrap();
+        assert_eq!(
+            text, r#"{"limits":{"failures":"x"},"loop":7}"#,
+            "what is not understood is not overwritten"
+        );
     }
 }

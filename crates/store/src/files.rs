@@ -3,51 +3,89 @@
 //! There is no fsync: a killed process loses nothing (the kernel has the data), and a hook that waited for the
 //! disk would be felt at every tool call. Replacing by rename keeps a file whole in either case.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::OnceLock;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rustix::fs::OFlags;
+use rustix::buffer::spare_capacity;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::{Errno, retry_on_intr};
 
 /// The mode of everything in the home folder: it may quote prompts and code.
 pub const PRIVATE: u32 = 0o600;
 
-/// How long to wait for a lock before giving up. The client gives hooks ten seconds, but only 1.5 at a session's end.
+/// How long to wait for a lock before giving up.
 const LOCK_WAIT: Duration = Duration::from_secs(3);
-const SHORT_WAIT: Duration = Duration::from_secs(1);
 
-static IN_A_HURRY: AtomicBool = AtomicBool::new(false);
+/// How often a lock is asked for. At first at once, since most are held for less than that; then seldom; and more and
+/// more often up to [`SENIOR`], so that nobody is overtaken for ever.
+const AT_ONCE: Duration = Duration::from_micros(50);
+const SELDOM: Duration = Duration::from_millis(2);
+const OFTEN: Duration = Duration::from_micros(500);
+const SENIOR: Duration = Duration::from_secs(1);
 
-/// From now on this process waits for locks only shortly.
-pub fn hurry() {
-    IN_A_HURRY.store(true, Ordering::Relaxed);
+static GIVE_UP: OnceLock<Instant> = OnceLock::new();
+
+/// From now on this process waits for locks so long at most, for all of them together. The client gives hooks ten
+/// seconds, but only 1.5 at a session's end.
+pub fn limit_waiting(total: Duration) {
+    // Said twice, the first word counts.
+    let _ = GIVE_UP.set(Instant::now() + total);
 }
 
 /// How long this process waits for a lock.
 pub fn lock_wait() -> Duration {
-    if IN_A_HURRY.load(Ordering::Relaxed) { SHORT_WAIT } else { LOCK_WAIT }
+    GIVE_UP.get().map_or(LOCK_WAIT, |end| end.saturating_duration_since(Instant::now()))
 }
+
+/// By how much a buffer grows for a file that is longer than it said.
+const CHUNK: usize = 64 * 1024;
 
 /// Larger state files are not ours.
 const MAX_STATE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The value for `custom_flags`: links are not followed, and opening a pipe does not hang.
-fn safe_flags() -> i32 {
-    (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()
+/// Opens a file; a link is not followed, and a pipe does not hang. Not by `std`: musl's `open` spends a second call on
+/// a kernel that is long gone, and this is done at every tool call.
+fn open(path: &Path, how: OFlags, mode: u32) -> io::Result<File> {
+    let flags = how | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = retry_on_intr(|| rustix::fs::open(path, flags, Mode::from_raw_mode(mode)))?;
+    Ok(File::from(file))
+}
+
+/// Opens a file for reading, or `None` if there is no such file.
+pub(crate) fn open_to_read(path: &Path) -> io::Result<Option<File>> {
+    match open(path, OFlags::RDONLY, 0) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        outcome => outcome.map(Some),
+    }
+}
+
+/// What is in a file of about this length, but no more than `limit` bytes of it, in as few calls as possible: one, as a
+/// rule. `std` would make five of it.
+pub(crate) fn read_to_end(file: &File, length: u64, limit: u64) -> io::Result<Vec<u8>> {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let expected = usize::try_from(length).unwrap_or(usize::MAX).min(limit);
+    let mut bytes = Vec::with_capacity(expected.saturating_add(1));
+    loop {
+        let room = bytes.capacity() - bytes.len();
+        let count = retry_on_intr(|| rustix::io::read(file, spare_capacity(&mut bytes)))?;
+        // With room left and all that was promised, there is no more.
+        if count == 0 || bytes.len() > limit || (count < room && bytes.len() >= expected) {
+            bytes.truncate(limit);
+            return Ok(bytes);
+        }
+        bytes.reserve(CHUNK);
+    }
 }
 
 /// The text of a regular file, or `None` if there is no such file.
 pub fn read_small(path: &Path) -> io::Result<Option<String>> {
-    let mut file = match OpenOptions::new().read(true).custom_flags(safe_flags()).open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
+    let Some(file) = open_to_read(path)? else { return Ok(None) };
     let about = file.metadata()?;
     if !about.is_file() {
         return Err(io::Error::other("not a regular file"));
@@ -55,9 +93,15 @@ pub fn read_small(path: &Path) -> io::Result<Option<String>> {
     if about.len() > MAX_STATE_BYTES {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, "too large for a state file"));
     }
-    let mut text = String::with_capacity(usize::try_from(about.len()).unwrap_or(0) + 1);
-    file.read_to_string(&mut text)?;
-    Ok(Some(text))
+    let bytes = read_to_end(&file, about.len(), MAX_STATE_BYTES)?;
+    String::from_utf8(bytes).map(Some).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+/// Whether an error of [`read_small`] means that there is no such file but something else: a link, a folder, bytes
+/// that are no text. Other errors say nothing about the file.
+pub fn is_misplaced(error: &io::Error) -> bool {
+    let link_or_socket = [Errno::LOOP, Errno::NXIO].map(Errno::raw_os_error);
+    error.raw_os_error().is_none_or(|code| link_or_socket.contains(&code))
 }
 
 /// Where the new content of `path` is prepared. The name is fixed, so that killed processes leave at most one
@@ -83,37 +127,61 @@ pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
 }
 
 fn create(path: &Path, mode: u32) -> io::Result<File> {
-    let open = || {
-        OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(mode)
-            .custom_flags(safe_flags())
-            .open(path)
-    };
+    let open = || open(path, OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC, mode);
     // A link or folder in the way is not followed but replaced, if it can be.
     open().or_else(|error| fs::remove_file(path).map_err(|_| error).and_then(|()| open()))
 }
 
 /// Replaces a file in one step.
 pub fn write_atomic(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    exchange(path, bytes, mode).map(drop)
+}
+
+/// Replaces a file in one step. Whoever has a lock drops the result after it.
+pub fn exchange(path: &Path, bytes: &[u8], mode: u32) -> io::Result<Replaced> {
     let temp = write_temp(path, bytes, mode)?;
-    fs::rename(&temp, path).inspect_err(|_| {
+    put_in_place(&temp, path).inspect_err(|_| {
         let _ = fs::remove_file(&temp);
     })
+}
+
+/// What was at a path until something else took its place.
+///
+/// Letting go of the last handle of a file frees its blocks, and on some file systems that waits for the disk, because
+/// a file that was replaced is being written out: seconds, measured on a busy one. Nobody else has to wait for that.
+#[must_use = "drop it after the lock, or others wait for the disk"]
+#[derive(Debug)]
+pub struct Replaced {
+    _old: Option<OwnedFd>,
+}
+
+impl Replaced {
+    /// What is there now. What cannot be opened is not there, or is none of ours.
+    fn at(path: &Path) -> Self {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Self { _old: rustix::fs::open(path, flags, Mode::empty()).ok() }
+    }
+}
+
+/// Renames a prepared file to the path that it is for.
+pub fn put_in_place(temp: &Path, path: &Path) -> io::Result<Replaced> {
+    let old = Replaced::at(path);
+    fs::rename(temp, path).map(|()| old)
+}
+
+/// Removes a file. Whoever has a lock drops the result after it.
+pub fn take_away(path: &Path) -> io::Result<Replaced> {
+    let old = Replaced::at(path);
+    fs::remove_file(path).map(|()| old)
 }
 
 /// Appends whole lines with one write. If the file does not end in a line break (a writer was killed), a new
 /// line is started first, so that the torn one swallows nothing. A write that does not fit is taken back.
 pub fn append_lines(path: &Path, lines: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new()
-        .read(true)
-        .append(true)
-        .create(true)
-        .mode(PRIVATE)
-        .custom_flags(safe_flags())
-        .open(path)?;
+    let mut file = open(path, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE, PRIVATE)?;
+    // Half a line of somebody who is writing just now looks torn, too. With a lock nobody is; without one, which some
+    // file systems do not have, the worst is an empty line.
+    let _ = acquire(&file, lock_wait());
     let length = file.metadata()?.len();
     let torn = length > 0 && !ends_in_line_break(&file, length)?;
     let result =
@@ -131,11 +199,7 @@ fn ends_in_line_break(file: &File, length: u64) -> io::Result<bool> {
 
 /// The last `max` bytes of a file, and whether that is all of it.
 pub fn read_tail(path: &Path, max: usize) -> io::Result<Option<(Vec<u8>, bool)>> {
-    let file = match OpenOptions::new().read(true).custom_flags(safe_flags()).open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
+    let Some(file) = open_to_read(path)? else { return Ok(None) };
     let length = file.metadata()?.len();
     let start = length.saturating_sub(max as u64);
     let mut bytes = vec![0; usize::try_from(length - start).unwrap_or(max)];
@@ -155,40 +219,46 @@ pub fn try_lock_file(path: &Path) -> io::Result<Option<File>> {
 
 /// Whether somebody has an exclusive lock. A missing file is not locked, and none is made.
 pub fn is_locked(path: &Path) -> bool {
-    let file = OpenOptions::new().read(true).custom_flags(safe_flags()).open(path);
-    file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    let file = open_to_read(path).ok().flatten();
+    file.is_some_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 fn open_lock(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(PRIVATE)
-        .custom_flags(safe_flags())
-        .open(path)
+    open(path, OFlags::WRONLY | OFlags::CREATE, PRIVATE)
 }
 
-/// Takes an exclusive lock on a file that exists only for that. Waiting is left to the kernel, which is fair;
-/// a helper thread makes it end in time. A killed holder's lock is gone with it.
+/// Takes an exclusive lock on a file that exists only for that. A killed holder's lock is gone with it.
+///
+/// It is asked for again and again, not waited for in the kernel's queue: there, the lock of a busy machine lies idle
+/// until the next in line gets a processor, and the thread that would make such waiting end in time gets it for
+/// another one, which has to be woken, too. Whoever asks has a processor already.
 pub fn lock_file(path: &Path, wait: Duration) -> io::Result<File> {
     let file = open_lock(path)?;
-    match file.try_lock() {
-        Ok(()) => return Ok(file),
-        Err(TryLockError::WouldBlock) => {}
-        Err(TryLockError::Error(error)) => return Err(error),
+    acquire(&file, wait)?;
+    Ok(file)
+}
+
+fn acquire(file: &File, wait: Duration) -> io::Result<()> {
+    let begun = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        let waited = begun.elapsed();
+        if waited >= wait {
+            return Err(io::Error::new(io::ErrorKind::WouldBlock, "locked by another process"));
+        }
+        thread::sleep(pause_after(waited).min(wait.saturating_sub(waited)));
     }
-    // The clone shares the lock, so the thread takes it for us.
-    let waiting = file.try_clone()?;
-    let (done, result) = mpsc::channel();
-    thread::Builder::new().spawn(move || {
-        // Nobody listens any more after the time is up; the lock is dropped with the file then.
-        let _ = done.send(waiting.lock());
-    })?;
-    match result.recv_timeout(wait) {
-        Ok(locked) => locked.map(|()| file),
-        Err(_) => Err(io::Error::new(io::ErrorKind::WouldBlock, "locked by another process")),
-    }
+}
+
+/// How long to leave a lock alone, after having waited for it that long.
+fn pause_after(waited: Duration) -> Duration {
+    let seniority = (waited.as_secs_f64() / SENIOR.as_secs_f64()).min(1.0);
+    let patient = SELDOM.mul_f64(1.0 - seniority) + OFTEN.mul_f64(seniority);
+    patient.min(AT_ONCE + waited / 4)
 }
 
 #[cfg(test)]
@@ -206,6 +276,22 @@ mod tests {
         append_lines(&path, "{\"a\":1}\n{\"b\"").unwrap();
         append_lines(&path, "{\"c\":3}\n").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "{\"a\":1}\n{\"b\"\n{\"c\":3}\n");
+    }
+
+    #[test]
+    fn lines_of_many_writers_are_whole_and_none_is_empty() {
+        let dir = dir();
+        let path = dir.path().join("log");
+        // Longer than a page, so that it is not written at once.
+        let line = "x".repeat(5000) + "\n";
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| (0..100).for_each(|_| append_lines(&path, &line).unwrap()));
+            }
+        });
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(text.lines().count(), 800);
+        assert!(text.lines().all(|found| found.len() == 5000));
     }
 
     #[test]
@@ -233,6 +319,15 @@ mod tests {
     }
 
     #[test]
+    fn the_longest_waiting_ask_most_often() {
+        assert_eq!(pause_after(Duration::ZERO), AT_ONCE);
+        let (soon, later) = (Duration::from_millis(20), Duration::from_millis(500));
+        assert!(pause_after(soon) > pause_after(later) && pause_after(later) > OFTEN);
+        assert_eq!(pause_after(SENIOR), OFTEN);
+        assert_eq!(pause_after(SENIOR * 2), OFTEN);
+    }
+
+    #[test]
     fn a_lock_can_be_looked_at() {
         let dir = dir();
         let path = dir.path().join("lock");
@@ -242,6 +337,26 @@ mod tests {
         drop(held);
         assert!(!is_locked(&path));
         assert!(try_lock_file(&path).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_file_is_read_whole_whatever_its_length_seemed_to_be() {
+        let dir = dir();
+        let path = dir.path().join("f");
+        let content: Vec<u8> = (0..200_000_u32).map(|n| n.to_le_bytes()[0]).collect();
+        write_atomic(&path, &content, PRIVATE).unwrap();
+        for length in [0, 1, 199_999, 200_000, 200_001, 1 << 20] {
+            let file = open_to_read(&path).unwrap().unwrap();
+            assert!(read_to_end(&file, length, u64::MAX).unwrap() == content, "{length}");
+        }
+        for limit in [0, 1, 70_000, 199_999] {
+            let file = open_to_read(&path).unwrap().unwrap();
+            let expected = &content[..usize::try_from(limit).unwrap()];
+            assert!(read_to_end(&file, 200_000, limit).unwrap() == expected, "{limit}");
+        }
+        // The kernel's own files say that they are empty.
+        let file = open_to_read(Path::new("/proc/self/status")).unwrap().unwrap();
+        assert!(read_to_end(&file, 0, u64::MAX).unwrap().starts_with(b"Name:"));
     }
 
     #[test]

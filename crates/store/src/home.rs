@@ -74,16 +74,25 @@ impl Home {
 
     /// The session that started last, for commands outside of any.
     pub fn current_session(&self) -> Option<SessionId> {
-        let text = files::read_small(&self.current_session_file()).ok()??;
-        SessionId::parse(text.trim())
+        self.look_up_current_session().ok().flatten()
+    }
+
+    /// The same for people: that it could not be looked up is not that there is none.
+    pub fn look_up_current_session(&self) -> Result<Option<SessionId>, StoreError> {
+        let path = self.current_session_file();
+        let text = files::read_small(&path).map_err(|error| StoreError::io(&path, error))?;
+        Ok(text.and_then(|text| SessionId::parse(text.trim())))
     }
 
     pub fn point_current_session(&self, id: &SessionId) -> io::Result<()> {
         if self.current_session().as_ref() == Some(id) {
             return Ok(());
         }
-        let _lock = self.lock()?;
-        files::write_atomic(&self.current_session_file(), id.as_str().as_bytes(), files::PRIVATE)
+        let lock = self.lock()?;
+        let old = files::exchange(&self.current_session_file(), id.as_str().as_bytes(), files::PRIVATE)?;
+        drop(lock);
+        drop(old);
+        Ok(())
     }
 
     /// Forgets the current session, but only if it is this one: another terminal may have started since.
@@ -91,9 +100,11 @@ impl Home {
         if self.current_session().as_ref() != Some(id) {
             return Ok(());
         }
+        // Before the lock, so that it is dropped after it.
+        let _old;
         let _lock = self.lock()?;
         if self.current_session().as_ref() == Some(id) {
-            fs::remove_file(self.current_session_file())?;
+            _old = files::take_away(&self.current_session_file())?;
         }
         Ok(())
     }

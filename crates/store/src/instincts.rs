@@ -10,7 +10,7 @@ use overtone_engine::instinct::{self, Confidence, Observation, ObservationKind, 
 use overtone_engine::state::Millis;
 use serde_json::{Map, Value, json};
 
-use crate::files::{self, PRIVATE, lock_wait};
+use crate::files::{self, PRIVATE, Replaced, lock_wait};
 use crate::home::create_private_dir;
 use crate::{Home, Session, StoreError, clock};
 
@@ -79,11 +79,12 @@ impl Memory {
             "ts": clock::to_iso(now), "type": seen.kind.key(), "id": id, "trigger": seen.trigger,
             "action": seen.lesson, "signal": signal_name(seen.signal), "confidence": confidence.fraction(),
         });
-        let log = session.observations_file();
-        files::append_lines(&log, &format!("{line}\n")).map_err(|error| StoreError::io(&log, error))
+        note(session, &format!("{line}\n"))
     }
 
     fn learn(&self, id: &str, seen: &Observation, now: Millis) -> Result<Confidence, StoreError> {
+        // Before the lock, so that it is dropped after it.
+        let _replaced;
         let _lock = self.lock()?;
         let path = self.file(id);
         let mut document = read_document(&path)?.unwrap_or_default();
@@ -92,7 +93,7 @@ impl Memory {
             None => Confidence::START,
         };
         if confidence.is_dropped() {
-            let _ = fs::remove_file(&path);
+            _replaced = files::take_away(&path).ok();
             return Ok(confidence);
         }
         let count = document.get("count").and_then(Value::as_u64).unwrap_or(0) + 1;
@@ -106,7 +107,7 @@ impl Memory {
         ] {
             document.insert(name.into(), value);
         }
-        Self::write(&path, document)?;
+        _replaced = Some(Self::write(&path, document)?);
         Ok(confidence)
     }
 
@@ -128,9 +129,9 @@ impl Memory {
         Ok(lock)
     }
 
-    fn write(path: &Path, document: Map<String, Value>) -> Result<(), StoreError> {
+    fn write(path: &Path, document: Map<String, Value>) -> Result<Replaced, StoreError> {
         let text = Value::Object(document).to_string();
-        files::write_atomic(path, text.as_bytes(), PRIVATE).map_err(|error| StoreError::io(path, error))
+        files::exchange(path, text.as_bytes(), PRIVATE).map_err(|error| StoreError::io(path, error))
     }
 
     /// Every lesson, the surest first. Files that are no lessons are passed over.
@@ -165,7 +166,7 @@ impl Memory {
         } else if let Some(mut document) = read_document(&path)? {
             document.insert("confidence".into(), json!(confidence.fraction()));
             document.insert("lastSeen".into(), json!(clock::to_iso(now)));
-            Self::write(&path, document)?;
+            drop(Self::write(&path, document)?);
         }
         Ok(Some(Lesson { confidence, ..lesson }))
     }
@@ -185,6 +186,15 @@ impl Memory {
         }
         Ok(dropped)
     }
+}
+
+/// A word against a lesson may be the first thing that is heard of a session.
+fn note(session: &Session, line: &str) -> Result<(), StoreError> {
+    if !session.exists() {
+        session.create()?;
+    }
+    let log = session.observations_file();
+    files::append_lines(&log, line).map_err(|error| StoreError::io(&log, error))
 }
 
 const fn signal_name(signal: Signal) -> &'static str {
@@ -271,6 +281,15 @@ mod tests {
         assert_eq!(memory.lessons(Millis(0)).unwrap()[0].confidence, Confidence::from_fraction(0.2));
         memory.observe(&session, &seen(Signal::Contradict), Millis(0)).unwrap();
         assert!(memory.lessons(Millis(0)).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_session_may_begin_with_a_contradiction() {
+        let (_dir, memory, session) = place();
+        memory.observe(&session, &seen(Signal::Confirm), Millis(0)).unwrap();
+        session.remove().unwrap();
+        memory.observe(&session, &seen(Signal::Contradict), Millis(0)).unwrap();
+        assert!(session.observations_file().exists());
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub mod files;
 mod home;
 pub mod instincts;
 mod loop_doc;
+pub mod object;
 mod session;
 pub mod specs;
 pub mod timeline;

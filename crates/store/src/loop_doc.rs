@@ -35,15 +35,23 @@ impl LoopDoc {
 
     #[must_use]
     pub fn with(mut self, next: LoopState) -> Self {
-        let mut put = |name: &str, value: Value| self.document.insert(name.to_owned(), value);
-        put("iterations", json!(next.iterations));
-        put("stopped", json!(next.stopped));
-        put("consecutiveErrors", json!(next.consecutive_errors));
-        put("stoppedBy", json!(next.stopped_by.map(StoppedBy::key)));
-        put("fingerprint", json!(next.fingerprint));
-        put("announced", json!(next.announced));
-        if next.started_at != self.state.started_at {
-            put("startedAt", iso(next.started_at));
+        let old = &self.state;
+        let document = &mut self.document;
+        // What reads as none may be something that only another version knows.
+        let mut put = |name: &str, differs: bool, value: Value| {
+            if differs || !document.contains_key(name) {
+                document.insert(name.to_owned(), value);
+            }
+        };
+        put("iterations", old.iterations != next.iterations, json!(next.iterations));
+        put("stopped", old.stopped != next.stopped, json!(next.stopped));
+        let errors = next.consecutive_errors;
+        put("consecutiveErrors", old.consecutive_errors != errors, json!(errors));
+        put("stoppedBy", old.stopped_by != next.stopped_by, json!(next.stopped_by.map(StoppedBy::key)));
+        put("fingerprint", old.fingerprint != next.fingerprint, json!(next.fingerprint));
+        put("announced", old.announced != next.announced, json!(next.announced));
+        if old.started_at != next.started_at {
+            put("startedAt", true, iso(next.started_at));
         }
         self.state = next;
         self

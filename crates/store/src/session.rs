@@ -4,12 +4,12 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::files::{self, PRIVATE, lock_wait};
+use crate::files::{self, PRIVATE, Replaced, lock_wait};
 use crate::home::create_private_dir;
 use crate::workflow_doc::count;
-use crate::{LoopDoc, Problem, SessionId, StoreError, WorkflowDoc, clock};
+use crate::{LoopDoc, Problem, SessionId, StoreError, WorkflowDoc, clock, object};
 
 /// The folder of one session. Nothing is read or made until it is asked for.
 #[derive(Debug, Clone)]
@@ -73,8 +73,12 @@ impl Session {
         self.dir.join("context.json")
     }
 
+    /// A folder that cannot be looked at counts: whoever goes on without its lock could do harm.
     pub fn exists(&self) -> bool {
-        self.dir.is_dir()
+        match fs::metadata(&self.dir) {
+            Ok(about) => about.is_dir(),
+            Err(error) => !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory),
+        }
     }
 
     pub fn has_workflow(&self) -> bool {
@@ -95,6 +99,18 @@ impl Session {
                 Err(StoreError { path, problem: Problem::Locked })
             }
             Err(error) => Err(StoreError::io(&path, error)),
+        }
+    }
+
+    /// The same; `None` when there is no folder.
+    pub fn lock_if_there(&self) -> Result<Option<SessionLock>, StoreError> {
+        match self.lock() {
+            Err(StoreError { problem: Problem::Io(error), .. })
+                if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+            {
+                Ok(None)
+            }
+            outcome => outcome.map(Some),
         }
     }
 
@@ -126,11 +142,11 @@ impl Session {
     /// destroying them. Returns the new names.
     pub fn set_broken_aside(&self) -> Result<Vec<PathBuf>, StoreError> {
         let _lock = self.lock()?;
-        let broken =
-            [(self.workflow_file(), self.workflow().is_err()), (self.loop_file(), self.looping().is_err())];
+        let broken = [is_broken(self.workflow())?, is_broken(self.looping())?];
+        let files = [self.workflow_file(), self.loop_file()];
         let stamp = clock::to_iso(clock::now()).replace([':', '.'], "-");
         let mut moved = Vec::new();
-        for (path, _) in broken.into_iter().filter(|(_, is_broken)| *is_broken) {
+        for (path, _) in files.into_iter().zip(broken).filter(|(_, is_broken)| *is_broken) {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             let aside = path.with_file_name(format!("{name}.broken-{stamp}"));
             fs::rename(&path, &aside).map_err(|error| StoreError::io(&path, error))?;
@@ -154,16 +170,21 @@ impl Session {
     }
 
     pub fn compactions(&self) -> Compactions {
-        let fields = read_object(&self.compactions_file());
+        let fields = object::read(&self.compactions_file());
         let completed_stages =
             fields.contains_key("completedStages").then(|| count(&fields, "completedStages"));
         Compactions { automatic: count(&fields, "auto"), manual: count(&fields, "manual"), completed_stages }
     }
 
-    /// Counts a compaction. The caller holds the lock.
-    pub fn count_compaction(&self, automatic: bool, completed_stages: Option<u32>) -> Result<(), StoreError> {
+    /// Counts a compaction. The caller holds the lock, and drops what was replaced after it.
+    pub fn count_compaction(
+        &self,
+        automatic: bool,
+        completed_stages: Option<u32>,
+    ) -> Result<Replaced, StoreError> {
         let path = self.compactions_file();
-        let mut fields = read_object(&path);
+        // What cannot be read just now must not be counted anew from nothing.
+        let mut fields = object::read_to_change(&path).map_err(|error| StoreError::io(&path, error))?;
         let name = if automatic { "auto" } else { "manual" };
         let next = count(&fields, name).saturating_add(1);
         fields.insert(name.to_owned(), json!(next));
@@ -172,12 +193,12 @@ impl Session {
         fields.extend(completed_stages.map(|stages| ("completedStages".to_owned(), json!(stages))));
         fields.insert("lastAt".to_owned(), json!(clock::to_iso(clock::now())));
         let text = Value::Object(fields).to_string();
-        files::write_atomic(&path, text.as_bytes(), PRIVATE).map_err(|error| StoreError::io(&path, error))
+        files::exchange(&path, text.as_bytes(), PRIVATE).map_err(|error| StoreError::io(&path, error))
     }
 
     /// What the status line saw last.
     pub fn usage(&self) -> Usage {
-        let fields = read_object(&self.context_file());
+        let fields = object::read(&self.context_file());
         Usage {
             context_percent: fields
                 .get("usedPercentage")
@@ -192,9 +213,13 @@ impl Session {
         if self.usage() == usage || !self.exists() {
             return Ok(());
         }
-        let _lock = files::lock_file(&self.dir.join(".lock"), lock_wait())?;
-        let text = json!({ "usedPercentage": usage.context_percent, "costUsd": usage.cost_usd }).to_string();
-        files::write_atomic(&self.context_file(), text.as_bytes(), PRIVATE)
+        let lock = files::lock_file(&self.dir.join(".lock"), lock_wait())?;
+        let new = [("usedPercentage", json!(usage.context_percent)), ("costUsd", json!(usage.cost_usd))];
+        let text = Value::Object(object::with(&self.context_file(), new)?).to_string();
+        let replaced = files::exchange(&self.context_file(), text.as_bytes(), PRIVATE)?;
+        drop(lock);
+        drop(replaced);
+        Ok(())
     }
 
     fn origin_file(&self) -> PathBuf {
@@ -203,7 +228,7 @@ impl Session {
 
     /// Where the session works; empty for one from before this was noted.
     pub fn origin(&self) -> Origin {
-        let fields = read_object(&self.origin_file());
+        let fields = object::read(&self.origin_file());
         let path = |name: &str| fields.get(name).and_then(Value::as_str).map(PathBuf::from);
         Origin { project: path("project"), transcript: path("transcript") }
     }
@@ -213,9 +238,13 @@ impl Session {
         if self.origin() == *origin {
             return Ok(());
         }
-        let _lock = files::lock_file(&self.dir.join(".lock"), lock_wait())?;
-        let text = json!({ "project": origin.project, "transcript": origin.transcript }).to_string();
-        files::write_atomic(&self.origin_file(), text.as_bytes(), PRIVATE)
+        let lock = files::lock_file(&self.dir.join(".lock"), lock_wait())?;
+        let new = [("project", json!(origin.project)), ("transcript", json!(origin.transcript))];
+        let text = Value::Object(object::with(&self.origin_file(), new)?).to_string();
+        let replaced = files::exchange(&self.origin_file(), text.as_bytes(), PRIVATE)?;
+        drop(lock);
+        drop(replaced);
+        Ok(())
     }
 }
 
@@ -233,16 +262,22 @@ pub struct Origin {
     pub transcript: Option<PathBuf>,
 }
 
-/// A small object of ours; anything else counts as empty.
-fn read_object(path: &Path) -> Map<String, Value> {
-    let text = files::read_small(path).ok().flatten();
-    text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+/// Whether a state file is of no use to anyone. One that could not be read is not: the disk or the rights are to
+/// blame, and may be better in a moment.
+fn is_broken<T>(read: Result<T, StoreError>) -> Result<bool, StoreError> {
+    match read {
+        Ok(_) => Ok(false),
+        Err(StoreError { problem: Problem::Broken(_), .. }) => Ok(true),
+        Err(StoreError { problem: Problem::Io(error), .. }) if files::is_misplaced(&error) => Ok(true),
+        Err(error) => Err(error),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Home;
+    use rustix::io::Errno;
 
     fn session(home: &Home, id: &str) -> Session {
         let session = home.session(&SessionId::parse(id).unwrap());
@@ -263,6 +298,61 @@ mod tests {
             fs::read_dir(home.sessions_dir()).unwrap().flatten().map(|e| e.file_name()).collect();
         assert_eq!(left, ["b"]);
         assert_eq!(home.sessions().unwrap().iter().map(Session::id).collect::<Vec<_>>(), [b.id()]);
+    }
+
+    #[test]
+    fn only_a_session_with_a_folder_can_be_locked() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path().to_owned());
+        let there = session(&home, "a");
+        assert!(there.lock_if_there().unwrap().is_some());
+        let missing = home.session(&SessionId::parse("b").unwrap());
+        assert!(missing.lock_if_there().unwrap().is_none() && !missing.exists());
+        files::write_atomic(missing.dir(), b"a file in the way", PRIVATE).unwrap();
+        assert!(missing.lock_if_there().unwrap().is_none());
+        fs::create_dir(there.dir().join(".lock.d")).unwrap();
+        fs::remove_file(there.dir().join(".lock")).unwrap();
+        fs::rename(there.dir().join(".lock.d"), there.dir().join(".lock")).unwrap();
+        assert!(there.lock_if_there().is_err());
+    }
+
+    #[test]
+    fn what_could_not_be_read_is_not_broken() {
+        let path = Path::new("workflow.json");
+        let failed = |errno: Errno| Err::<(), _>(StoreError::io(path, errno.into()));
+        assert!(is_broken(failed(Errno::IO)).is_err());
+        assert!(is_broken(failed(Errno::ACCESS)).is_err());
+        assert!(is_broken(failed(Errno::LOOP)).unwrap());
+        assert!(is_broken(Err::<(), _>(StoreError::broken(path, "x"))).unwrap());
+        assert!(!is_broken(Ok(())).unwrap());
+    }
+
+    #[test]
+    fn fields_of_other_versions_survive_in_every_small_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let session = session(&Home::at(dir.path().to_owned()), "s");
+        let files = [session.compactions_file(), session.context_file(), session.origin_file()];
+        for file in &files {
+            files::write_atomic(file, br#"{"auto":4,"future":[1]}"#, PRIVATE).unwrap();
+        }
+        drop(session.count_compaction(true, None).unwrap());
+        session.note_usage(Usage { context_percent: Some(7), cost_usd: None }).unwrap();
+        session.note_origin(&Origin { project: Some("/p".into()), transcript: None }).unwrap();
+        for file in &files {
+            assert_eq!(object::read(file)["future"], json!([1]), "{}", file.display());
+        }
+        assert_eq!(session.compactions().automatic, 5);
+        assert_eq!(session.usage().context_percent, Some(7));
+        assert_eq!(session.origin().project, Some("/p".into()));
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_a_small_file_is_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let session = session(&Home::at(dir.path().to_owned()), "s");
+        std::os::unix::fs::symlink("/nonexistent/x", session.compactions_file()).unwrap();
+        drop(session.count_compaction(false, None).unwrap());
+        assert_eq!(session.compactions().manual, 1);
     }
 
     #[test]

@@ -23,7 +23,8 @@ pub fn append(path: &Path, records: &[&Record], now: Millis) -> Result<(), Store
     files::append_lines(path, &lines).map_err(|error| StoreError::io(path, error))
 }
 
-fn line(record: &Record, now: Millis) -> String {
+/// One record as a line, without its end.
+pub fn line(record: &Record, now: Millis) -> String {
     let mut fields = Map::new();
     fields.insert("ts".into(), json!(clock::to_iso(now)));
     fields.insert("type".into(), json!(record.kind.name()));

@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::files::{self, PRIVATE};
+use crate::files::{self, PRIVATE, Replaced};
 use crate::{LoopDoc, Session, StoreError, WorkflowDoc};
 
 /// Prepared files. Dropping it without [`commit`](Self::commit) leaves everything as it was.
@@ -34,11 +34,12 @@ impl Transaction {
         Ok(())
     }
 
-    pub fn commit(mut self) -> Result<(), StoreError> {
-        for (temp, path) in self.prepared.drain(..) {
-            fs::rename(&temp, &path).map_err(|error| StoreError::io(&path, error))?;
-        }
-        Ok(())
+    /// Exchanges the files. The old ones are to be dropped after the session's lock.
+    pub fn commit(mut self) -> Result<Vec<Replaced>, StoreError> {
+        let put = |(temp, path): (PathBuf, PathBuf)| {
+            files::put_in_place(&temp, &path).map_err(|error| StoreError::io(&path, error))
+        };
+        self.prepared.drain(..).map(put).collect()
     }
 }
 

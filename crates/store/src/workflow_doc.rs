@@ -24,7 +24,9 @@ impl WorkflowDoc {
     pub fn new(state: WorkflowState) -> Self {
         let mut document = Map::new();
         write_all(&mut document, &state);
-        Self { document, state }
+        let written = read_state(&document, state.workflow_type.clone());
+        // What a new workflow usually has nothing of yet.
+        Self { document, state: written }.with(state)
     }
 
     pub fn parse(path: &Path, text: &str) -> Result<Self, StoreError> {
@@ -32,6 +34,12 @@ impl WorkflowDoc {
             serde_json::from_str(text).map_err(|error| StoreError::broken(path, error.to_string()))?;
         let workflow_type =
             string(&document, "workflowType").ok_or_else(|| StoreError::broken(path, "no workflowType"))?;
+        // Another version may keep these in a form that we would destroy by writing ours.
+        for name in ["stages", "activeAgents"] {
+            if document.get(name).is_some_and(|value| !value.is_object() && !value.is_null()) {
+                return Err(StoreError::broken(path, format!("`{name}` is not an object")));
+            }
+        }
         let state = read_state(&document, workflow_type);
         Ok(Self { document, state })
     }
@@ -73,8 +81,9 @@ fn read_state(document: &Map<String, Value>, workflow_type: String) -> WorkflowS
         handoff_count: count(document, "handoffCount"),
         other_handoffs: strings(document, "otherHandoffs"),
         completed_stages: document
-            .contains_key("completedStages")
-            .then(|| count(document, "completedStages")),
+            .get("completedStages")
+            .filter(|stages| !stages.is_null())
+            .map(|_| count(document, "completedStages")),
         ending: string(document, "ending").and_then(|key| Ending::from_key(&key)),
     }
 }
@@ -131,6 +140,9 @@ fn write_all(document: &mut Map<String, Value>, state: &WorkflowState) {
     put(document, "retroCount", json!(state.retro_count));
     put(document, "featureName", json!(state.feature_name));
     put(document, "completedStages", json!(state.completed_stages));
+    if !state.finished_agents.is_empty() {
+        put(document, "finishedAgents", json!(state.finished_agents));
+    }
 }
 
 fn write_changes(document: &mut Map<String, Value>, old: &WorkflowState, new: &WorkflowState) {
@@ -159,8 +171,13 @@ fn write_changes(document: &mut Map<String, Value>, old: &WorkflowState, new: &W
     changed("otherHandoffs", old.other_handoffs != new.other_handoffs, &|| json!(new.other_handoffs));
     changed("completedStages", old.completed_stages != new.completed_stages, &|| json!(new.completed_stages));
     changed("ending", old.ending != new.ending, &|| json!(new.ending.map(Ending::key)));
-    write_stages(child(document, "stages"), old, new);
-    write_agents(child(document, "activeAgents"), old, new);
+    // Where nothing changes, nothing is made an object of: another version may use something else.
+    if old.stages != new.stages {
+        write_stages(child(document, "stages"), old, new);
+    }
+    if old.active_agents != new.active_agents {
+        write_agents(child(document, "activeAgents"), old, new);
+    }
 }
 
 fn write_stages(stages: &mut Map<String, Value>, old: &WorkflowState, new: &WorkflowState) {
@@ -181,6 +198,9 @@ fn write_stage(fields: &mut Map<String, Value>, old: &StageState, new: &StageSta
     if old.result != new.result {
         put(fields, "result", json!(new.result.as_ref().map(StageResult::text)));
     }
+    if old.mode != new.mode {
+        put(fields, "mode", json!(new.mode.map(TestMode::key)));
+    }
     if old.attempts != new.attempts {
         put(fields, "attempts", json!(new.attempts));
     }
@@ -200,12 +220,30 @@ fn write_agents(agents: &mut Map<String, Value>, old: &WorkflowState, new: &Work
         agents.shift_remove(&gone.slot);
     }
     for agent in &new.active_agents {
-        let fields = agent_value(agent);
-        match (old.active_agents.iter().find(|a| a.slot == agent.slot), fields) {
-            (Some(before), _) if before == agent => {}
-            (Some(_), Value::Object(fields)) => child(agents, &agent.slot).extend(fields),
-            (_, fields) => put(agents, &agent.slot, fields),
+        match old.active_agents.iter().find(|a| a.slot == agent.slot) {
+            Some(before) if before == agent => {}
+            Some(before) => write_agent(child(agents, &agent.slot), before, agent),
+            None => put(agents, &agent.slot, agent_value(agent)),
         }
+    }
+}
+
+/// A stage that only another version knows reads as none, and is not overwritten with that.
+fn write_agent(fields: &mut Map<String, Value>, old: &ActiveAgent, new: &ActiveAgent) {
+    if old.stage != new.stage {
+        put(fields, "stage", key(new.stage));
+    }
+    if old.started_at != new.started_at {
+        put(fields, "startedAt", iso(new.started_at));
+    }
+    if old.tool_use_id != new.tool_use_id {
+        put(fields, "toolUseId", json!(new.tool_use_id));
+    }
+    if old.agent_id != new.agent_id {
+        put(fields, "agentId", json!(new.agent_id));
+    }
+    if old.background != new.background {
+        put(fields, "background", json!(new.background));
     }
 }
 
@@ -213,9 +251,6 @@ fn new_stage(stage: &StageState) -> Value {
     let mut fields = Map::new();
     put(&mut fields, "status", json!(stage.status.key()));
     put(&mut fields, "result", json!(stage.result.as_ref().map(StageResult::text)));
-    if let Some(mode) = stage.mode {
-        put(&mut fields, "mode", json!(mode.key()));
-    }
     write_stage(
         &mut fields,
         &StageState {
@@ -301,9 +336,22 @@ mod tests {
     #[test]
     fn a_new_workflow_reads_back_as_it_was() {
         for workflow in Workflow::ALL {
-            let state = WorkflowState::new("s", workflow, Some("f"), Millis(1_000));
+            let mut state = WorkflowState::new("s", workflow, Some("f"), Millis(1_000));
+            state.remember_finished("of an earlier workflow");
             let text = String::from_utf8(WorkflowDoc::new(state.clone()).to_json().unwrap()).unwrap();
             assert_eq!(parse(&text).state, state);
+        }
+    }
+
+    #[test]
+    fn a_form_that_writing_would_destroy_is_not_read() {
+        for name in ["stages", "activeAgents"] {
+            let read = |value: &str| {
+                let text = format!(r#"{{"workflowType":"quick","{name}":{value}}}"#);
+                WorkflowDoc::parse(Path::new("workflow.json"), &text)
+            };
+            assert!(read("{}").is_ok() && read("null").is_ok());
+            assert!(read("[]").unwrap_err().to_string().contains(name));
         }
     }
 

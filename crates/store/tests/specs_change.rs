@@ -191,3 +191,40 @@ fn one_of_many_archives_at_once_wins_and_nothing_is_left_behind() {
         );
     }
 }
+
+#[test]
+fn a_draft_that_a_killed_process_left_is_cleared_away() {
+    let (dir, specs) = project();
+    let shelf = dir.path().join("specs/features/in-progress");
+    fs::create_dir_all(shelf.join(".new.tmp")).unwrap();
+    fs::write(shelf.join(".new.tmp/tasks.md"), "half of i").unwrap();
+    assert!(specs.list().unwrap().is_empty());
+    create(&specs, "a", SpecsDocs::Tasks, Shelf::InProgress).unwrap();
+    assert_eq!(tree(&shelf), ["a", "a/tasks.md"]);
+}
+
+#[test]
+fn a_move_that_was_killed_half_way_can_be_done_again() {
+    let (dir, specs) = project();
+    let made = create(&specs, "a", SpecsDocs::Tasks, Shelf::InProgress).unwrap();
+    let tasks = made.dir.join("tasks.md");
+    let text = fs::read_to_string(&tasks).unwrap();
+    // The document says so already, but the folder has not been moved.
+    fs::write(&tasks, text.replace("status: in-progress", "status: paused")).unwrap();
+    let paused = specs.shift("a", Shelf::Paused).unwrap();
+    assert_eq!(paused.dir, dir.path().join("specs/features/paused/a"));
+    // And the other way round.
+    fs::write(paused.dir.join("tasks.md"), &text).unwrap();
+    specs.shift("a", Shelf::Paused).unwrap();
+    assert!(fs::read_to_string(paused.dir.join("tasks.md")).unwrap().contains("\nstatus: paused\n"));
+}
+
+#[test]
+fn a_move_that_is_refused_changes_nothing() {
+    let (dir, specs) = project();
+    let made = create(&specs, "a", SpecsDocs::Tasks, Shelf::InProgress).unwrap();
+    let text = fs::read_to_string(made.dir.join("tasks.md")).unwrap();
+    fs::create_dir_all(dir.path().join("specs/features/paused/a")).unwrap();
+    assert!(matches!(specs.shift("a", Shelf::Paused), Err(SpecsError::Exists { .. })));
+    assert_eq!(fs::read_to_string(made.dir.join("tasks.md")).unwrap(), text);
+}

@@ -82,9 +82,28 @@ fn prune(folder: &Path, now: SystemTime) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn rounds_read_back_as_they_were_written(rounds in prop::collection::vec((".{0,12}", any::<i64>(), 0.0..1e6f64), 1..5)) {
+            let dir = tempfile::tempdir().unwrap();
+            let folder = StateFolder::resolve(Some(dir.path().into()), None, None).unwrap();
+            let session = SessionId::parse("abc").unwrap();
+            folder.make().unwrap();
+            let round = |(text, number, cost): &(String, i64, f64)| json!({"feedback": text, "future": {text.as_str(): [number]}, "cost_usd": cost});
+            let rounds: Vec<_> = rounds.iter().map(round).collect();
+            for round in &rounds {
+                write(&folder, &session, round).unwrap();
+            }
+            prop_assert_eq!(audit(&folder, &session).unwrap().unwrap(), rounds);
+        }
+    }
 
     #[test]
     fn a_trail_is_read_as_it_was_written_and_old_ones_go() {

@@ -40,4 +40,6 @@ pub use headless::{Outcome, Reviewed, review};
 pub use hook::{Caller, run_hook};
 pub use narrate::launch_notice;
 pub use settings::hook_seconds;
+pub use stream::{Line, ResultLine, read_line};
 pub use toggle::{switch_session, switched};
+pub use verdict::Verdict;

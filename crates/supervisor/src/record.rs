@@ -192,6 +192,8 @@ fn parse(text: Option<&str>) -> Result<Map<String, Value>, String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn record(text: &str) -> Record {
@@ -244,6 +246,44 @@ mod tests {
         record.switch(true, true);
         assert_eq!((record.last_block(), record.switched()), (None, Some(true)));
         assert_eq!((record.skips_turn(), record.skips_turn()), (true, false));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Whatever is done with a record, the fields of another version stay, in their order.
+        #[test]
+        fn fields_of_another_version_stay(names in prop::collection::vec(".{0,6}", 0..5), values in prop::collection::vec(any::<i64>(), 5), steps in prop::collection::vec(0..7, 0..9)) {
+            let dir = tempfile::tempdir().unwrap();
+            let folder = StateFolder::resolve(Some(dir.path().into()), None, None).unwrap();
+            let session = SessionId::parse("abc").unwrap();
+            let future: Map<String, Value> =
+                names.iter().zip(&values).map(|(name, value)| (format!("\u{e000}{name}"), json!([value, {"x": null}]))).collect();
+            folder.make().unwrap();
+            let text = Value::Object(future.clone()).to_string();
+            files::write_atomic(&folder.record_file(&session), text.as_bytes(), files::PRIVATE).unwrap();
+            for step in steps {
+                let changed = Record::change(&folder, &session, |record| {
+                    match step {
+                        0 => drop(record.count_round(10, true)),
+                        1 => record.switch(true, true),
+                        2 => record.switch(false, false),
+                        3 => record.add_cost(0.25),
+                        4 => record.pin(Some(Request { text: "mend".into(), at: None })),
+                        5 => record.blocked(&Trace { feedback: "f".into(), tree: None, stalls: 1 }),
+                        _ => record.approved(7, Some("t")),
+                    }
+                    record.clone()
+                });
+                let expected = changed.unwrap();
+                let read = Record::load(&folder, &session).unwrap();
+                for (name, value) in &expected.fields {
+                    prop_assert!(name == "updated_at" || read.fields.get(name) == Some(value), "{} differs", name);
+                }
+                let kept = read.fields.iter().filter(|(name, _)| name.starts_with('\u{e000}'));
+                prop_assert_eq!(kept.collect::<Vec<_>>(), future.iter().collect::<Vec<_>>());
+            }
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// What a line of the stream says.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Line {
+pub enum Line {
     Text(Vec<String>),
     Result(ResultLine),
     /// Not JSON, or nothing to act upon.
@@ -13,16 +13,17 @@ pub(crate) enum Line {
 
 /// The last line of a review.
 #[derive(Debug, PartialEq)]
-pub(crate) struct ResultLine {
-    pub(crate) is_error: bool,
+pub struct ResultLine {
+    pub is_error: bool,
     /// The client ended it because the money was spent.
-    pub(crate) out_of_budget: bool,
-    pub(crate) cost_usd: f64,
-    pub(crate) structured: Option<Value>,
-    pub(crate) text: String,
+    pub out_of_budget: bool,
+    pub cost_usd: f64,
+    pub structured: Option<Value>,
+    pub text: String,
 }
 
-pub(crate) fn read_line(line: &str) -> Line {
+/// Never fails: a line that says nothing is [`Line::Other`].
+pub fn read_line(line: &str) -> Line {
     let Ok(value) = serde_json::from_str::<Value>(line) else { return Line::Other };
     match value["type"].as_str() {
         Some("result") => Line::Result(result_line(&value)),

@@ -12,15 +12,15 @@ const MAX_BYTES: usize = 64 * 1024;
 
 /// What the reviewer came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Verdict {
-    pub(crate) allow_stop: bool,
+pub struct Verdict {
+    pub allow_stop: bool,
     /// May be empty.
-    pub(crate) feedback: String,
+    pub feedback: String,
 }
 
 impl Verdict {
     /// Never fails: an answer that cannot be understood is feedback, as it is.
-    pub(crate) fn read(structured: Option<&Value>, text: &str) -> Self {
+    pub fn read(structured: Option<&Value>, text: &str) -> Self {
         structured
             .and_then(Value::as_object)
             .and_then(from_object)

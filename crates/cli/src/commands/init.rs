@@ -82,7 +82,7 @@ fn start(context: &Context, session: &Session, request: &Request) -> Result<Atta
     match problems {
         Ok(problems) if problems.is_empty() => Ok(attached),
         // The new state could not take the place of the old one.
-        Ok(problems) => Err(Failure::new(problems.join("; "))),
+        Ok(problems) => Err(Failure::problems(context.lang, &problems)),
         Err(error) => Err(why(context, error.as_ref())),
     }
 }

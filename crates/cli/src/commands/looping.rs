@@ -56,7 +56,7 @@ fn apply(
 ) -> Result<Option<Refusal>, Failure> {
     match act(context.home()?, session, None, Documented::Continued, decide) {
         Ok(problems) if problems.is_empty() => Ok(None),
-        Ok(problems) => Err(Failure::new(problems.join("; "))),
+        Ok(problems) => Err(Failure::problems(context.lang, &problems)),
         Err(error) => match error.downcast::<Refusal>() {
             Ok(refusal) => Ok(Some(*refusal)),
             Err(error) => Err(Failure::driver(context.lang, error.as_ref())),

@@ -10,6 +10,7 @@ pub(crate) mod init;
 pub(crate) mod instinct;
 mod looping;
 pub(crate) mod remote;
+pub(crate) mod replay;
 pub(crate) mod resume;
 pub(crate) mod sessions;
 pub(crate) mod specs;

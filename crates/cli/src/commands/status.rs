@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::ui::error::Done;
 use crate::ui::out;
 pub(super) use object::object;
-pub(super) use text::{fields, next_line, progress};
+pub(super) use text::{add_state, fields, next_line, progress};
 pub(super) use view::View;
 
 pub(crate) fn run(context: &Context, args: &SessionArgs) -> Done {

@@ -2,7 +2,7 @@
 
 mod filter;
 mod follow;
-mod line;
+pub(super) mod line;
 
 use std::path::Path;
 

@@ -92,6 +92,11 @@ impl Failure {
         }
     }
 
+    /// What the driver could not do after everything was prepared: a file could not take the place of another.
+    pub(crate) fn problems(lang: Lang, problems: &[String]) -> Self {
+        Self::new(problems.join("; ")).hint(words::check_path_hint(lang))
+    }
+
     /// What the driver of hooks and commands returned.
     pub(crate) fn driver(lang: Lang, error: &(dyn Error + 'static)) -> Self {
         match error.downcast_ref::<StoreError>() {

@@ -25,6 +25,7 @@ fn every_command_has_help_with_an_example() {
         "stop",
         "resume",
         "timeline",
+        "replay",
         "top",
         "stats",
         "sessions",

@@ -15,6 +15,7 @@ mod init;
 mod instinct;
 mod plugin;
 mod pty;
+mod replay;
 mod sessions;
 mod specs;
 mod stats;

@@ -16,6 +16,19 @@ fn nothing_to_do_is_no_failure_and_makes_nothing() {
 }
 
 #[test]
+fn that_the_session_cannot_be_looked_up_is_not_that_nothing_runs() {
+    let world = World::new();
+    world.run("init single").ok();
+    let world = world.without("CLAUDE_CODE_SESSION_ID").without("OVERTONE_SESSION_ID");
+    let pointer = world.state().join(".current-session-id");
+    let _ = std::fs::remove_file(&pointer);
+    std::os::unix::fs::symlink(&pointer, &pointer).unwrap();
+    for line in ["stop", "resume"] {
+        world.run(line).fails(&[".current-session-id", "hint: check the path"]);
+    }
+}
+
+#[test]
 fn a_stopped_workflow_is_kept_and_goes_on() {
     let world = World::new();
     world.run("init quick").ok();

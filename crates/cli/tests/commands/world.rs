@@ -138,7 +138,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    fn of(output: &std::process::Output) -> Self {
+    pub(crate) fn of(output: &std::process::Output) -> Self {
         Self {
             code: output.status.code(),
             stdout: String::from_utf8(output.stdout.clone()).unwrap(),

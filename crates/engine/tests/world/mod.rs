@@ -9,7 +9,7 @@
 
 use overtone_engine::state::{LoopState, Millis, StageResult, Status, WorkflowState};
 use overtone_engine::{
-    Effect, Facts, Feature, Outcome, Permission, Reply, Snapshot, StartSource, Trigger, decide,
+    Effect, Facts, Feature, Outcome, Permission, Record, Reply, Snapshot, StartSource, Trigger, decide,
 };
 use overtone_registry::{EventKind, StageKey, Workflow};
 
@@ -17,7 +17,11 @@ pub struct World {
     pub snapshot: Snapshot,
     pub facts: Facts,
     pub events: Vec<EventKind>,
+    /// What would be in the timeline, with its times.
+    pub records: Vec<(Millis, Record)>,
     pub effects: Vec<Effect>,
+    /// How many stages were completed at the last compaction.
+    pub compacted_at: Option<u32>,
     calls: u32,
 }
 
@@ -26,7 +30,20 @@ impl World {
         let state = WorkflowState::new("s", workflow, None, Millis(0));
         let snapshot = Snapshot { workflow: Some(state), looping: Some(LoopState::started(Millis(0))) };
         let facts = Facts { session_dir: "/s".into(), ..Facts::default() };
-        Self { snapshot, facts, events: Vec::new(), effects: Vec::new(), calls: 0 }
+        Self {
+            snapshot,
+            facts,
+            events: Vec::new(),
+            records: Vec::new(),
+            effects: Vec::new(),
+            compacted_at: None,
+            calls: 0,
+        }
+    }
+
+    /// A session in which nothing has been started yet.
+    pub fn empty() -> Self {
+        Self { snapshot: Snapshot::default(), ..Self::new(Workflow::Single) }
     }
 
     pub fn with_feature(mut self, pending: &[&str]) -> Self {
@@ -56,16 +73,26 @@ impl World {
     pub fn fire(&mut self, trigger: &Trigger) -> Reply {
         self.facts.now.0 += 1000;
         let Outcome { reply, effects } = decide(&self.snapshot, trigger, &self.facts);
+        self.apply(effects);
+        reply
+    }
+
+    pub fn apply(&mut self, effects: Vec<Effect>) {
         for effect in &effects {
             match effect {
                 Effect::PutWorkflow(state) => self.snapshot.workflow = Some(state.clone()),
                 Effect::PutLoop(state) => self.snapshot.looping = Some(state.clone()),
-                Effect::Emit(record) => self.events.push(record.kind),
+                Effect::Emit(record) => {
+                    self.events.push(record.kind);
+                    self.records.push((self.facts.now, record.clone()));
+                }
+                Effect::CountCompaction { completed_stages, .. } => {
+                    self.compacted_at = completed_stages.or(self.compacted_at);
+                }
                 _ => {}
             }
         }
         self.effects = effects;
-        reply
     }
 
     /// Delegates and returns the call's id, or the reason of the refusal.

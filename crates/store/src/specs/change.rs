@@ -10,12 +10,15 @@ use super::disk::{TASKS_FILE, ensure_shelf, features_dir, read_document, shelf_d
 use super::error::Context;
 use super::front_matter::FrontMatter;
 use super::lock::FeatureLock;
-use super::moves::{claim, give_back, move_to, move_to_free};
+use super::moves::{move_to, move_to_free};
 use super::tasks::ticked;
 use super::template::Blueprint;
 use super::timestamp::is_date;
 use super::{Feature, FeatureName, Shelf, Specs, SpecsError};
 use crate::files::write_atomic;
+
+/// Where a new feature is made. Hidden, so that it is on no list; one name for all, so that there is at most one.
+const DRAFT: &str = ".new.tmp";
 
 impl Specs {
     /// Makes a feature with its first documents. The name must be free on all shelves but the archive.
@@ -29,13 +32,12 @@ impl Specs {
     ) -> Result<Feature, SpecsError> {
         refuse_archive(name.as_str(), on)?;
         self.refuse_taken(name)?;
-        let dir = ensure_shelf(&self.root, on)?.join(name.as_str());
-        claim(&dir)?;
+        let folder = ensure_shelf(&self.root, on)?;
+        // Whoever makes a feature has the shelf for themselves, and so its draft.
+        let _lock = FeatureLock::hold(&folder)?;
+        let dir = folder.join(name.as_str());
         let blueprint = Blueprint { name, docs, workflow, created: now_iso, shelf: on };
-        if let Err(error) = blueprint.write_into(&dir) {
-            give_back(&dir);
-            return Err(error.into());
-        }
+        draft(&blueprint, &folder.join(DRAFT), &dir)?;
         Ok(Feature::load(on, name.as_str(), dir)?)
     }
 
@@ -43,12 +45,8 @@ impl Specs {
     pub fn shift(&self, name: &str, to: Shelf) -> Result<Feature, SpecsError> {
         refuse_archive(name, to)?;
         let (from, dir, _lock) = self.hold(name)?;
-        if from == to {
-            return Ok(Feature::load(to, name, dir)?);
-        }
         let target = ensure_shelf(&self.root, to)?.join(name);
-        move_to(&dir, &target)?;
-        note_status(&target, to);
+        with_status(&dir, to, || if from == to { Ok(()) } else { move_to(&dir, &target) })?;
         Ok(Feature::load(to, name, target)?)
     }
 
@@ -59,9 +57,7 @@ impl Specs {
         }
         let (_, dir, _lock) = self.hold(name)?;
         let archive = ensure_shelf(&self.root, Shelf::Archive)?;
-        let target = move_to_free(&dir, &archive, &format!("{date}_{name}"))?;
-        note_status(&target, Shelf::Archive);
-        Ok(target)
+        with_status(&dir, Shelf::Archive, || move_to_free(&dir, &archive, &format!("{date}_{name}")))
     }
 
     /// Ticks the box of a stage in the section `## Stages`. True when the document has changed.
@@ -101,10 +97,37 @@ fn refuse_archive(name: &str, shelf: Shelf) -> Result<(), SpecsError> {
     }
 }
 
-/// Repeats the shelf in the front matter. The folder is the truth and has been moved, so a document that cannot
-/// be written is no reason to report that the move failed.
-fn note_status(dir: &Path, shelf: Shelf) {
+/// Makes a feature's folder under another name and moves it to its own, so that a kill leaves no half feature.
+fn draft(blueprint: &Blueprint, draft: &Path, dir: &Path) -> Result<(), SpecsError> {
+    discard(draft);
+    fs::create_dir(draft).context("create", draft)?;
+    let made = blueprint.write_into(draft).map_err(SpecsError::from).and_then(|()| move_to(draft, dir));
+    if made.is_err() {
+        discard(draft);
+    }
+    made
+}
+
+/// Takes away a draft that nobody finished, as far as it goes: if it is in the way, making the next one will tell.
+fn discard(draft: &Path) {
+    let _ = fs::remove_dir_all(draft);
+}
+
+/// Repeats the shelf in the front matter, then moves the folder. In this order, whoever is killed in between can do
+/// the same again. The folder is the truth, so a document that cannot be written is no reason not to move it; a folder
+/// that cannot be moved gets its document back.
+fn with_status<T>(
+    dir: &Path,
+    shelf: Shelf,
+    act: impl FnOnce() -> Result<T, SpecsError>,
+) -> Result<T, SpecsError> {
+    let before = read_document(&dir.join(TASKS_FILE)).ok().flatten();
     let _ = edit_tasks(dir, |bytes| FrontMatter::of(bytes).with("status", shelf.status()));
+    let done = act();
+    if let (Err(_), Some(before)) = (&done, before) {
+        let _ = edit_tasks(dir, |now| (now != before.bytes).then_some(before.bytes));
+    }
+    done
 }
 
 /// Replaces `tasks.md` by what `edit` makes of it; the caller holds the lock. True when it has changed.

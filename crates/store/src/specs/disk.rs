@@ -3,14 +3,15 @@
 //! Checks come before use (`lstat`, then open). They are against accidents and against what a cloned repository
 //! brings along, not against somebody who swaps files in between: that one has the rights of the user anyway.
 
-use std::fs::{self, File, Metadata};
-use std::io::{self, ErrorKind, Read};
+use std::fs::{self, Metadata};
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::Shelf;
 use super::error::Context;
 use super::name::is_plain;
+use crate::files;
 
 pub(super) const TASKS_FILE: &str = "tasks.md";
 
@@ -115,13 +116,10 @@ pub(super) fn read_start(path: &Path, limit: u64) -> io::Result<Option<Document>
     if !meta.is_file() || meta.len() > MAX_DOCUMENT {
         return Ok(None);
     }
-    let Some(file) = found(File::open(path)).context("open", path)? else {
+    let Some(file) = files::open_to_read(path).context("open", path)? else {
         return Ok(None);
     };
-    // Room for all of it at once: a growing buffer would cost a system call for every few bytes.
-    let size = usize::try_from(meta.len().min(limit)).unwrap_or(0);
-    let mut bytes = Vec::with_capacity(size + 1);
-    file.take(limit).read_to_end(&mut bytes).context("read", path)?;
+    let bytes = files::read_to_end(&file, meta.len(), limit).context("read", path)?;
     let mode = meta.permissions().mode() & 0o7777;
     Ok(Some(Document { bytes, mode }))
 }

@@ -76,7 +76,8 @@ fn is_rule(line: &Line<'_>) -> bool {
 
 fn plain_value(raw: &[u8]) -> Range<usize> {
     let trimmed = raw.trim_ascii();
-    if trimmed.is_empty() {
+    let is_only_comment = trimmed.starts_with(b"#") && raw.len() > raw.trim_ascii_start().len();
+    if trimmed.is_empty() || is_only_comment {
         return 0..0;
     }
     let start = raw.len() - raw.trim_ascii_start().len();
@@ -139,6 +140,7 @@ mod tests {
             ("---\r\nstatus:  \"in-progress\" # x\r\n---\r\nz", "---\r\nstatus:  \"paused\" # x\r\n---\r\nz"),
             ("---\nstatus:\n---", "---\nstatus: paused\n---"),
             ("---\nstatus:a\n---", "---\nstatus:paused\n---"),
+            ("---\nstatus: # later\n---", "---\nstatus: paused # later\n---"),
         ];
         for (old, new) in cases {
             assert_eq!(with(old).as_deref(), Some(new));

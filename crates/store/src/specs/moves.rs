@@ -1,11 +1,15 @@
 //! Moving a feature's folder so that it never replaces another one.
 //!
-//! `rename` silently replaces an empty directory, so the new name is claimed first: `mkdir` succeeds for one
-//! process only, and what `rename` then replaces is our own empty directory.
+//! `rename` silently replaces an empty directory, so the kernel is asked not to. Where a file system cannot do that,
+//! the new name is claimed first: `mkdir` succeeds for one process only, and what `rename` then replaces is our own
+//! empty directory. A kill in between leaves that directory, which is why it is only the second choice.
 
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
 
 use super::SpecsError;
 use super::error::Context;
@@ -13,24 +17,34 @@ use super::error::Context;
 /// No feature is archived that often on one day.
 const MAX_COPIES: u32 = 1000;
 
+/// Moves a directory to a name that must be free.
+pub(super) fn move_to(from: &Path, to: &Path) -> Result<(), SpecsError> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Ok(()) => Ok(()),
+        Err(Errno::EXIST) => Err(SpecsError::Exists { path: to.to_owned() }),
+        Err(Errno::INVAL | Errno::NOSYS) => move_to_claimed(from, to),
+        Err(error) => Ok(Err(io::Error::from(error)).context("move", from)?),
+    }
+}
+
+fn move_to_claimed(from: &Path, to: &Path) -> Result<(), SpecsError> {
+    claim(to)?;
+    let moved = fs::rename(from, to).context("move", from);
+    if moved.is_err() {
+        // Only if it is still empty, so nothing can get lost.
+        let _ = fs::remove_dir(to);
+    }
+    Ok(moved?)
+}
+
 /// Makes a directory that must not exist yet.
-pub(super) fn claim(dir: &Path) -> Result<(), SpecsError> {
+fn claim(dir: &Path) -> Result<(), SpecsError> {
     match fs::create_dir(dir) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             Err(SpecsError::Exists { path: dir.to_owned() })
         }
         made => Ok(made.context("create", dir)?),
     }
-}
-
-/// Moves a directory to a name that must be free.
-pub(super) fn move_to(from: &Path, to: &Path) -> Result<(), SpecsError> {
-    claim(to)?;
-    let moved = fs::rename(from, to).context("move", from);
-    if moved.is_err() {
-        give_back(to);
-    }
-    Ok(moved?)
 }
 
 /// Moves a directory into a folder as `name`, or `name_2`, `name_3`… when that is taken.
@@ -43,9 +57,4 @@ pub(super) fn move_to_free(from: &Path, folder: &Path, name: &str) -> Result<Pat
         }
     }
     Err(SpecsError::Exists { path: last })
-}
-
-/// Removes a claimed directory; only if it is still empty, so nothing can get lost.
-pub(super) fn give_back(dir: &Path) {
-    let _: io::Result<()> = fs::remove_dir(dir);
 }

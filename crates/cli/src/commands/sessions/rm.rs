@@ -14,9 +14,10 @@ use crate::ui::error::{Done, Failure};
 use crate::ui::{out, terminal};
 
 pub(super) fn run(context: &Context, ids: &[String], yes: bool, output: &OutputArgs) -> Done {
+    // First: whoever was killed and tries again may be told that the session is gone.
+    context.home()?.sweep_removed();
     let doomed = find(context, ids)?;
     let doomed = if yes || agreed(context, &doomed)? { doomed } else { Vec::new() };
-    context.home()?.sweep_removed();
     for session in &doomed {
         remove(context, &session.session)?;
     }
@@ -57,10 +58,18 @@ fn agreed(context: &Context, doomed: &[Summary]) -> Result<bool, Failure> {
     Ok(terminal::confirm(&(table + &question)))
 }
 
-/// Removes a session and, if it was the last one started, the pointer to it.
+/// Removes a session and, if it was the last one started, the pointer to it. The pointer first: whoever is killed in
+/// between can do the same again.
 pub(super) fn remove(context: &Context, session: &Session) -> Done {
-    session.remove().map_err(|error| Failure::store(context.lang, &error))?;
+    let home = context.home()?;
+    let is_current = home.current_session().as_ref() == Some(session.id());
     // A pointer to a session that is gone is harmless: it counts as a session without a workflow.
-    let _ = context.home()?.clear_current_session(session.id());
-    Ok(())
+    let _ = home.clear_current_session(session.id());
+    session.remove().map_err(|error| {
+        if is_current {
+            // The session stays, and so does what led to it.
+            let _ = home.point_current_session(session.id());
+        }
+        Failure::store(context.lang, &error)
+    })
 }

@@ -21,8 +21,7 @@ pub(crate) fn fields(context: &Context, view: &View) -> Fields {
         fields.add(words::label_workflow(lang), words::no_workflow(lang));
         return fields;
     };
-    fields.add(words::label_workflow(lang), title(context, workflow));
-    fields.add_chain(words::label_progress(lang), bar(context, workflow));
+    add_progress(context, workflow, &mut fields);
     if let Some(stage) = current(context, workflow).filter(|_| workflow.is_open()) {
         fields.add(words::label_stage(lang), stage);
     }
@@ -30,10 +29,7 @@ pub(crate) fn fields(context: &Context, view: &View) -> Fields {
         let agents = workflow.active_agents.iter().map(|agent| agent_line(context, view, agent));
         fields.add_lines(words::label_agents(lang), agents.collect());
     }
-    fields.add(words::label_counters(lang), counters(context, workflow));
-    if let Some(looping) = &view.looping {
-        fields.add(words::label_loop(lang), loop_cell(context, looping));
-    }
+    add_counts(context, workflow, view.looping.as_ref(), &mut fields);
     if let Some(name) = &workflow.feature_name {
         fields.add_lines(words::label_feature(lang), feature_lines(context, view, name));
     }
@@ -43,12 +39,34 @@ pub(crate) fn fields(context: &Context, view: &View) -> Fields {
     fields
 }
 
+/// A workflow and its loop that belong to no session on disk.
+pub(crate) fn add_state(
+    context: &Context,
+    workflow: &WorkflowState,
+    looping: Option<&LoopState>,
+    fields: &mut Fields,
+) {
+    add_progress(context, workflow, fields);
+    add_counts(context, workflow, looping, fields);
+}
+
+fn add_progress(context: &Context, workflow: &WorkflowState, fields: &mut Fields) {
+    fields.add(words::label_workflow(context.lang), title(context, workflow));
+    fields.add_chain(words::label_progress(context.lang), bar(context, workflow));
+}
+
+fn add_counts(context: &Context, workflow: &WorkflowState, looping: Option<&LoopState>, fields: &mut Fields) {
+    fields.add(words::label_counters(context.lang), counters(context, workflow));
+    if let Some(looping) = looping {
+        fields.add(words::label_loop(context.lang), loop_cell(context, looping));
+    }
+}
+
 /// The workflow, the bar and the next step alone.
 pub(crate) fn progress(context: &Context, view: &View) -> String {
     let Some(workflow) = &view.workflow else { return String::new() };
     let mut fields = Fields::default();
-    fields.add(words::label_workflow(context.lang), title(context, workflow));
-    fields.add_chain(words::label_progress(context.lang), bar(context, workflow));
+    add_progress(context, workflow, &mut fields);
     fields.render(context.palette) + &next_line(context, view)
 }
 

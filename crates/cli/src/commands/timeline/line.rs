@@ -19,11 +19,11 @@ const BARE: [&str; 5] = ["stage", "agent", "result", "workflowType", "group"];
 const VALUE_COLUMNS: usize = 100;
 
 /// How many columns the widest label takes.
-pub(super) fn label_width(lang: Lang) -> usize {
+pub(in crate::commands) fn label_width(lang: Lang) -> usize {
     EventKind::ALL.map(|kind| event_label(lang, kind).width()).into_iter().max().unwrap_or(0)
 }
 
-pub(super) fn render(context: &Context, entry: &Entry, label_width: usize) -> String {
+pub(in crate::commands) fn render(context: &Context, entry: &Entry, label_width: usize) -> String {
     let kind = entry.kind();
     let label = match kind {
         Some(kind) => event_label(context.lang, kind).to_owned(),

@@ -1,0 +1,141 @@
+//! The lines of a timeline, from a file, a session or standard input, one at a time.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use overtone_messages::replay as words;
+use overtone_replay::{Line, Skipped, parse, redact};
+
+use crate::context::Context;
+use crate::ui::error::{Done, Failure};
+
+/// A longer line is no event of ours.
+const MAX_LINE: u64 = 1024 * 1024;
+
+pub(super) struct Source {
+    /// As it is shown to a person.
+    pub(super) name: String,
+    /// Where it is, unless it comes from standard input.
+    pub(super) path: Option<PathBuf>,
+    reader: Box<dyn BufRead>,
+    /// Lines and bytes that were read.
+    number: u64,
+    pub(super) bytes: u64,
+    problem: Option<io::Error>,
+}
+
+impl Source {
+    pub(super) fn open(context: &Context, named: Option<&str>) -> Result<Self, Failure> {
+        if named == Some("-") {
+            return Ok(Self::reading("-".to_owned(), None, Box::new(BufReader::new(stdin()))));
+        }
+        let path = find(context, named)?;
+        let name = path.display().to_string();
+        let missing = || {
+            Failure::new(words::no_timeline(context.lang, &name)).hint(words::no_timeline_hint(context.lang))
+        };
+        match File::open(&path) {
+            Ok(file) => {
+                Ok(Self::reading(name, Some(path), Box::new(BufReader::with_capacity(64 * 1024, file))))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(missing()),
+            Err(error) => Err(Failure::io(context.lang, &path, &error)),
+        }
+    }
+
+    fn reading(name: String, path: Option<PathBuf>, reader: Box<dyn BufRead>) -> Self {
+        Self { name, path, reader, number: 0, bytes: 0, problem: None }
+    }
+
+    pub(super) fn lines(&mut self) -> Lines<'_> {
+        Lines { source: self, bytes: Vec::new() }
+    }
+
+    /// Whether everything could be read.
+    pub(super) fn check(&mut self, context: &Context) -> Done {
+        let path = self.path.as_deref().unwrap_or(Path::new(&self.name));
+        match self.problem.take() {
+            Some(error) => Err(Failure::io(context.lang, path, &error)),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads the next line, with its end unless it is the last; of one that is too long, the beginning.
+    fn read(&mut self, line: &mut Vec<u8>) -> io::Result<usize> {
+        line.clear();
+        let mut count = self.reader.by_ref().take(MAX_LINE).read_until(b'\n', line)?;
+        if line.len() as u64 == MAX_LINE && line.last() != Some(&b'\n') {
+            count += self.reader.skip_until(b'\n')?;
+            line.push(b'\n');
+        }
+        self.bytes += count as u64;
+        self.number += u64::from(count > 0);
+        Ok(count)
+    }
+
+    /// Prints the copy without free text. A torn last line stays without its end.
+    pub(super) fn redact(&mut self, context: &Context) -> Done {
+        let mut stdout = BufWriter::new(io::stdout().lock());
+        let mut line = Vec::new();
+        loop {
+            match self.read(&mut line) {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(error) => {
+                    self.problem = Some(error);
+                    break;
+                }
+            }
+            let end = if line.last() == Some(&b'\n') { "\n" } else { "" };
+            stdout.write_all((redact(&line) + end).as_bytes()).map_err(Failure::Output)?;
+        }
+        stdout.flush().map_err(Failure::Output)?;
+        self.check(context)
+    }
+}
+
+/// The lines that are not blank.
+pub(super) struct Lines<'a> {
+    source: &'a mut Source,
+    bytes: Vec<u8>,
+}
+
+impl Iterator for Lines<'_> {
+    type Item = Result<Line, Skipped>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.source.read(&mut self.bytes) {
+                Ok(0) => return None,
+                Ok(_) => {}
+                Err(error) => {
+                    self.source.problem = Some(error);
+                    return None;
+                }
+            }
+            if let Some(line) = parse(self.source.number, &self.bytes) {
+                return Some(line);
+            }
+        }
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "a person pipes a whole file in; its end is the end")]
+fn stdin() -> io::Stdin {
+    io::stdin()
+}
+
+/// A file or the folder of a session by its path, else a session by its name.
+fn find(context: &Context, named: Option<&str>) -> Result<PathBuf, Failure> {
+    let Some(name) = named else { return Ok(context.required_session(None)?.timeline_file()) };
+    let path = Path::new(name);
+    if path.is_dir() {
+        return Ok(path.join("timeline.jsonl"));
+    }
+    // What looks like a path is one, so that a missing file is not taken for a bad name.
+    if path.exists() || name.contains('/') || path.extension().is_some_and(|end| end == "jsonl") {
+        return Ok(path.to_owned());
+    }
+    Ok(context.existing_session(name)?.timeline_file())
+}

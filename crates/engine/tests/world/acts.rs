@@ -1,0 +1,105 @@
+//! What can happen in a session, at random.
+
+#![allow(unreachable_pub, reason = "used by the test crates that include it")]
+
+use overtone_engine::{StartSource, Trigger};
+use overtone_registry::Agent;
+use proptest::prelude::*;
+
+use crate::world::{World, verdict};
+
+/// Something that can happen in a session.
+#[derive(Debug, Clone)]
+pub enum Act {
+    Delegate(Agent),
+    Start(Agent, u8),
+    Report(Agent, u8, &'static str),
+    Returned(Agent, u8, bool),
+    LaunchFailed(u8),
+    Prompt(&'static str),
+    Stop(Option<bool>),
+    Session(StartSource),
+    End,
+    Compact,
+    Resume,
+}
+
+fn agents() -> impl Strategy<Value = Agent> {
+    prop::sample::select(Agent::ALL.to_vec())
+}
+
+pub fn acts() -> impl Strategy<Value = Act> {
+    let words =
+        prop::sample::select(vec!["PASS", "PASS", "PASS", "FAIL", "REJECT", "ISSUES", "MAYBE", "API"]);
+    prop_oneof![
+        6 => agents().prop_map(Act::Delegate),
+        2 => (agents(), 0..4u8).prop_map(|(agent, id)| Act::Start(agent, id)),
+        6 => (agents(), 0..40u8, words).prop_map(|(agent, id, word)| Act::Report(agent, id, word)),
+        2 => (agents(), 0..20u8, any::<bool>()).prop_map(|(agent, id, done)| Act::Returned(agent, id, done)),
+        1 => (0..20u8).prop_map(Act::LaunchFailed),
+        1 => prop::sample::select(vec!["go on", "<task-notification>", "/ot:stop", "[workflow:quick]"]).prop_map(Act::Prompt),
+        3 => prop::option::of(any::<bool>()).prop_map(Act::Stop),
+        1 => prop::sample::select(vec![StartSource::Startup, StartSource::Resume, StartSource::Compact]).prop_map(Act::Session),
+        1 => Just(Act::End),
+        1 => Just(Act::Compact),
+        1 => Just(Act::Resume),
+    ]
+}
+
+pub fn perform(world: &mut World, act: &Act) {
+    let wire = |agent: &Agent| format!("ot:{}", agent.name());
+    match act {
+        Act::Delegate(agent) => {
+            let kind = wire(agent);
+            let call = format!("call-{}", world.facts.now.0 / 1000 % 20);
+            world.fire(&Trigger::Delegating {
+                subagent_type: &kind,
+                description: "",
+                prompt: "p",
+                tool_use_id: Some(&call),
+            });
+        }
+        Act::Start(agent, id) => {
+            world.fire(&Trigger::AgentStarted { agent_type: &wire(agent), agent_id: &format!("a{id}") });
+        }
+        Act::Report(agent, id, said) => {
+            let message = if *said == "API" { "API Error: 500".to_owned() } else { verdict(said) };
+            world.report_as(agent.name(), &format!("a{id}"), &message);
+        }
+        Act::Returned(agent, id, finished) => {
+            world.fire(&Trigger::AgentReturned {
+                tool_use_id: Some(&format!("call-{id}")),
+                agent_id: None,
+                subagent_type: &wire(agent),
+                finished: *finished,
+                content: "10 failed",
+            });
+        }
+        Act::LaunchFailed(id) => {
+            let call = format!("call-{id}");
+            let trigger = Trigger::ToolFailed {
+                tool: "Agent",
+                error: "x",
+                command: "",
+                interrupted: false,
+                tool_use_id: Some(&call),
+            };
+            world.fire(&trigger);
+        }
+        Act::Prompt(prompt) => drop(world.fire(&Trigger::Prompted { prompt })),
+        Act::Stop(background) => drop(world.fire(&Trigger::Stopping { background: *background })),
+        Act::Session(source) => drop(world.start(*source)),
+        Act::End => drop(world.fire(&Trigger::SessionEnded { reason: "clear" })),
+        Act::Compact => drop(world.fire(&Trigger::Compacting { trigger: "auto" })),
+        Act::Resume => resume(world),
+    }
+}
+
+fn resume(world: &mut World) {
+    world.effects.clear();
+    let resumed =
+        overtone_engine::commands::resume(&world.snapshot, &world.facts.settings, "user", world.facts.now);
+    if let Ok(outcome) = resumed {
+        world.apply(outcome.effects);
+    }
+}

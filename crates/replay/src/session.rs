@@ -1,0 +1,253 @@
+//! A session in memory: causes go in, the engine decides, records come out.
+
+use overtone_engine::commands::{self, Start};
+use overtone_engine::flow::{Step, next_step};
+use overtone_engine::settings::Settings;
+use overtone_engine::state::{ActiveAgent, Millis, WorkflowState};
+use overtone_engine::suggestion::SinceCompact;
+use overtone_engine::{Effect, Facts, Feature, Outcome, Record, Snapshot, StartSource, Trigger, decide};
+use overtone_registry::PLUGIN_PREFIX;
+
+use crate::cause::{Cause, Report, Stop, Which};
+
+/// More agents at once than any client runs: what a line costs must not grow with the file.
+pub(crate) const MOST_AGENTS: usize = 256;
+
+/// A feature lists no more tasks than this.
+const MOST_TASKS: usize = 100_000;
+
+/// The name of a feature that the timeline does not name.
+const SOME_FEATURE: &str = "feature";
+
+/// The call of agents that are lost together.
+const TOGETHER: &str = "together";
+
+#[derive(Debug, Default)]
+pub(crate) struct Session {
+    pub(crate) snapshot: Snapshot,
+    /// How many stages were completed at the last compaction.
+    compacted_at: Option<u32>,
+    now: Millis,
+    /// An earlier version did not say which agent it was, so which names are free is not known for certain.
+    pub(crate) is_guessed: bool,
+}
+
+impl Session {
+    /// What the engine writes down.
+    pub(crate) fn perform(&mut self, cause: &Cause, settings: Settings) -> Vec<Record> {
+        self.now.0 += 1;
+        let facts = Facts { now: self.now, settings, ..Facts::default() };
+        match cause {
+            Cause::Init { workflow, feature, feature_is_new } => {
+                let start = Start {
+                    session_id: "",
+                    workflow: *workflow,
+                    feature: feature.as_deref(),
+                    feature_is_new: *feature_is_new,
+                    force: true,
+                    now: self.now,
+                };
+                self.command(commands::init(&self.snapshot, &start))
+            }
+            Cause::StopLoop { by } => self.command(commands::stop(&self.snapshot, by, self.now)),
+            Cause::ResumeLoop { by } => self.resume(by, &facts),
+            Cause::Start(source) => self.fire(&Trigger::SessionStarted { source: *source }, &facts),
+            Cause::End { reason } => self.fire(&Trigger::SessionEnded { reason }, &facts),
+            Cause::Compact { trigger } => self.fire(&Trigger::Compacting { trigger }, &facts),
+            Cause::Delegate(agent) => self.delegate(&wire(agent.name()), &facts),
+            Cause::Report(report) => self.report(report, facts),
+            Cause::Lost(which) => self.lost(which, &facts),
+            Cause::ToolFailed { tool, slots } => self.tool_failed(tool, slots.as_deref(), &facts),
+            Cause::Stop(stop) => self.stop(stop, facts),
+            Cause::Given | Cause::Nothing => Vec::new(),
+        }
+    }
+
+    fn fire(&mut self, trigger: &Trigger, facts: &Facts) -> Vec<Record> {
+        let outcome = decide(&self.snapshot, trigger, facts);
+        self.apply(outcome)
+    }
+
+    fn command<R>(&mut self, outcome: Result<Outcome, R>) -> Vec<Record> {
+        outcome.map(|outcome| self.apply(outcome)).unwrap_or_default()
+    }
+
+    fn apply(&mut self, outcome: Outcome) -> Vec<Record> {
+        let mut records = Vec::new();
+        for effect in outcome.effects {
+            match effect {
+                Effect::PutWorkflow(workflow) => self.snapshot.workflow = Some(workflow),
+                Effect::PutLoop(looping) => self.snapshot.looping = Some(looping),
+                Effect::Emit(record) => records.push(record),
+                Effect::CountCompaction { completed_stages, .. } => {
+                    self.compacted_at = completed_stages.or(self.compacted_at);
+                }
+                _ => {}
+            }
+        }
+        records
+    }
+
+    fn workflow_mut(&mut self) -> Option<&mut WorkflowState> {
+        self.snapshot.workflow.as_mut()
+    }
+
+    fn active_mut(&mut self, slot: &str) -> Option<&mut ActiveAgent> {
+        self.workflow_mut()?.active_agents.iter_mut().find(|agent| agent.slot == slot)
+    }
+
+    /// Every agent gets its slot as the name of its call and of itself, by which it is told from its twins.
+    fn delegate(&mut self, subagent_type: &str, facts: &Facts) -> Vec<Record> {
+        let active = self.snapshot.workflow.as_ref().map_or(0, |workflow| workflow.active_agents.len());
+        if active >= MOST_AGENTS {
+            return Vec::new();
+        }
+        let trigger = Trigger::Delegating { subagent_type, description: "", prompt: "", tool_use_id: None };
+        let records = self.fire(&trigger, facts);
+        let agents = self.workflow_mut().map(|workflow| workflow.active_agents.as_mut_slice());
+        if let Some(agent) = agents.unwrap_or_default().last_mut().filter(|agent| agent.tool_use_id.is_none())
+        {
+            agent.tool_use_id = Some(agent.slot.clone());
+            agent.agent_id = Some(format!("@{}", agent.slot));
+        }
+        records
+    }
+
+    /// The slot of the agent, if it is one that is waited for.
+    fn slot(&mut self, which: &Which) -> Option<String> {
+        match which {
+            Which::Slot(slot) => self.active_mut(slot).map(|agent| agent.slot.clone()),
+            Which::Unrecorded => None,
+            Which::Unsaid { agent, stage } => {
+                self.is_guessed = true;
+                let agents = &self.snapshot.workflow.as_ref()?.active_agents;
+                let mut own = agents.iter().filter(|other| other.agent() == Some(*agent));
+                let at_stage = own.clone().find(|other| other.stage == *stage);
+                at_stage.or_else(|| own.next()).map(|agent| agent.slot.clone())
+            }
+        }
+    }
+
+    fn report(&mut self, report: &Report, mut facts: Facts) -> Vec<Record> {
+        if let Some(bytes) = report.suggested_at {
+            self.suggest(bytes, &mut facts);
+        }
+        let agent_type = wire(report.agent.name());
+        let id = report.agent_id.as_deref();
+        let Some(slot) = self.slot(&report.which) else {
+            let agent_id = id.unwrap_or_default();
+            let message = &report.message;
+            return self.fire(&Trigger::AgentStopped { agent_type: &agent_type, agent_id, message }, &facts);
+        };
+        let is_known = self
+            .snapshot
+            .workflow
+            .as_ref()
+            .zip(id)
+            .is_some_and(|(workflow, id)| workflow.finished_agents.iter().any(|seen| seen == id));
+        if let Some(agent) = self.active_mut(&slot) {
+            agent.agent_id = id.map(str::to_owned);
+        }
+        let trigger = Trigger::AgentReturned {
+            tool_use_id: Some(&slot),
+            // Who is written down although the name has been heard before has come back without one.
+            agent_id: id.filter(|_| !is_known),
+            subagent_type: &agent_type,
+            finished: true,
+            content: &report.message,
+        };
+        self.fire(&trigger, &facts)
+    }
+
+    /// The transcript was as large as the line says; whether it was time for a compaction is for the engine to say.
+    fn suggest(&self, bytes: u64, facts: &mut Facts) {
+        facts.settings.compact_threshold_bytes = 0;
+        facts.transcript_bytes = Some(bytes);
+        facts.context_percent = Some(100);
+        let completed = self.snapshot.workflow.as_ref().and_then(|workflow| workflow.completed_stages);
+        facts.since_compact =
+            completed.map_or(SinceCompact::Unknown, |now| SinceCompact::counted(now, self.compacted_at));
+    }
+
+    fn lost(&mut self, which: &Which, facts: &Facts) -> Vec<Record> {
+        let Some(slot) = self.slot(which) else { return Vec::new() };
+        let prompt = format!(
+            "<task-notification><tool-use-id>{slot}</tool-use-id><status>killed</status></task-notification>"
+        );
+        self.fire(&Trigger::Prompted { prompt: &prompt }, facts)
+    }
+
+    fn tool_failed(&mut self, tool: &str, slots: Option<&[String]>, facts: &Facts) -> Vec<Record> {
+        if matches!(tool, "Task" | "Agent") {
+            self.gather(slots);
+        }
+        let trigger = Trigger::ToolFailed {
+            tool,
+            error: "",
+            command: "",
+            interrupted: false,
+            tool_use_id: Some(TOGETHER),
+        };
+        self.fire(&trigger, facts)
+    }
+
+    /// Gives one call to the agents whose launch failed. Earlier versions do not say which; it will have been the
+    /// last one.
+    fn gather(&mut self, slots: Option<&[String]>) {
+        let Some(workflow) = &mut self.snapshot.workflow else { return };
+        let last = workflow.active_agents.last().map(|agent| agent.slot.clone());
+        self.is_guessed |= slots.is_none() && last.is_some();
+        let is_meant =
+            |slot: &String| slots.map_or(last.as_ref() == Some(slot), |slots| slots.contains(slot));
+        for agent in workflow.active_agents.iter_mut().filter(|agent| is_meant(&agent.slot)) {
+            agent.tool_use_id = Some(TOGETHER.to_owned());
+        }
+    }
+
+    /// In earlier versions, a loop that ran into its last round stopped without a word.
+    fn resume(&mut self, by: &str, facts: &Facts) -> Vec<Record> {
+        let looping = self.snapshot.looping.as_ref();
+        if looping.is_some_and(|l| !l.stopped && l.iterations >= facts.settings.max_iterations) {
+            self.fire(&Trigger::Stopping { background: Some(false) }, facts);
+        }
+        self.command(commands::resume(&self.snapshot, &facts.settings, by, self.now))
+    }
+
+    fn stop(&mut self, stop: &Stop, mut facts: Facts) -> Vec<Record> {
+        if stop.is_fresh {
+            self.fire(&Trigger::Prompted { prompt: "" }, &facts);
+        }
+        if let Some(tasks) = self.open_tasks(stop, &facts.settings) {
+            facts.feature = Some(self.feature(tasks, &facts));
+        }
+        let background = stop.client_knows.then_some(false);
+        self.fire(&Trigger::Stopping { background }, &facts)
+    }
+
+    /// An earlier version does not say how many there were; without any, the work would have been done.
+    fn open_tasks(&self, stop: &Stop, settings: &Settings) -> Option<usize> {
+        let workflow = self.snapshot.workflow.as_ref()?;
+        let unsaid = || {
+            let is_done = stop.goes_on && next_step(workflow, settings) == Step::Done;
+            (is_done && workflow.feature_name.is_some()).then_some(1)
+        };
+        stop.tasks.map(|tasks| usize::try_from(tasks).unwrap_or(MOST_TASKS)).or_else(unsaid)
+    }
+
+    /// The workflow's feature; a starting session may have given it one without a word.
+    fn feature(&mut self, tasks: usize, facts: &Facts) -> Feature {
+        let own = self.snapshot.workflow.as_ref().and_then(|workflow| workflow.feature_name.clone());
+        let name = own.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| SOME_FEATURE.to_owned());
+        let pending = vec![String::new(); tasks.min(MOST_TASKS)];
+        let feature = Feature { name, checked: 0, total: pending.len(), pending };
+        if own.as_deref() != Some(&feature.name) {
+            let facts = Facts { feature: Some(feature.clone()), ..facts.clone() };
+            self.fire(&Trigger::SessionStarted { source: StartSource::Compact }, &facts);
+        }
+        feature
+    }
+}
+
+fn wire(agent: &str) -> String {
+    format!("{PLUGIN_PREFIX}{agent}")
+}

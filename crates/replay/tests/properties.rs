@@ -1,0 +1,222 @@
+//! Whatever happens in whatever order: the replay of what was written down has no difference, and so has the replay
+//! of its redacted copy.
+
+#![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
+
+#[path = "../../engine/tests/world/acts.rs"]
+mod acts;
+#[path = "../../engine/tests/world/mod.rs"]
+mod world;
+
+use acts::{Act, acts, perform};
+use overtone_engine::commands::{self, Start};
+use overtone_engine::flow::{Step, next_step};
+use overtone_engine::settings::Settings;
+use overtone_engine::state::WorkflowState;
+use overtone_engine::suggestion::SinceCompact;
+use overtone_engine::{Effect, Trigger};
+use overtone_registry::{Agent, Workflow};
+use overtone_replay::{Difference, Replay, mismatches, parse, redact};
+use overtone_store::timeline;
+use proptest::prelude::*;
+use world::{World, verdict};
+
+/// What the shared acts do not have: a session that goes somewhere, with people, features and limits.
+#[derive(Debug, Clone)]
+enum Deed {
+    Act(Act),
+    /// The next step is carried out by whom it names.
+    Advised(&'static str),
+    Delegated,
+    Init(Workflow, bool),
+    Graded(u8),
+    StopLoop,
+    Notified(Agent, bool),
+    Limits(u32, u32, u32),
+    Tasks(usize),
+    Large(bool),
+}
+
+fn deeds() -> impl Strategy<Value = Deed> {
+    let said = prop::sample::select(vec!["PASS", "PASS", "PASS", "FAIL", "REJECT", "ISSUES", "API", ""]);
+    prop_oneof![
+        8 => acts().prop_map(Deed::Act),
+        8 => said.prop_map(Deed::Advised),
+        3 => Just(Deed::Delegated),
+        1 => (prop::sample::select(Workflow::ALL.to_vec()), any::<bool>()).prop_map(|(w, f)| Deed::Init(w, f)),
+        1 => any::<u8>().prop_map(Deed::Graded),
+        1 => Just(Deed::StopLoop),
+        1 => (prop::sample::select(Agent::ALL.to_vec()), any::<bool>()).prop_map(|(a, d)| Deed::Notified(a, d)),
+        1 => (1..4u32, 1..4u32, 1..6u32).prop_map(|(f, r, i)| Deed::Limits(f, r, i)),
+        1 => (0..3usize).prop_map(Deed::Tasks),
+        1 => any::<bool>().prop_map(Deed::Large),
+    ]
+}
+
+fn advised(world: &World) -> Vec<Agent> {
+    match next_step(world.workflow(), &world.facts.settings) {
+        Step::Delegate(keys) | Step::Wait(keys) => keys.iter().map(|key| key.stage.agent()).collect(),
+        Step::Repair(_) => vec![Agent::Debugger, Agent::Developer],
+        Step::Rework(_) => vec![Agent::Developer],
+        Step::Again(key) => vec![key.stage.agent()],
+        Step::Done | Step::Report(_) | Step::AskPerson(_) => Vec::new(),
+    }
+}
+
+fn delegate(world: &mut World, agent: Agent) {
+    perform(world, &Act::Delegate(agent));
+}
+
+fn report(world: &mut World, agent: Agent, message: &str) {
+    before_report(world);
+    world.report(agent.name(), message);
+}
+
+/// As the driver does: how long ago the last compaction was follows from the session's own counts.
+fn before_report(world: &mut World) {
+    let completed = world.workflow().completed_stages.unwrap();
+    let compacted = world.compacted_at;
+    world.facts.since_compact = SinceCompact::counted(completed, compacted);
+}
+
+fn init(world: &mut World, workflow: Workflow, with_feature: bool) {
+    let start = Start {
+        session_id: "s",
+        workflow,
+        feature: with_feature.then_some("f"),
+        feature_is_new: with_feature,
+        force: true,
+        now: world.facts.now,
+    };
+    let outcome = commands::init(&world.snapshot, &start).unwrap();
+    world.apply(outcome.effects);
+}
+
+fn carry_out(world: &mut World, deed: &Deed) {
+    match deed {
+        Deed::Act(act) => {
+            before_report(world);
+            perform(world, act);
+        }
+        Deed::Advised(said) => {
+            for agent in advised(world) {
+                let message = match *said {
+                    "API" => "API Error: 500 /home/me".to_owned(),
+                    "" => String::new(),
+                    said => verdict(said),
+                };
+                delegate(world, agent);
+                report(world, agent, &message);
+            }
+        }
+        Deed::Delegated => advised(world).into_iter().for_each(|agent| delegate(world, agent)),
+        Deed::Init(workflow, with_feature) => init(world, *workflow, *with_feature),
+        Deed::Graded(score) => {
+            let grade = format!("<!-- GRADE: {{\"score\":{score}}} -->");
+            report(world, Agent::Grader, &grade);
+        }
+        Deed::StopLoop => {
+            if let Ok(outcome) = commands::stop(&world.snapshot, "somebody", world.facts.now) {
+                world.apply(outcome.effects);
+            }
+        }
+        Deed::Notified(agent, is_done) => notify(world, *agent, *is_done),
+        Deed::Limits(max_failures, max_rejections, max_iterations) => {
+            world.facts.settings = Settings {
+                max_failures: *max_failures,
+                max_rejections: *max_rejections,
+                max_iterations: *max_iterations,
+                ..Settings::default()
+            };
+        }
+        Deed::Tasks(count) => world.set_tasks(&["a", "b", "c"][..*count]),
+        Deed::Large(is_large) => world.facts.transcript_bytes = is_large.then_some(6_000_000),
+    }
+}
+
+/// The client says that a background agent has ended.
+fn notify(world: &mut World, agent: Agent, is_done: bool) {
+    let active = world.workflow().active_agents.iter().find(|active| active.agent() == Some(agent));
+    let Some(call) = active.and_then(|active| active.tool_use_id.clone()) else { return };
+    let status = if is_done { "completed" } else { "killed" };
+    let prompt = format!(
+        "<task-notification><tool-use-id>{call}</tool-use-id><status>{status}</status><result>ok</result>"
+    );
+    before_report(world);
+    world.fire(&Trigger::Prompted { prompt: &prompt });
+}
+
+fn recorded(world: &World) -> Vec<String> {
+    world.records.iter().map(|(at, record)| timeline::line(record, *at)).collect()
+}
+
+fn differences(lines: &[String]) -> (Vec<Difference>, Option<WorkflowState>) {
+    let numbered = (1..).zip(lines).filter_map(|(number, line)| parse(number, line.as_bytes()));
+    let mut replay = Replay::new(numbered, None);
+    let found = replay.by_ref().collect();
+    (found, replay.state().workflow.clone())
+}
+
+fn session(workflow: Workflow, with_feature: bool, deeds: &[Deed]) -> World {
+    let mut world = World::empty();
+    init(&mut world, workflow, with_feature);
+    for deed in deeds {
+        carry_out(&mut world, deed);
+    }
+    world
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_recorded_session_replays_without_a_difference(
+        workflow in prop::sample::select(Workflow::ALL.to_vec()),
+        with_feature in any::<bool>(),
+        deeds in prop::collection::vec(deeds(), 1..80),
+    ) {
+        let world = session(workflow, with_feature, &deeds);
+        let lines = recorded(&world);
+        let (found, state) = differences(&lines);
+        prop_assert!(found.is_empty(), "{:#?}\n{}", found[0], lines.join("\n"));
+        prop_assert_eq!(mismatches(&state.unwrap(), world.workflow()), []);
+        let copy: Vec<_> = lines.iter().map(|line| redact(line.as_bytes())).collect();
+        prop_assert!(!copy.join("\n").contains("/home/me"));
+        let (found, state) = differences(&copy);
+        prop_assert!(found.is_empty(), "{:#?}\n{}", found[0], copy.join("\n"));
+        prop_assert_eq!(mismatches(&state.unwrap(), world.workflow()), []);
+    }
+
+    /// Whatever the file has become, the replay ends, and the redacted copy has its differences at the same lines.
+    #[test]
+    fn a_damaged_timeline_is_replayed_to_its_end(
+        workflow in prop::sample::select(Workflow::ALL.to_vec()),
+        deeds in prop::collection::vec(deeds(), 1..40),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), 0..6u8), 1..6),
+    ) {
+        let mut lines = recorded(&session(workflow, false, &deeds));
+        for (place, kind) in &damage {
+            let at = place.index(lines.len());
+            match kind {
+                0 => lines[at].truncate(20),
+                1 => lines[at] = "foreign".into(),
+                2 => lines[at] = r#"{"type":"future:thing"}"#.into(),
+                3 => { let line = lines[at].clone(); lines.push(line); }
+                4 => lines.reverse(),
+                _ => lines[at] = lines[at].replace("pass", "fail").replace("DEV", "TEST"),
+            }
+        }
+        let places = |lines: &[String]| differences(lines).0.iter().map(|d| d.line).collect::<Vec<_>>();
+        let copy: Vec<_> = lines.iter().map(|line| redact(line.as_bytes())).collect();
+        prop_assert_eq!(places(&lines), places(&copy));
+    }
+}
+
+#[test]
+fn the_world_counts_compactions_as_the_session_does() {
+    let mut world = World::new(Workflow::Quick);
+    world.pass(&["developer"]);
+    perform(&mut world, &Act::Compact);
+    assert!(world.effects.iter().any(|effect| matches!(effect, Effect::CountCompaction { .. })));
+    assert_eq!(world.compacted_at, Some(1));
+}
