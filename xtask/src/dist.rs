@@ -27,6 +27,14 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
+/// The program that was asked for, or the one that is built here.
+pub(crate) fn chosen(binary: Option<&Path>) -> Result<PathBuf> {
+    match binary {
+        Some(path) => fs::canonicalize(path).map_err(|e| Error::io("cannot find program", path, &e)),
+        None => Ok(build()?.path),
+    }
+}
+
 /// Builds the binary without a word on stdout, which may belong to another command's figures.
 pub(crate) fn build() -> Result<Built> {
     let target = choose_target()?;
@@ -43,7 +51,7 @@ pub(crate) fn build() -> Result<Built> {
 }
 
 /// musl when it can be had, else glibc: slightly larger and slower to start, but always installed.
-fn choose_target() -> Result<String> {
+pub(crate) fn choose_target() -> Result<String> {
     let architecture = std::env::consts::ARCH;
     let musl = format!("{architecture}-unknown-linux-musl");
     if has_target(&musl) || add_target(&musl) {
@@ -94,7 +102,7 @@ fn c_compiler(target: &str) -> [(String, &'static str); 2] {
 
 /// Not position-independent: a static-pie program relocates itself at every start, which was measured at 25 µs
 /// of 520 µs for `on-submit` (the glibc build of the same takes 730 µs).
-fn flags() -> [&'static str; 2] {
+pub(crate) fn flags() -> [&'static str; 2] {
     ["-Ctarget-feature=+crt-static", "-Crelocation-model=static"]
 }
 

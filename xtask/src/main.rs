@@ -4,13 +4,22 @@ mod bench;
 mod browser;
 mod ci;
 mod codegen;
+mod crowd;
 mod dist;
 mod e2e;
 mod elf;
 mod error;
+mod faults;
+mod figures;
+mod fuzz;
+mod kills;
 mod layers;
 mod load;
+mod normal;
+mod random;
+mod sandbox;
 mod shell;
+mod soak;
 mod tools;
 mod tree;
 
@@ -50,16 +59,44 @@ enum Task {
     /// For musl when rustup has or gets that target, else for glibc with a static C runtime: a dynamic loader
     /// would double the time that a hook takes to start.
     Dist,
-    /// Measure every hook against /bin/true: time, instructions, memory, growth with the session's length
+    /// Measure every hook, the status line and ccc: time, instructions, system calls, memory, growth
     ///
-    /// Builds the dist binary first. The bars are a table in xtask/src/bench/budgets.rs. Instructions, growth in
-    /// instructions, memory and behaviour decide the exit code; wall time depends on the machine's load and
-    /// decides only with --strict.
+    /// Builds the dist binary first, and compares it in the same run with /bin/true, with a program that does nothing
+    /// and with hooks for jq, Python and Node that do the same. The sessions go up to 1,000,000 events and a transcript
+    /// of 200 MB. A full run writes docs/benchmarks. The bars are a table in xtask/src/bench/budgets.rs: counts always
+    /// decide the exit code; wall time depends on the machine's load and decides only with --strict.
     Bench(bench::Options),
     /// Put the dashboard under load and hold it against its bars
     ///
     /// 1,000 sessions with 1,000,000 events on disk; 200 listeners while 500 events arrive every second.
     Load(load::Options),
+    /// Let many processes work on one session, and on many sessions at once
+    ///
+    /// 64 processes with 200 starts each: hooks of all kinds, status lines and commands on one session, every update
+    /// with a mark that must be there exactly once; 200 sessions at once that must come out as one alone does; locks
+    /// whose holder was killed or stopped. Prints how long the session's lock was waited for, which decides the exit
+    /// code only with --strict: it depends on the machine's load.
+    Crowd(crowd::Options),
+    /// Kill processes at random instants and look at what they leave behind
+    ///
+    /// At least 2,000 hooks, commands and calls of ccc, each with SIGKILL at some instant between its start and its
+    /// end. Afterwards every file must be as it was before or as it would have become, the person's own settings
+    /// untouched, left-overs few, and the next run of the same command a success.
+    Kills(kills::Options),
+    /// Let the machine fail, one system call at a time, and see what is lost
+    ///
+    /// Runs every hook, the status line, `ccc` and every command that writes under strace (Debian's, installed when it
+    /// is missing), and makes each call on files fail once with each error that it can have: hooks answer all the same,
+    /// commands say what went wrong, and every file is the old or the new one. Then come a clock that goes backwards,
+    /// files of other versions, a session that is deleted meanwhile, a home without the right to write, a full disk and
+    /// a file system without locks. Builds the dist binary first.
+    Faults(faults::Options),
+    /// Play whole workflows through the hooks, with accidents, and hold every event against the promises
+    ///
+    /// 500 workflows of all types: failures, compactions, interruptions, killed hooks, background agents, several
+    /// sessions in one project. The promises are a table in xtask/src/soak/checks.rs. When one breaks, the message
+    /// has the seed, the event and a command that plays it again; the folder is kept.
+    Soak(soak::Options),
     /// Run the end-to-end tests: the real Claude Code clients against a scripted API on loopback
     ///
     /// Fetches the versions of crates/testkit/clients.txt with npm when they are missing, builds the dev binary and
@@ -70,6 +107,12 @@ enum Task {
     /// Installs Chromium (Debian) and the pinned npm packages of tests/browser when they are missing, builds the
     /// dev binary and runs tests/browser against servers of it.
     Browser(browser::Options),
+    /// Feed the readers of foreign input with what nobody expects (libFuzzer)
+    ///
+    /// Eight targets in fuzz/: payloads, verdicts, tasks.md, front matter, ccc.json, settings, the reviewer's stream
+    /// and query strings. Two minutes for all of them; a long run: `cargo xtask fuzz wire --seconds 3600`. What is
+    /// found stays below the target folder; --keep puts the best of it into fuzz/seeds.
+    Fuzz(fuzz::Options),
 }
 
 fn main() -> ExitCode {
@@ -81,8 +124,13 @@ fn main() -> ExitCode {
         Task::Dist => dist::run(),
         Task::Bench(options) => bench::run(&options),
         Task::Load(options) => load::run(&options),
+        Task::Crowd(options) => crowd::run(&options),
+        Task::Kills(options) => kills::run(&options),
+        Task::Faults(options) => faults::run(&options),
+        Task::Soak(options) => soak::run(&options),
         Task::E2e(options) => e2e::run(&options),
         Task::Browser(options) => browser::run(&options),
+        Task::Fuzz(options) => fuzz::run(&options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -36,6 +36,12 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
+/// Builds the development binary, as the tests have it, and tells where it is.
+pub(crate) fn dev_binary() -> Result<PathBuf> {
+    run(cargo().args(["build", "--quiet", "--package", "overtone"]))?;
+    Ok(target_dir()?.join("debug/overtone"))
+}
+
 /// Runs a command with its output on the terminal; anything but success is an error.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command.status().map_err(|e| cannot_start(command, &e))?;

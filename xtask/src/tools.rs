@@ -38,18 +38,23 @@ pub(crate) fn component(name: &str, subcommand: &str) -> Result<()> {
 
 /// A program of a Debian package of the same name.
 pub(crate) fn debian_package(name: &str) -> Result<()> {
-    if shell::probe(Command::new(name).arg("--version")) {
+    debian_program(name, name)
+}
+
+/// A program of a Debian package.
+pub(crate) fn debian_program(program: &str, package: &str) -> Result<()> {
+    if shell::probe(Command::new(program).arg("--version")) {
         return Ok(());
     }
-    eprintln!("installing the Debian package {name}");
-    let hint = format!("install it by hand: apt-get install {name}");
+    eprintln!("installing the Debian package {package}");
+    let hint = format!("install it by hand: apt-get install {package}");
     apt_get(&["update", "--quiet"])
-        .and_then(|()| apt_get(&["install", "--yes", "--quiet", "--no-install-recommends", name]))
+        .and_then(|()| apt_get(&["install", "--yes", "--quiet", "--no-install-recommends", package]))
         .map_err(|e| e.hint(hint.clone()))?;
-    if shell::probe(Command::new(name).arg("--version")) {
+    if shell::probe(Command::new(program).arg("--version")) {
         return Ok(());
     }
-    Err(Error::new(format!("{name} does not run after its installation")).hint(hint))
+    Err(Error::new(format!("{program} does not run after its installation")).hint(hint))
 }
 
 /// As root directly, else through sudo, which must not ask for a password: nobody may be there to answer.

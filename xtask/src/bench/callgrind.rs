@@ -2,19 +2,19 @@
 
 use std::process::Stdio;
 
-use super::subject::{Subject, Subjects};
+use super::role::{Baseline, Role};
+use super::subject::Subject;
+use super::subjects::Subjects;
 use crate::error::{Error, Result};
 
 const WRAPPER: [&str; 3] = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"];
 
-/// Instructions of each hook; none for the baseline, most of which is the dynamic loader.
+/// Instructions of each program; none for those that are mostly a dynamic loader or an interpreter.
 pub(crate) fn measure(subjects: &mut Subjects) -> Result<Vec<Option<u64>>> {
-    (0..subjects.len())
-        .map(|index| {
-            let (subject, _) = subjects.prepare(index)?;
-            subject.role.class().map(|_| count(subject)).transpose()
-        })
-        .collect()
+    subjects.each(|subject| match subject.role {
+        Role::Baseline(Baseline::True) | Role::Rival(_) => Ok(None),
+        _ => count(subject).map(Some),
+    })
 }
 
 fn count(subject: &Subject) -> Result<u64> {

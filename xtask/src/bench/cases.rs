@@ -1,65 +1,43 @@
-//! What is measured: every hook with a typical payload, in sessions of different length.
+//! What is measured of the program itself: every hook and the status line, each with a typical payload.
 
 use overtone_registry::Hook;
 use serde_json::Value;
 
 use super::fixture::{Phase, Place};
 use super::payload;
+use super::state::{Class, State};
 
-/// How much has happened in the session before the hook starts.
+/// What of the program is started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
-    /// No workflow: what everyone pays who has the plugin and does not use it.
-    None,
-    /// A workflow with a handful of events.
-    Empty,
-    /// The same workflow after a very long session. A hook must not notice.
-    Huge,
+pub(crate) enum Entry {
+    Hook(Hook),
+    Statusline,
+    /// The rows of the client's list of agents.
+    AgentRows,
 }
 
-impl State {
-    pub(crate) const ALL: [Self; 3] = [Self::None, Self::Empty, Self::Huge];
-
+impl Entry {
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            Self::None => "none",
-            Self::Empty => "empty",
-            Self::Huge => "huge",
+            Self::Hook(hook) => hook.name(),
+            Self::Statusline => "statusline",
+            Self::AgentRows => "subagent-statusline",
+        }
+    }
+
+    pub(crate) fn arguments(self) -> Vec<&'static str> {
+        match self {
+            Self::Hook(hook) => vec!["hook", hook.name()],
+            Self::Statusline | Self::AgentRows => vec![self.name()],
         }
     }
 }
 
-/// What a call may cost. Hooks that only read run far more often than those that leave something on disk, so their bar
-/// is lower.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Class {
-    Reading,
-    Writing,
-    /// A hook of `ccc` that has nothing to do.
-    Idle,
-    /// A switch of `ccc` and the start of the client.
-    Switching,
-    /// The same, waiting for the disk. It has no bar: the machine's disk decides.
-    Synced,
-}
-
-impl Class {
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Reading => "reading",
-            Self::Writing => "writing",
-            Self::Idle => "idle",
-            Self::Switching => "switching",
-            Self::Synced => "no bar",
-        }
-    }
-}
-
-/// One call of a hook.
+/// One call.
 #[derive(Debug)]
 pub(crate) struct Case {
-    pub hook: Hook,
-    /// Tells two cases of one hook apart.
+    pub entry: Entry,
+    /// Tells two cases of one entry apart.
     pub variant: &'static str,
     pub phase: Phase,
     without_workflow: Class,
@@ -70,23 +48,21 @@ pub(crate) struct Case {
 impl Case {
     pub(crate) fn name(&self) -> String {
         match self.variant {
-            "" => self.hook.name().to_owned(),
-            variant => format!("{} ({variant})", self.hook.name()),
+            "" => self.entry.name().to_owned(),
+            variant => format!("{} ({variant})", self.entry.name()),
         }
     }
 
     pub(crate) const fn class(&self, state: State) -> Class {
-        match state {
-            State::None => self.without_workflow,
-            State::Empty | State::Huge => self.with_workflow,
-        }
+        if state.has_workflow() { self.with_workflow } else { self.without_workflow }
     }
 }
 
-pub(crate) const CASES: [Case; 16] = [
+pub(crate) const CASES: [Case; 20] = [
     writing(Hook::OnStart, "", payload::session_start),
     reading(Hook::OnSubmit, "", payload::prompt),
     reading(Hook::PreTask, "foreign", payload::foreign_task),
+    REFUSED,
     workflow_writing(Hook::PreTask, "developer", Phase::Ready, payload::developer_task),
     workflow_writing(Hook::OnAgentStart, "", Phase::Active, payload::agent_start),
     workflow_writing(Hook::OnAgentStop, "", Phase::Active, payload::agent_stop),
@@ -100,7 +76,14 @@ pub(crate) const CASES: [Case; 16] = [
     writing(Hook::PreCompact, "", payload::compaction),
     workflow_writing(Hook::OnStop, "", Phase::Ready, payload::stop),
     writing(Hook::OnSessionEnd, "", payload::session_end),
+    shown(Entry::Statusline, "", Class::Reading, payload::statusline),
+    shown(Entry::Statusline, "new cost", Class::Writing, payload::statusline_with_new_cost),
+    shown(Entry::AgentRows, "", Class::Reading, payload::agent_rows),
 ];
+
+/// The case that other languages' hooks do too: it reads the workflow, decides, and writes nothing.
+pub(crate) const REFUSED: Case =
+    case(Hook::PreTask, "refused", Phase::Ready, (Class::Reading, Class::Reading), payload::reviewer_task);
 
 const fn reading(hook: Hook, variant: &'static str, payload: fn(&Place) -> Value) -> Case {
     case(hook, variant, Phase::Active, (Class::Reading, Class::Reading), payload)
@@ -120,6 +103,10 @@ const fn workflow_writing(
     case(hook, variant, phase, (Class::Reading, Class::Writing), payload)
 }
 
+const fn shown(entry: Entry, variant: &'static str, class: Class, payload: fn(&Place) -> Value) -> Case {
+    Case { entry, variant, phase: Phase::Active, without_workflow: class, with_workflow: class, payload }
+}
+
 const fn case(
     hook: Hook,
     variant: &'static str,
@@ -127,7 +114,7 @@ const fn case(
     (without_workflow, with_workflow): (Class, Class),
     payload: fn(&Place) -> Value,
 ) -> Case {
-    Case { hook, variant, phase, without_workflow, with_workflow, payload }
+    Case { entry: Entry::Hook(hook), variant, phase, without_workflow, with_workflow, payload }
 }
 
 #[cfg(test)]
@@ -137,7 +124,7 @@ mod tests {
     #[test]
     fn every_hook_is_measured_under_its_own_name() {
         for hook in Hook::ALL {
-            assert!(CASES.iter().any(|case| case.hook == hook), "{} is missing", hook.name());
+            assert!(CASES.iter().any(|case| case.entry == Entry::Hook(hook)), "{} is missing", hook.name());
         }
         for (index, case) in CASES.iter().enumerate() {
             let same = |other: &Case| other.name() == case.name();

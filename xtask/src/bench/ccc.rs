@@ -8,12 +8,11 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::cases::Class;
-use super::fixture::{Place, SESSION};
-use super::payload;
+use super::fixture::SESSION;
+use super::state::Class;
 use crate::error::{Error, Result};
 use crate::shell::write_file;
 
@@ -23,36 +22,24 @@ const MEMORY: &str = "/dev/shm";
 /// What the client of a switch is.
 const CLIENT: &str = "/bin/true";
 
-/// One call of `ccc`.
+/// Why the hook of `ccc` has nothing to do at a stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Call {
-    /// The hook of the reviewer's own session.
+pub(crate) enum Stop {
+    /// It is the reviewer's own session.
     Guard,
-    /// The hook where the environment says no.
+    /// The environment says no.
     OffHere,
-    /// The hook where `ccc.json` says no.
+    /// `ccc.json` says no.
     OffInConfig,
-    /// The hook of a session that was switched off.
+    /// The session was switched off.
     OffInSession,
-    /// From one provider to the other, with the home in memory or on disk.
-    Switch(Medium),
+    /// Overtone's loop goes on, so there is nothing to review yet.
+    LoopRuns,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Medium {
-    Memory,
-    Disk,
-}
-
-impl Call {
-    pub(crate) const ALL: [Self; 6] = [
-        Self::Guard,
-        Self::OffHere,
-        Self::OffInConfig,
-        Self::OffInSession,
-        Self::Switch(Medium::Memory),
-        Self::Switch(Medium::Disk),
-    ];
+impl Stop {
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Guard, Self::OffHere, Self::OffInConfig, Self::OffInSession, Self::LoopRuns];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -60,27 +47,7 @@ impl Call {
             Self::OffHere => "ccc hook (off here)",
             Self::OffInConfig => "ccc hook (off in ccc.json)",
             Self::OffInSession => "ccc hook (session off)",
-            Self::Switch(_) => "ccc switch, start",
-        }
-    }
-
-    pub(crate) const fn is_switch(self) -> bool {
-        matches!(self, Self::Switch(_))
-    }
-
-    pub(crate) const fn state(self) -> &'static str {
-        match self {
-            Self::Switch(Medium::Memory) => "memory",
-            Self::Switch(Medium::Disk) => "disk",
-            _ => "",
-        }
-    }
-
-    pub(crate) const fn class(self) -> Class {
-        match self {
-            Self::Switch(Medium::Memory) => Class::Switching,
-            Self::Switch(Medium::Disk) => Class::Synced,
-            _ => Class::Idle,
+            Self::LoopRuns => "ccc hook (loop runs)",
         }
     }
 
@@ -92,12 +59,35 @@ impl Call {
         }
     }
 
-    /// What is printed; a switch is known by what it changed.
     pub(crate) const fn answer(self) -> &'static str {
         match self {
             Self::Guard => r#"{"decision":"","":""}"#,
-            Self::Switch(_) => "",
             _ => "{}\n",
+        }
+    }
+}
+
+/// Where the home of a switch is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Medium {
+    Memory,
+    Disk,
+}
+
+impl Medium {
+    pub(crate) const ALL: [Self; 2] = [Self::Memory, Self::Disk];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Disk => "disk",
+        }
+    }
+
+    pub(crate) const fn class(self) -> Class {
+        match self {
+            Self::Memory => Class::Switching,
+            Self::Disk => Class::Synced,
         }
     }
 }
@@ -105,29 +95,33 @@ impl Call {
 /// `ccc`, a client, and a home for each call.
 #[derive(Debug)]
 pub(crate) struct Scene {
-    disk: PathBuf,
-    /// Gone with the measurement.
+    folder: PathBuf,
+    /// Gone with the measurement; `None` if this machine has no such file system.
     memory: Option<TempDir>,
 }
 
 impl Scene {
     pub(crate) fn create(binary: &Path, scratch: &Path) -> Result<Self> {
         let memory = tempfile::Builder::new().prefix("overtone-bench-").tempdir_in(MEMORY).ok();
-        let scene = Self { disk: scratch.join("ccc"), memory };
-        for call in Call::ALL {
-            if let Some(root) = scene.root(call) {
-                create_home(&root, call)?;
-            }
+        let scene = Self { folder: scratch.join("ccc"), memory };
+        for stop in Stop::ALL {
+            create_stop_home(&scene.stop_home(stop), stop)?;
+        }
+        for home in Medium::ALL.into_iter().filter_map(|medium| scene.switch_home(medium)) {
+            create_home(&home, config())?;
         }
         scene.install(binary)?;
         Ok(scene)
     }
 
-    /// The folder with the home of a call; `None` if this machine has no such file system.
-    pub(crate) fn root(&self, call: Call) -> Option<PathBuf> {
-        match call {
-            Call::Switch(Medium::Memory) => self.memory.as_ref().map(|folder| folder.path().to_owned()),
-            call => Some(self.disk.join(call.name())),
+    pub(crate) fn stop_home(&self, stop: Stop) -> PathBuf {
+        self.folder.join(stop.name())
+    }
+
+    pub(crate) fn switch_home(&self, medium: Medium) -> Option<PathBuf> {
+        match medium {
+            Medium::Memory => self.memory.as_ref().map(|folder| folder.path().to_owned()),
+            Medium::Disk => Some(self.folder.join("switch")),
         }
     }
 
@@ -136,14 +130,7 @@ impl Scene {
     }
 
     fn bin(&self) -> PathBuf {
-        self.disk.join("bin")
-    }
-
-    /// The payload of the hooks.
-    pub(crate) fn stop(&self, place: &Place) -> Result<PathBuf> {
-        let path = self.disk.join("stop.json");
-        write_file(&path, payload::stop(place).to_string().as_bytes())?;
-        Ok(path)
+        self.folder.join("bin")
     }
 
     fn install(&self, binary: &Path) -> Result<()> {
@@ -155,8 +142,8 @@ impl Scene {
     }
 }
 
-/// A person's files: settings of their own, and two providers.
-fn create_home(root: &Path, call: Call) -> Result<()> {
+/// Two providers.
+fn config() -> Value {
     let provider = |name: &str| {
         json!({ "env": {
             "ANTHROPIC_BASE_URL": format!("https://{name}.example/anthropic"),
@@ -165,25 +152,32 @@ fn create_home(root: &Path, call: Call) -> Result<()> {
             "ANTHROPIC_SMALL_FAST_MODEL": format!("{name}-small"),
         } })
     };
-    let mut config = json!({
+    json!({
         "settings": { "permissions": { "allow": ["Read"] } },
         "providers": { "a": provider("a"), "b": provider("b") },
         "current_provider": "a",
-    });
-    if !call.is_switch() {
-        config["supervisor"] = json!({ "enabled": call != Call::OffInConfig });
+    })
+}
+
+fn create_stop_home(home: &Path, stop: Stop) -> Result<()> {
+    let mut config = config();
+    config["supervisor"] = json!({ "enabled": stop != Stop::OffInConfig });
+    if stop == Stop::OffInSession {
+        let record = json!({ "session_id": SESSION, "count": 1, "enabled": false });
+        let name = format!(".claude/ccc/supervisor-{SESSION}.json");
+        write_file(&home.join(name), format!("{record:#}\n").as_bytes())?;
     }
+    create_home(home, config)
+}
+
+/// A person's files, among them settings of their own.
+fn create_home(home: &Path, config: Value) -> Result<()> {
     let settings = json!({
         "model": "opus", "permissions": { "allow": ["Bash(ls)", "Bash(git status)"] },
         "env": { "HTTP_PROXY": "", "CLAUDE_CODE_MAX_OUTPUT_TOKENS": "32000" },
     });
     for (name, content) in [("ccc.json", config), ("settings.json", settings)] {
-        write_file(&root.join("home/.claude").join(name), format!("{content:#}\n").as_bytes())?;
+        write_file(&home.join(".claude").join(name), format!("{content:#}\n").as_bytes())?;
     }
-    if call == Call::OffInSession {
-        let record = json!({ "session_id": SESSION, "count": 1, "enabled": false });
-        let name = format!("home/.claude/ccc/supervisor-{SESSION}.json");
-        write_file(&root.join(name), format!("{record:#}\n").as_bytes())?;
-    }
-    write_file(&root.join("project/README.md"), b"")
+    Ok(())
 }

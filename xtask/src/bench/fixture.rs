@@ -1,26 +1,25 @@
-//! The home, session and project that a measured hook finds.
+//! The home, session and project that a measured program finds.
 
-use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use overtone_registry::{EventKind, Stage, TestMode, Workflow};
+use overtone_registry::{Stage, TestMode, Workflow};
 use serde_json::{Map, Value, json};
 
-use super::cases::State;
+use super::bulk;
+use super::state::State;
 use crate::error::{Error, Result};
 use crate::shell::write_file;
 
 pub(crate) const SESSION: &str = "5f0c7a52-3f0e-4b5e-9a51-2f6d1c0e7b11";
 pub(crate) const OVERTONE_HOME: &str = "home/.overtone";
-
-const HUGE_EVENTS: usize = 100_000;
-const HUGE_OBSERVATIONS: usize = 20_000;
-const LITTLE: usize = 8;
-/// How many of the events belong to the stage that is still running.
-const LAST_STAGE_EVENTS: usize = 1_000;
-/// Above the size from which a compaction is suggested, so that the look for earlier ones is paid for.
-const TRANSCRIPT_BYTES: u64 = 6_500_000;
+/// The developer at work, as the client will call it.
+pub(crate) const DEVELOPER: &str = "a1b2c3d4";
+/// Another agent at work, whose name the client has told already.
+pub(crate) const GRADER: &str = "e5f60718";
+/// What the status line has noted down already.
+pub(crate) const COST: f64 = 2.5;
+pub(crate) const CONTEXT_PERCENT: u32 = 42;
 
 /// Where the workflow stands: its first three stages are done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,23 +30,44 @@ pub(crate) enum Phase {
     Active,
 }
 
-/// The root folder of one fixture.
+/// Where one fixture is.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
-    root: PathBuf,
+    live: PathBuf,
+    folder: PathBuf,
+    transcript: PathBuf,
     pub state: State,
 }
 
 impl Place {
-    pub(crate) const fn new(root: PathBuf, state: State) -> Self {
-        Self { root, state }
+    pub(crate) fn new(scratch: &Path, state: State, phase: Phase) -> Self {
+        let folder = scratch.join(format!("{}-{phase:?}", state.name()).to_lowercase());
+        // Shared by all fixtures of a state: nobody writes to it, and it is large.
+        let transcript = scratch.join("transcripts").join(format!("{}.jsonl", state.name()));
+        Self { live: folder.join("live"), folder, transcript, state }
     }
 
+    /// A fixture that has a folder to itself.
+    pub(crate) fn alone(root: &Path, state: State) -> Self {
+        let transcript = root.join("transcript.jsonl");
+        Self { live: root.to_owned(), folder: root.to_owned(), transcript, state }
+    }
+
+    /// A file below the folder that programs change.
     pub(crate) fn path(&self, relative: &str) -> PathBuf {
-        self.root.join(relative)
+        self.live.join(relative)
     }
 
-    fn session_file(&self, name: &str) -> PathBuf {
+    /// A file beside it.
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    pub(crate) fn transcript(&self) -> &Path {
+        &self.transcript
+    }
+
+    pub(crate) fn session_file(&self, name: &str) -> PathBuf {
         self.path(OVERTONE_HOME).join("sessions").join(SESSION).join(name)
     }
 }
@@ -57,34 +77,33 @@ pub(crate) fn create(place: &Place, phase: Phase) -> Result<()> {
     let handoffs = place.session_file("handoffs");
     fs::create_dir_all(&handoffs).map_err(|e| Error::io("cannot create folder", &handoffs, &e))?;
     write_file(&place.path(OVERTONE_HOME).join(".current-session-id"), SESSION.as_bytes())?;
+    let usage = json!({ "usedPercentage": CONTEXT_PERCENT, "costUsd": COST });
+    write_file(&place.session_file("context.json"), usage.to_string().as_bytes())?;
     create_project(place)?;
-    // Sparse: hooks look at its size, never at its contents.
-    let transcript = place.path("transcript.jsonl");
-    File::create(&transcript)
-        .and_then(|file| file.set_len(TRANSCRIPT_BYTES))
-        .map_err(|e| Error::io("cannot write", &transcript, &e))?;
-    match place.state {
-        State::None => Ok(()),
-        State::Empty => create_session(place, phase, LITTLE, LITTLE),
-        State::Huge => create_session(place, phase, HUGE_EVENTS, HUGE_OBSERVATIONS),
+    if !place.transcript.exists() {
+        write_file(&place.transcript, bulk::transcript(place.state.size().transcript_bytes).as_bytes())?;
     }
+    if place.state.has_workflow() { create_session(place, phase) } else { Ok(()) }
 }
 
 fn create_project(place: &Place) -> Result<()> {
-    let tasks = "---\nfeature: demo\nstatus: in-progress\nworkflow: standard\n---\n\n## Tasks\n\n- [x] plan\n- [x] \
-                 architecture\n- [ ] implement the login messages\n- [ ] review\n";
-    let feature = place.path("project/specs/features/in-progress/demo");
-    write_file(&feature.join("tasks.md"), tasks.as_bytes())?;
-    write_file(&place.path("project/src/login.rs"), b"fn main() {}\n")
+    write_file(&place.path("project/src/login.rs"), b"fn main() {}\n")?;
+    for feature in bulk::features(place.state.size().features) {
+        let folder = place.path("project/specs/features").join(feature.shelf).join(&feature.name);
+        write_file(&folder.join("tasks.md"), feature.tasks().as_bytes())?;
+    }
+    Ok(())
 }
 
-fn create_session(place: &Place, phase: Phase, events: usize, observations: usize) -> Result<()> {
+fn create_session(place: &Place, phase: Phase) -> Result<()> {
+    let size = place.state.size();
     let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string();
     let workflow = format!("{:#}\n", workflow(phase, &now));
     write_file(&place.session_file("workflow.json"), workflow.as_bytes())?;
     write_file(&place.session_file("loop.json"), b"{\"iterations\":0,\"stopped\":false}\n")?;
-    write_file(&place.session_file("timeline.jsonl"), timeline(events, &now).as_bytes())?;
-    write_file(&place.session_file("observations.jsonl"), observed(observations, &now).as_bytes())
+    write_file(&place.session_file("timeline.jsonl"), bulk::timeline(size.events, &now).as_bytes())?;
+    let observations = bulk::observations(size.observations, &now);
+    write_file(&place.session_file("observations.jsonl"), observations.as_bytes())
 }
 
 /// The time is that of the run: an agent that began long ago would be given up by the hooks.
@@ -102,12 +121,15 @@ fn workflow(phase: Phase, now: &str) -> Value {
         .collect();
     let agents = match phase {
         Phase::Ready => json!({}),
-        Phase::Active => json!({ "developer": { "stage": "DEV", "startedAt": now } }),
+        Phase::Active => json!({
+            "developer": { "stage": "DEV", "startedAt": now },
+            "grader": { "startedAt": now, "agentId": GRADER },
+        }),
     };
     json!({
         "sessionId": SESSION, "workflowType": "standard", "createdAt": now, "currentStage": "DEV",
         "stages": stages, "activeAgents": agents, "failCount": 0, "completedStages": 3, "rejectCount": 0,
-        "featureName": "demo", "retroCount": 0,
+        "featureName": bulk::OWN_FEATURE, "retroCount": 0,
     })
 }
 
@@ -118,40 +140,6 @@ fn stage(index: usize, stage: Stage, phase: Phase) -> Value {
     }
     let active = stage == Stage::Dev && phase == Phase::Active;
     json!({ "status": if active { "active" } else { "pending" }, "result": null })
-}
-
-/// A long session: one compaction at its very beginning, much work, and a last stage in which nothing succeeds.
-/// Whoever looks back line by line for a completed stage or a compaction has a long way to go.
-fn timeline(events: usize, now: &str) -> String {
-    const WORK: [EventKind; 5] = [
-        EventKind::StageStart,
-        EventKind::AgentDelegate,
-        EventKind::ToolFailure,
-        EventKind::AgentComplete,
-        EventKind::StageComplete,
-    ];
-    let first = [EventKind::SessionStart, EventKind::WorkflowStart, EventKind::SessionCompact];
-    let kinds = first.into_iter().chain(WORK.into_iter().cycle());
-    let last_stage = (events / 2).min(LAST_STAGE_EVENTS);
-    let failures = std::iter::repeat_n(EventKind::ToolFailure, last_stage);
-    kinds.take(events - last_stage).chain(failures).fold(String::new(), |text, kind| text + &event(kind, now))
-}
-
-fn event(kind: EventKind, now: &str) -> String {
-    let (name, category, label) = (kind.name(), kind.category(), kind.label());
-    format!(r#"{{"ts":"{now}","type":"{name}","category":"{category}","label":"{label}","stage":"DEV"}}"#)
-        + "\n"
-}
-
-fn observed(count: usize, now: &str) -> String {
-    (0..count).fold(String::new(), |mut text, index| {
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            r#"{{"ts":"{now}","type":"tool_preference","trigger":"search {index}","action":"use rg","confidence":0.5}}"#
-        );
-        text
-    })
 }
 
 #[cfg(test)]
@@ -165,14 +153,5 @@ mod tests {
         assert_eq!(value["stages"]["TEST:2"]["status"], "pending");
         assert_eq!(value["stages"]["DEV"]["status"], "active");
         assert_eq!(value["activeAgents"]["developer"]["stage"], "DEV");
-    }
-
-    #[test]
-    fn lines_are_json() {
-        let text = timeline(20, "x") + &observed(3, "x");
-        assert_eq!(text.lines().count(), 23);
-        for line in text.lines() {
-            assert!(serde_json::from_str::<Value>(line).unwrap()["type"].is_string());
-        }
     }
 }

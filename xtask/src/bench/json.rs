@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::budgets::Verdict;
-use super::rows::Row;
+use super::budgets::{Kind, Verdict};
+use super::rows::{Row, Time};
+use super::state::Class;
 
-pub(crate) fn render(rows: &[Row], verdicts: &[Verdict], starts: usize) -> Value {
+pub(crate) fn render(rows: &[Row], verdicts: &[Verdict], starts: Option<usize>) -> Value {
     json!({
         "starts": starts,
         "rows": rows.iter().map(row).collect::<Vec<_>>(),
@@ -16,30 +17,43 @@ pub(crate) fn render(rows: &[Row], verdicts: &[Verdict], starts: usize) -> Value
 }
 
 fn row(row: &Row) -> Value {
-    let hook = row.hook.as_ref();
     json!({
-        "hook": hook.map_or(row.label.as_str(), |hook| hook.name.as_str()),
-        "state": hook.map(|hook| hook.state),
-        "class": hook.map(|hook| hook.class.name()),
-        "median_ms": milliseconds(row.median),
-        "p90_ms": milliseconds(row.p90),
-        "ratio": row.ratio,
-        "time_growth": row.time_growth,
+        "name": row.role.name(),
+        "setting": Some(row.role.setting()).filter(|setting| !setting.is_empty()),
+        "class": row.role.class().map(Class::name),
+        "time": row.time.as_ref().map(time),
         "instructions": row.instructions,
         "instruction_growth": row.instruction_growth,
-        "peak_kib": row.memory_kib,
+        "system_calls": row.trace.calls,
+        "processes": row.trace.processes,
+        "peak_kib": row.trace.peak_kib,
         "surprise": row.surprise,
     })
 }
 
+fn time(time: &Time) -> Value {
+    json!({
+        "p10_ms": milliseconds(time.measured.p10),
+        "median_ms": milliseconds(time.measured.median),
+        "p90_ms": milliseconds(time.measured.p90),
+        "to_true": time.to_true,
+        "to_floor": time.to_floor,
+        "growth": time.growth,
+        "node_takes": time.node_takes,
+    })
+}
+
 fn bar(verdict: &Verdict) -> Value {
+    let (worst, label) = &verdict.worst;
     json!({
         "name": verdict.bar.name,
-        "limit": verdict.bar.limit,
-        "decides": verdict.bar.decides,
-        "passed": verdict.over.is_empty(),
-        "worst": verdict.worst.as_ref().map(|(value, label)| json!({ "value": value, "row": label })),
-        "over": verdict.over,
+        "sign": verdict.bar.limit.sign(),
+        "limit": verdict.bar.limit.value(),
+        "unit": verdict.bar.unit,
+        "decides": verdict.bar.kind == Kind::Count,
+        "passed": verdict.passed(),
+        "worst": { "value": worst, "row": label },
+        "broken_by": verdict.broken_by,
     })
 }
 

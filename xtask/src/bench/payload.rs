@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::cases::State;
-use super::fixture::{Place, SESSION};
+use super::fixture::{CONTEXT_PERCENT, COST, DEVELOPER, GRADER, Place, SESSION};
 
 /// The last words of a developer.
 const REPORT: &str = "Implemented the login messages.\n\n## HANDOFF: developer â†’ code-reviewer\n\nAll 42 tests \
@@ -11,10 +10,7 @@ const REPORT: &str = "Implemented the login messages.\n\n## HANDOFF: developer â
 
 pub(crate) fn session_start(place: &Place) -> Value {
     // After a compaction there is a recovery text to build: the dearest of the sources.
-    let source = match place.state {
-        State::None => "startup",
-        State::Empty | State::Huge => "compact",
-    };
+    let source = if place.state.has_workflow() { "compact" } else { "startup" };
     event(place, "SessionStart", json!({ "source": source, "model": "claude-sonnet-4-5" }))
 }
 
@@ -31,8 +27,13 @@ pub(crate) fn developer_task(place: &Place) -> Value {
     before(place, "Task", &developer())
 }
 
+/// The review comes after the development, which is not done yet.
+pub(crate) fn reviewer_task(place: &Place) -> Value {
+    before(place, "Task", &task("ot:code-reviewer", "Review the login page", "Review the last change."))
+}
+
 pub(crate) fn agent_start(place: &Place) -> Value {
-    event(place, "SubagentStart", json!({ "agent_id": "a1b2c3d4", "agent_type": "ot:developer" }))
+    event(place, "SubagentStart", json!({ "agent_id": DEVELOPER, "agent_type": "ot:developer" }))
 }
 
 pub(crate) fn agent_stop(place: &Place) -> Value {
@@ -40,7 +41,7 @@ pub(crate) fn agent_stop(place: &Place) -> Value {
         place,
         "SubagentStop",
         json!({
-            "agent_id": "a1b2c3d4",
+            "agent_id": DEVELOPER,
             "agent_type": "ot:developer",
             "agent_transcript_path": place.path("transcript-developer.jsonl"),
             "stop_hook_active": false,
@@ -86,7 +87,7 @@ pub(crate) fn instructive_command(place: &Place) -> Value {
 pub(crate) fn agent_returned(place: &Place) -> Value {
     let response = json!({
         "status": "completed",
-        "agentId": "a1b2c3d4",
+        "agentId": DEVELOPER,
         "content": [{ "type": "text", "text": REPORT }],
         "totalToolUseCount": 12,
         "totalDurationMs": 84_211,
@@ -126,6 +127,44 @@ pub(crate) fn stop(place: &Place) -> Value {
 
 pub(crate) fn session_end(place: &Place) -> Value {
     event(place, "SessionEnd", json!({ "reason": "prompt_input_exit" }))
+}
+
+/// What the client says to its status line; the usage is known already.
+pub(crate) fn statusline(place: &Place) -> Value {
+    status(place, COST)
+}
+
+/// With something to note down.
+pub(crate) fn statusline_with_new_cost(place: &Place) -> Value {
+    status(place, COST + 0.5)
+}
+
+pub(crate) fn agent_rows(place: &Place) -> Value {
+    let task = json!({
+        "id": GRADER, "type": "local_agent", "status": "running", "description": "Grade the architecture",
+        "label": "ot:grader", "startTime": 1_772_000_000_000_u64, "tokenCount": 12_345,
+        "tokenSamples": [11_000, 12_345], "cwd": place.path("project"),
+    });
+    session(place, json!({ "columns": 96, "tasks": [task] }))
+}
+
+fn status(place: &Place, cost: f64) -> Value {
+    let fields = json!({
+        "model": { "id": "claude-sonnet-4-5", "display_name": "Sonnet 4.5" },
+        "workspace": { "current_dir": place.path("project"), "project_dir": place.path("project") },
+        "version": "2.1.197",
+        "output_style": { "name": "default" },
+        "cost": {
+            "total_cost_usd": cost, "total_duration_ms": 845_000, "total_api_duration_ms": 230_000,
+            "total_lines_added": 156, "total_lines_removed": 23,
+        },
+        "context_window": {
+            "total_input_tokens": 84_000, "total_output_tokens": 4_500, "context_window_size": 200_000,
+            "used_percentage": CONTEXT_PERCENT, "remaining_percentage": 100 - CONTEXT_PERCENT,
+        },
+        "exceeds_200k_tokens": false,
+    });
+    session(place, fields)
 }
 
 fn before(place: &Place, tool: &str, input: &Value) -> Value {
@@ -170,34 +209,45 @@ fn bash_result(stdout: &str, stderr: &str) -> Value {
     json!({ "stdout": stdout, "stderr": stderr, "interrupted": false, "isImage": false })
 }
 
-/// The fields that every event has, then its own.
+/// An event of the client: what all of them have, then its own.
 fn event(place: &Place, name: &str, fields: Value) -> Value {
-    let mut payload = json!({
+    let mut all = json!({ "permission_mode": "default", "hook_event_name": name });
+    extend(&mut all, fields);
+    session(place, all)
+}
+
+/// What everything from the client has, then the given fields.
+fn session(place: &Place, fields: Value) -> Value {
+    let mut all = json!({
         "session_id": SESSION,
-        "transcript_path": place.path("transcript.jsonl"),
+        "transcript_path": place.transcript(),
         "cwd": place.path("project"),
-        "permission_mode": "default",
-        "hook_event_name": name,
     });
-    if let (Value::Object(all), Value::Object(own)) = (&mut payload, fields) {
+    extend(&mut all, fields);
+    all
+}
+
+fn extend(all: &mut Value, fields: Value) {
+    if let (Value::Object(all), Value::Object(own)) = (all, fields) {
         all.extend(own);
     }
-    payload
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::cases::CASES;
+    use std::path::Path;
+
+    use super::super::cases::{CASES, Entry};
+    use super::super::state::State;
     use super::*;
 
     #[test]
-    fn every_payload_names_the_event_of_its_hook() {
-        for case in &CASES {
-            for state in State::ALL {
-                let place = Place::new("/scratch".into(), state);
-                let payload = (case.payload)(&place);
-                assert_eq!(payload["hook_event_name"], case.hook.event(), "{}", case.name());
-                assert_eq!(payload["session_id"], SESSION);
+    fn every_payload_names_its_session_and_the_event_of_its_hook() {
+        for (case, state) in CASES.iter().flat_map(|case| State::ALL.map(|state| (case, state))) {
+            let payload = (case.payload)(&Place::new(Path::new("/scratch"), state, case.phase));
+            assert_eq!(payload["session_id"], SESSION);
+            if let Entry::Hook(hook) = case.entry {
+                assert_eq!(payload["hook_event_name"], hook.event(), "{}", case.name());
             }
         }
     }

@@ -1,26 +1,35 @@
 //! Wall time from the spawn to the exit, all subjects in turn.
 //!
 //! In turn, because a machine's speed drifts: measured one after the other, subjects would be compared across
-//! minutes. The order changes with every round, so that nobody always follows the same neighbour. Who waits for the
-//! disk is measured afterwards: it would hold up the others.
+//! minutes. The order changes with every round, so that nobody always follows the same neighbour. What a start wrote is
+//! undone after it, not before the next one of the same program: a large session takes longer to look through, and that
+//! would be seen in the times of its own programs. Who waits for the disk is measured at the end: it would hold up the
+//! others.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use super::cases::Class;
-use super::subject::{Subject, Subjects};
+use super::state::Class;
+use super::subject::Subject;
+use super::subjects::Subjects;
 use crate::error::{Error, Result};
+use crate::random::Random;
 
 const WARM_UP_ROUNDS: usize = 5;
 
-/// The middle of all starts, and what nine of ten stay below.
+/// What one of ten starts stays below, the middle one, and what nine of ten stay below.
+///
+/// The first is what a program takes when nobody else gets in its way: it is what comparisons are made of, since on a busy
+/// machine the others tell more of the neighbours than of the program.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times {
+    pub p10: Duration,
     pub median: Duration,
     pub p90: Duration,
 }
 
 pub(crate) fn measure(subjects: &mut Subjects, rounds: usize) -> Result<Vec<Times>> {
+    subjects.each(|_| Ok(()))?;
     let mut samples = vec![Vec::with_capacity(rounds); subjects.len()];
     let waits = |class: Option<Class>| class == Some(Class::Synced);
     let classes: Vec<_> = subjects.iter().map(|subject| subject.role.class()).collect();
@@ -37,12 +46,12 @@ fn measure_group(
     rounds: usize,
     samples: &mut [Vec<Duration>],
 ) -> Result<()> {
-    let mut random = Random(0x5eed);
+    let mut random = Random::new(0x5eed);
     for round in 0..WARM_UP_ROUNDS + rounds {
         random.shuffle(&mut order);
         for &index in &order {
-            let (subject, _) = subjects.prepare(index)?;
-            let took = time(subject)?;
+            let took = time(subjects.get(index))?;
+            subjects.undo(index)?;
             if round >= WARM_UP_ROUNDS {
                 samples[index].push(took);
             }
@@ -67,29 +76,13 @@ fn time(subject: &Subject) -> Result<Duration> {
 
 fn summarize(mut samples: Vec<Duration>) -> Times {
     samples.sort_unstable();
-    Times { median: percentile(&samples, 50), p90: percentile(&samples, 90) }
+    let [p10, median, p90] = [10, 50, 90].map(|percent| percentile(&samples, percent));
+    Times { p10, median, p90 }
 }
 
 fn percentile(sorted: &[Duration], percent: usize) -> Duration {
     let index = sorted.len() * percent / 100;
     sorted.get(index.min(sorted.len().saturating_sub(1))).copied().unwrap_or_default()
-}
-
-/// A linear congruential generator (Knuth's constants): the same order in every run, and no dependency.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        // The high bits are the random ones.
-        usize::try_from(self.0 >> 33).unwrap_or(0) % limit
-    }
-
-    fn shuffle(&mut self, order: &mut [usize]) {
-        for last in (1..order.len()).rev() {
-            order.swap(last, self.below(last + 1));
-        }
-    }
 }
 
 #[cfg(test)]
@@ -99,17 +92,9 @@ mod tests {
     #[test]
     fn percentiles_of_a_known_row() {
         let times = summarize((1..=100).rev().map(Duration::from_millis).collect());
+        assert_eq!(times.p10, Duration::from_millis(11));
         assert_eq!(times.median, Duration::from_millis(51));
         assert_eq!(times.p90, Duration::from_millis(91));
         assert_eq!(percentile(&[], 50), Duration::ZERO);
-    }
-
-    #[test]
-    fn shuffling_keeps_everyone_and_changes_the_order() {
-        let mut order: Vec<_> = (0..40).collect();
-        Random(1).shuffle(&mut order);
-        assert!(!order.is_sorted());
-        order.sort_unstable();
-        assert!(order.into_iter().eq(0..40));
     }
 }

@@ -1,0 +1,119 @@
+//! `ccc.json`, as people write it: whatever is in it is read or refused, an edit keeps everything else, and a switch
+//! to any of its providers can be undone.
+
+#![no_main]
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use overtone_fuzz::{is_kept_in, scratch};
+use overtone_providers::{Config, Places, add, preview, remove, switch};
+use overtone_settings::Document;
+use serde_json::Value;
+
+static FOLDER: LazyLock<PathBuf> = LazyLock::new(scratch);
+
+const NEW: &str = "\u{e000}";
+const SETTINGS: &str = r#"{
+  "model": "opus",
+  "env": { "HTTP_PROXY": "http://127.0.0.1:1", "ANTHROPIC_MODEL": "own" },
+  "permissions": { "allow": ["Bash(ls)"] }
+}
+"#;
+
+fuzz_target!(|text: &str| {
+    let Ok(config) = Config::parse(Path::new("ccc.json"), text) else { return };
+    let names = asking_does_no_harm(&config);
+    if text.contains(NEW) {
+        return;
+    }
+    let places = places();
+    let _ = fs::remove_dir_all(places.state());
+    adding_keeps_the_rest(&places.config_file(), text, names.as_deref());
+    switching_can_be_undone(&places, text, names.unwrap_or_default());
+});
+
+fn places() -> Places {
+    let folder = |_: &str| Some(OsString::from(FOLDER.as_os_str()));
+    Places::resolve(&folder).expect("a folder")
+}
+
+fn asking_does_no_harm(config: &Config) -> Option<Vec<String>> {
+    let _ = (config.faults(), config.claude_args(), config.supervisor(), config.is_supervised());
+    let names = config.names().ok()?;
+    if let Ok(chosen) = config.chosen() {
+        assert!(names.contains(&chosen));
+    }
+    for name in &names {
+        assert!(config.check(name, None).is_ok() && config.line_of(name).is_some());
+        if let Ok(fragment) = config.fragment(name, &|variable| Some(variable.to_lowercase())) {
+            let mut env = fragment.get("env").and_then(Value::as_object).into_iter().flatten();
+            assert!(env.all(|(_, value)| value.is_string()), "the client takes texts only");
+        }
+    }
+    Some(names)
+}
+
+fn adding_keeps_the_rest(file: &Path, text: &str, names: Option<&[String]>) {
+    fs::write(file, text).expect("a file to edit");
+    let before = Document::parse(file, text).expect("it was read");
+    let Ok(()) = add(file, NEW, &[("A".to_owned(), "b".to_owned())]) else {
+        return assert_eq!(read(file), text, "what fails changes nothing");
+    };
+    let edited = read(file);
+    assert!(is_kept_in(text, &edited), "nothing is taken away");
+    let after = Config::load(file).expect("it still parses");
+    let wanted: Vec<_> = names.unwrap_or_default().iter().cloned().chain([NEW.to_owned()]).collect();
+    assert_eq!(after.names().expect("names"), wanted, "the new one comes last");
+    let after = Document::parse(file, &edited).expect("it still parses");
+    for (key, value) in before.get(&[]).iter().filter_map(Value::as_object).flatten() {
+        assert!(key == "providers" || after.get(&[key]).as_ref() == Some(value), "{key}");
+    }
+}
+
+fn switching_can_be_undone(places: &Places, text: &str, names: Vec<String>) {
+    fs::write(places.config_file(), text).expect("a file to edit");
+    fs::write(places.settings(), SETTINGS).expect("settings");
+    let mut last = None;
+    for name in names.into_iter().take(3) {
+        let config = Config::load(&places.config_file()).expect("it was read");
+        let Ok(fragment) = config.fragment(&name, &|variable| Some(variable.to_lowercase())) else {
+            continue;
+        };
+        let (settings, current) = (read(&places.settings()), config.current());
+        let shown = preview(places, &fragment);
+        match switch(places, &name, &fragment) {
+            Ok(changes) => {
+                assert_eq!(changes, shown.expect("a preview of what can be done"));
+                assert_eq!(switched(places), Some(name.clone()));
+                last = Some(name);
+            }
+            Err(_) => {
+                assert_eq!(read(&places.settings()), settings, "all or nothing");
+                let now = Config::load(&places.config_file()).expect("it was read").current();
+                assert_eq!(now.ok().flatten(), current.ok().flatten());
+            }
+        }
+    }
+    if let Some(name) = last {
+        remove(places, &name).expect("it is there");
+        assert_eq!(value(&read(&places.settings())), value(SETTINGS), "the user's own is back");
+        let config = Config::load(&places.config_file()).expect("it still parses");
+        assert!(!config.names().expect("names").contains(&name));
+    }
+}
+
+fn switched(places: &Places) -> Option<String> {
+    Config::load(&places.config_file()).ok()?.current().ok().flatten()
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).expect("a file that is there")
+}
+
+fn value(text: &str) -> Value {
+    serde_json::from_str(text).expect("plain JSON")
+}

@@ -1,0 +1,144 @@
+//! The page in `docs/benchmarks`: the bars with their verdicts, the picture, and everything that was measured.
+
+use std::path::Path;
+
+use super::budgets::Verdict;
+use super::figures::{grouped, number};
+use super::machine::Machine;
+use super::plot;
+use super::report::{limit, notes};
+use super::rows::Row;
+use super::state::State;
+use super::table::Table;
+use crate::error::Result;
+use crate::shell::write_file;
+
+/// Writes the page and its picture into a folder. A run without times has neither.
+pub(crate) fn write(folder: &Path, rows: &[Row], verdicts: &[Verdict], starts: usize) -> Result<()> {
+    let Some(picture) = plot::render(rows) else { return Ok(()) };
+    write_file(&folder.join("times.svg"), picture.as_bytes())?;
+    write_file(&folder.join("README.md"), render(rows, verdicts, starts, &Machine::this()).as_bytes())
+}
+
+fn render(rows: &[Row], verdicts: &[Verdict], starts: usize, machine: &Machine) -> String {
+    let notes: Vec<_> = notes(rows).iter().map(|note| format!("- {}", sentence(note))).collect();
+    let notes = notes.join("\n");
+    let (sessions, bars, table) = (sessions(), bars(verdicts), Table::of(rows).markdown());
+    format!(
+        "# Benchmarks
+
+<!-- Written by `cargo xtask bench`; do not edit. -->
+
+A hook is started at every tool call, so it must cost as good as nothing. `/bin/true` is the smallest program of the
+system, the floor a Rust program that does nothing, built like ours.
+
+![Time of one start: our hooks beside /bin/true and hooks in other languages](times.svg)
+
+## Bars
+
+{bars}
+Times depend on the machine and on what else it does; with `--strict` they decide, too. The other values are the same in
+every run and always decide.
+
+## How it was measured
+
+Machine: {machine}.
+
+{starts} starts of each program, all programs in turn and in changing order; a time is from the start of the process to
+its exit, with the payload as a file on stdin. What a program does is checked before it is timed, and what it wrote is
+undone after each start. Comparisons are of the 10th percentile (p10): what a start takes when nothing else gets in its
+way. The one with Node is of p10 or of the median, whichever is better for Node.
+
+- Instructions: callgrind. System calls, processes and peak memory: ptrace, from the program's first call to its exit.
+- The hooks in other languages do the same as our `pre-task` when it refuses: read the payload and the workflow, decide,
+  answer. They give the same answer, run without version managers' shims and with an empty environment. Their sources
+  are in [xtask/src/bench/rivals](../../xtask/src/bench/rivals).
+- The dashboard is off here. Where it is wanted, the first `on-start` starts it and does not wait for it; no hook needs it.
+- The workflow names its feature. With one that does not, `pre-task`, `on-start`, `on-stop` and `pre-compact` look through
+  all features in progress, and take longer the more there are; that is not among these figures.
+{notes}
+
+{sessions}
+## Reproduce
+
+```
+cargo xtask bench            everything; writes this page
+cargo xtask bench --counts   without times: what CI checks
+cargo xtask bench --quick    a first look; writes nothing
+```
+
+It builds the release binary and fetches valgrind and jq when they are missing. The bars are in
+[xtask/src/bench/budgets.rs](../../xtask/src/bench/budgets.rs).
+
+## All figures
+
+Times in milliseconds, peak memory in MiB; growth is the huge session against the empty one, of the column before it.
+
+{table}"
+    )
+}
+
+fn bars(verdicts: &[Verdict]) -> String {
+    let line = |verdict: &Verdict| {
+        let (worst, label) = &verdict.worst;
+        let word = if verdict.passed() { "holds" } else { "**broken**" };
+        format!(
+            "| {} | {} | {} ({label}) | {word} |\n",
+            verdict.bar.name,
+            symbols(&limit(verdict)),
+            number(*worst)
+        )
+    };
+    let lines: String = verdicts.iter().map(line).collect();
+    format!("| what | bar | worst | |\n|---|---|---|---|\n{lines}")
+}
+
+fn symbols(limit: &str) -> String {
+    limit.replace("<=", "≤").replace(">=", "≥").replace('x', "×")
+}
+
+fn sessions() -> String {
+    let count = |count: usize| grouped(u64::try_from(count).unwrap_or(u64::MAX));
+    let line = |state: State| {
+        let size = state.size();
+        format!(
+            "| {} | {} | {} | {} | {} |\n",
+            state.name(),
+            count(size.events),
+            count(size.observations),
+            count(size.features),
+            megabytes(size.transcript_bytes)
+        )
+    };
+    let lines: String = State::ALL.into_iter().map(line).collect();
+    format!(
+        "| session | events | observations | features | transcript |\n|---|---:|---:|---:|---:|\n{lines}\n\
+         In the session `none` there is no workflow.\n"
+    )
+}
+
+fn megabytes(bytes: usize) -> String {
+    if bytes < 1_000_000 { format!("{} kB", bytes / 1000) } else { format!("{} MB", bytes / 1_000_000) }
+}
+
+fn sentence(note: &str) -> String {
+    let mut letters = note.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).chain(['.']).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::budgets::judge;
+    use super::super::rows::tests::example;
+    use super::*;
+
+    #[test]
+    fn the_page_tells_the_verdicts_and_every_row() {
+        let rows = example();
+        let page = render(&rows, &judge(&rows), 400, &Machine::this());
+        assert!(page.contains("| peak memory | ≤ 6 MiB | 2 (pre-task (refused), empty) | holds |"), "{page}");
+        assert!(page.contains("| instructions, huge against empty session | ≤ 1.20 × | 1.30 (pre-task (refused), huge) | **broken** |"), "{page}");
+        assert!(page.contains("| huge | 1,000,000 | 100,000 | 500 | 200 MB |"), "{page}");
+        assert!(rows.iter().all(|row| page.contains(&row.role.name())));
+    }
+}

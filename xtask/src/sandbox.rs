@@ -1,0 +1,138 @@
+//! A private home with a project, and the program run in it as the client would run it.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use overtone_registry::Hook;
+use serde_json::{Value, json};
+
+use crate::error::{Error, Result};
+
+/// Everything lies below one folder; nothing is inherited from whoever runs this.
+#[derive(Debug, Clone)]
+pub(crate) struct Sandbox {
+    root: PathBuf,
+    binary: PathBuf,
+}
+
+impl Sandbox {
+    pub(crate) fn create(root: PathBuf, binary: &Path) -> Result<Self> {
+        let sandbox = Self { root, binary: binary.to_owned() };
+        for folder in [sandbox.overtone_home(), sandbox.project()] {
+            fs::create_dir_all(&folder).map_err(|e| Error::io("cannot create folder", &folder, &e))?;
+        }
+        Ok(sandbox)
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.root.join("home")
+    }
+
+    pub(crate) fn overtone_home(&self) -> PathBuf {
+        self.home().join(".overtone")
+    }
+
+    pub(crate) fn binary(&self) -> &Path {
+        &self.binary
+    }
+
+    pub(crate) fn project(&self) -> PathBuf {
+        self.root.join("project")
+    }
+
+    pub(crate) fn session(&self, id: &str) -> PathBuf {
+        self.overtone_home().join("sessions").join(id)
+    }
+
+    /// The program with arguments, in the project, with nothing on stdin and nothing shown.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        self.command_of(&self.binary, arguments)
+    }
+
+    /// The same surroundings for another program, such as another version or a tool around it.
+    pub(crate) fn command_of(&self, program: &Path, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .current_dir(self.project())
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("HOME", self.home())
+            .env("OVERTONE_HOME", self.overtone_home())
+            .env("OVERTONE_NO_DASHBOARD", "1")
+            .env("CLAUDE_PROJECT_DIR", self.project())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs the program to its end, which must be a success, and returns what it printed.
+    pub(crate) fn succeed(&self, arguments: &[&str]) -> Result<String> {
+        let output = self.command(arguments).output();
+        let output = output.map_err(|e| Error::new(format!("cannot run {arguments:?}: {e}")))?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        Err(Error::new(format!("{arguments:?} ended with {}: {}", output.status, said.trim())))
+    }
+
+    /// Starts a hook and gives it its payload.
+    pub(crate) fn start(&self, hook: Hook, payload: &Value) -> Result<Child> {
+        feed(&mut self.command(&["hook", hook.name()]), payload)
+    }
+
+    /// Runs a hook to its end and returns its answer; anything but exit code 0 and one JSON value is an error.
+    pub(crate) fn hook(&self, hook: Hook, payload: &Value) -> Result<Value> {
+        answer(hook, self.start(hook, payload)?)
+    }
+
+    /// What the client writes to a hook's stdin: the fields that every event has, then its own.
+    pub(crate) fn event(&self, session: &str, hook: Hook, fields: Value) -> Value {
+        let mut payload = json!({
+            "session_id": session,
+            "transcript_path": self.root.join(format!("{session}.jsonl")),
+            "cwd": self.project(),
+            "permission_mode": "default",
+            "hook_event_name": hook.event(),
+        });
+        if let (Value::Object(all), Value::Object(own)) = (&mut payload, fields) {
+            all.extend(own);
+        }
+        payload
+    }
+}
+
+/// Starts a command with a payload on its stdin. A program that does not read it is not an error here.
+pub(crate) fn feed(command: &mut Command, payload: &Value) -> Result<Child> {
+    feed_text(command, &payload.to_string())
+}
+
+/// The same with any text.
+pub(crate) fn feed_text(command: &mut Command, text: &str) -> Result<Child> {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .spawn()
+        .map_err(|e| Error::new(format!("cannot start {}: {e}", command.get_program().display())))?;
+    if let Some(mut stdin) = child.stdin.take() {
+        let _ = stdin.write_all(text.as_bytes());
+    }
+    Ok(child)
+}
+
+/// Waits for a hook's end and reads its answer.
+pub(crate) fn answer(hook: Hook, child: Child) -> Result<Value> {
+    let output = child.wait_with_output().map_err(|e| Error::new(format!("{} is lost: {e}", hook.name())))?;
+    read_answer(hook, &output)
+}
+
+pub(crate) fn read_answer(hook: Hook, output: &Output) -> Result<Value> {
+    let said = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() {
+        return Err(Error::new(format!("{} ended with {}", hook.name(), output.status)));
+    }
+    serde_json::from_str(&said).map_err(|e| Error::new(format!("{} answered {said:?}: {e}", hook.name())))
+}
