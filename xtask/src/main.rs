@@ -40,7 +40,11 @@ enum Task {
     ///
     /// Format, clippy, tests, layer invariants, dependency rules (cargo-deny, installed below the target
     /// folder when it is missing) and generated files. Run it before you push.
-    Ci,
+    Ci {
+        /// And the long proofs: crowd, kills, fuzz, and the counts of the benchmark
+        #[arg(long)]
+        proof: bool,
+    },
     /// Check who may depend on whom
     ///
     /// The rules are a table in xtask/src/layers/rules.rs: which crates are pure, and what the hook path must
@@ -117,7 +121,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
-        Task::Ci => ci::run(),
+        Task::Ci { proof } => ci::run(proof),
         Task::Layers => layers::run(),
         Task::Codegen { check: true } => codegen::check(),
         Task::Codegen { check: false } => codegen::write(),
