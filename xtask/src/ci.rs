@@ -11,7 +11,7 @@ struct Step {
     run: fn() -> Result<()>,
 }
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 14] = [
     Step { name: "format", run: format },
     Step { name: "clippy", run: clippy },
     Step { name: "test", run: test },
@@ -21,24 +21,18 @@ const STEPS: [Step; 10] = [
     Step { name: "browser", run: browser::run_all },
     Step { name: "faults", run: faults::run_ci },
     Step { name: "soak", run: soak::run_ci },
-    // Last: on a fresh machine its tool takes minutes to build.
-    Step { name: "deny", run: deny },
-];
-
-/// What takes longest, or looks at a clock here and there: for a quiet machine.
-const PROOF: [Step; 4] = [
     Step { name: "crowd", run: crowd::run_ci },
     Step { name: "kills", run: kills::run_ci },
     Step { name: "fuzz", run: fuzz::run_ci },
     Step { name: "counts", run: bench::run_counts },
+    // Last: on a fresh machine its tool takes minutes to build.
+    Step { name: "deny", run: deny },
 ];
 
-pub(crate) fn run(with_proof: bool) -> Result<()> {
+pub(crate) fn run() -> Result<()> {
     let started = Instant::now();
-    let proof = if with_proof { &PROOF[..] } else { &[] };
-    let steps: Vec<_> = STEPS.iter().chain(proof).collect();
-    for (index, step) in steps.iter().enumerate() {
-        println!("\n=== ci {}/{}: {} ===", index + 1, steps.len(), step.name);
+    for (index, step) in STEPS.iter().enumerate() {
+        println!("\n=== ci {}/{}: {} ===", index + 1, STEPS.len(), step.name);
         let begun = Instant::now();
         let outcome = (step.run)();
         let took = seconds(begun.elapsed());
@@ -50,7 +44,7 @@ pub(crate) fn run(with_proof: bool) -> Result<()> {
             }
         }
     }
-    println!("\nci: all {} steps passed in {}", steps.len(), seconds(started.elapsed()));
+    println!("\nci: all {} steps passed in {}", STEPS.len(), seconds(started.elapsed()));
     Ok(())
 }
 

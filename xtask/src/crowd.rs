@@ -5,6 +5,7 @@
 
 mod alike;
 mod follow;
+mod ground;
 mod marks;
 mod one;
 mod order;
@@ -33,11 +34,14 @@ pub(crate) struct Options {
     /// Let the wait for the lock decide the exit code too; for a quiet machine
     #[arg(long)]
     strict: bool,
+    /// How many processes at once on the one session, instead of 64
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    processes: Option<u16>,
     /// Try this program instead of building the dist binary
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
     /// What CI runs: the development binary
-    #[arg(long, conflicts_with_all = ["quick", "json", "strict", "binary"])]
+    #[arg(long, conflicts_with_all = ["quick", "json", "strict", "processes", "binary"])]
     ci: bool,
 }
 
@@ -65,7 +69,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         return run_ci();
     }
     let binary = dist::chosen(options.binary.as_deref())?;
-    let report = look(&binary, if options.quick { QUICK } else { FULL })?;
+    let mut size = if options.quick { QUICK } else { FULL };
+    size.workers = options.processes.map_or(size.workers, usize::from);
+    let report = look(&binary, size)?;
     report.print(options.json);
     report.decide(options.strict)
 }

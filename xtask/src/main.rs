@@ -38,13 +38,10 @@ struct Arguments {
 enum Task {
     /// Everything that CI checks; stops at the first failure
     ///
-    /// Format, clippy, tests, layer invariants, dependency rules (cargo-deny, installed below the target
-    /// folder when it is missing) and generated files. Run it before you push.
-    Ci {
-        /// And the long proofs: crowd, kills, fuzz, and the counts of the benchmark
-        #[arg(long)]
-        proof: bool,
-    },
+    /// Format, clippy, tests, layer invariants, generated files, the real clients, a real browser, faults, load,
+    /// kills, fuzzing, instruction counts and dependency rules (cargo-deny, installed below the target folder when
+    /// it is missing). Run it before you push.
+    Ci,
     /// Check who may depend on whom
     ///
     /// The rules are a table in xtask/src/layers/rules.rs: which crates are pure, and what the hook path must
@@ -121,7 +118,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
-        Task::Ci { proof } => ci::run(proof),
+        Task::Ci => ci::run(),
         Task::Layers => layers::run(),
         Task::Codegen { check: true } => codegen::check(),
         Task::Codegen { check: false } => codegen::write(),

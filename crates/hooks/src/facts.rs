@@ -24,9 +24,21 @@ pub(crate) struct Place<'a> {
     pub(crate) project: Option<&'a Path>,
 }
 
-/// Hooks whose decision depends on the active feature.
-const fn needs_feature(hook: Hook) -> bool {
-    matches!(hook, Hook::OnStart | Hook::PreCompact | Hook::PreTask | Hook::OnStop)
+/// Which feature a decision is about.
+enum Wanted {
+    /// The workflow's own, else the newest in progress: that one may become its own, or is what is left to do.
+    AnyActive,
+    /// Only the workflow's own. Others are not looked at, however many there are: these hooks run often.
+    Own,
+}
+
+/// For hooks whose decision depends on a feature.
+const fn wanted_feature(hook: Hook) -> Option<Wanted> {
+    match hook {
+        Hook::OnStart | Hook::PreCompact => Some(Wanted::AnyActive),
+        Hook::PreTask | Hook::OnStop => Some(Wanted::Own),
+        _ => None,
+    }
 }
 
 /// The facts, and what could not be looked up.
@@ -48,8 +60,8 @@ pub(crate) fn gather(
     };
     let Some(session) = session else { return (facts, problems) };
     facts.session_dir = session.dir().display().to_string();
-    if needs_feature(hook) {
-        match active_feature(place.project, snapshot) {
+    if let Some(wanted) = wanted_feature(hook) {
+        match feature(&wanted, place.project, snapshot) {
             Ok(feature) => facts.feature = feature,
             // The rest of the text is still worth having.
             Err(error) => problems.push(error.to_string()),
@@ -65,10 +77,16 @@ pub(crate) fn gather(
     (facts, problems)
 }
 
-fn active_feature(project: Option<&Path>, snapshot: &Snapshot) -> io::Result<Option<Feature>> {
+fn feature(wanted: &Wanted, project: Option<&Path>, snapshot: &Snapshot) -> io::Result<Option<Feature>> {
     let Some(project) = project else { return Ok(None) };
     let own = snapshot.workflow.as_ref().and_then(|workflow| workflow.feature_name.as_deref());
-    let Some(feature) = Specs::new(project).active(own)? else { return Ok(None) };
+    let specs = Specs::new(project);
+    let found = match (wanted, own) {
+        (Wanted::AnyActive, _) => specs.active(own)?,
+        (Wanted::Own, Some(name)) => specs.in_progress(name)?,
+        (Wanted::Own, None) => None,
+    };
+    let Some(feature) = found else { return Ok(None) };
     let Tasks { checked, total, pending } = feature.tasks.unwrap_or_default();
     Ok(Some(Feature { name: feature.name, checked, total, pending }))
 }

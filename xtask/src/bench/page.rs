@@ -54,8 +54,8 @@ way. The one with Node is of p10 or of the median, whichever is better for Node.
   answer. They give the same answer, run without version managers' shims and with an empty environment. Their sources
   are in [xtask/src/bench/rivals](../../xtask/src/bench/rivals).
 - The dashboard is off here. Where it is wanted, the first `on-start` starts it and does not wait for it; no hook needs it.
-- The workflow names its feature. With one that does not, `pre-task`, `on-start`, `on-stop` and `pre-compact` look through
-  all features in progress, and take longer the more there are; that is not among these figures.
+- The workflow names its feature. With one that does not, `on-start` and `pre-compact` look through all features in
+  progress, and take longer the more there are: once at a session's start and at a compaction, never at a tool call.
 {notes}
 
 {sessions}

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::Size;
 use super::follow::Watch;
+use super::ground;
 use super::marks::Mark;
 use super::order;
 use super::probe::{self, Waits};
@@ -36,6 +37,7 @@ pub(super) fn look(binary: &Path, folder: &Path, size: Size) -> Result<Report> {
     let seconds = begun.elapsed().as_secs_f64();
     let resumed = settle(&sandbox)?;
     let mut report = Report { figures: figures(&tally, &waits, &watch, seconds), ..Report::default() };
+    report.figures.extend(ground::figures(size)?);
     report.notes.push(format!(
         "one session: {starts} starts by {} processes at once in {seconds:.0} s; the lock was asked for {} times more",
         size.workers,

@@ -122,7 +122,7 @@ fn after_a_kill(sandbox: &Sandbox) -> Result<Figure> {
     if after.as_u64() != before.as_u64().map(|count| count + 1) {
         return Err(Error::new(format!("after a killed holder the count went from {before} to {after}")));
     }
-    Ok(Figure::new("hook after a killed holder", took, Bar::AtMost(SLACK), "s"))
+    Ok(Figure::new("hook after a killed holder", took, Bar::AtMostWhenQuiet(SLACK), "s"))
 }
 
 /// A stopped holder has the lock as long as it likes; nobody waits for that.
@@ -227,5 +227,5 @@ fn waits(sandbox: &Sandbox, when: &str, hooks: &[(Hook, Value)]) -> Result<Vec<F
 
 fn slowest(when: &str, times: &[(Hook, f64)], budget: f64) -> Option<Figure> {
     let (hook, took) = times.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    Some(Figure::new(format!("{when}: {}", hook.name()), *took, Bar::AtMost(budget + SLACK), "s"))
+    Some(Figure::new(format!("{when}: {}", hook.name()), *took, Bar::AtMostWhenQuiet(budget + SLACK), "s"))
 }

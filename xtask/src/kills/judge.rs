@@ -55,7 +55,8 @@ impl Views<'_> {
         if let Some(key) = entry.text().and_then(|text| lost_keys(path, &text)) {
             return Some(format!("the person's own `{key}` is gone"));
         }
-        let is_known = old == Some(entry) || new.is_some_and(|new| is_same(entry, new));
+        let is_known =
+            old.is_some_and(|old| entry.is_no_looser_than(old)) || new.is_some_and(|new| is_same(entry, new));
         if is_known
             || self.is_unnamed_handoff(path)
             || self.is_announcement(path, entry)
@@ -216,6 +217,18 @@ mod tests {
         assert_eq!(judge(&old, &new, &[]).1, 1);
         assert_eq!(judge(&old, &new, &[old[0], ("other.json", "")]).1, 1);
         assert_eq!(judge(&old, &new, &[old[0], (".w.json.tmp", "{\"n")]), (Progress::Between, 0));
+    }
+
+    #[test]
+    fn old_words_may_be_kept_more_private_but_not_less() {
+        let with = |text: &str, mode| {
+            Snapshot::from([("ccc.json".into(), Entry::File { bytes: text.into(), mode })])
+        };
+        let (old, new) = (with("old", 0o644), with("new", 0o600));
+        let findings = |killed: &Snapshot| Views { old: &old, new: &new, killed }.findings().len();
+        assert_eq!(findings(&with("old", 0o600)), 0);
+        assert_eq!(findings(&with("old", 0o666)), 1);
+        assert_eq!(findings(&with("ol", 0o600)), 1);
     }
 
     #[test]

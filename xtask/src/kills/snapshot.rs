@@ -23,6 +23,16 @@ impl Entry {
             Self::File { bytes, .. } => Some(String::from_utf8_lossy(bytes).into_owned()),
         }
     }
+
+    /// The same words, open to nobody who could not see them before: a file with keys is closed before it is changed.
+    pub(super) fn is_no_looser_than(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::File { bytes, mode }, Self::File { bytes: others, mode: allowed }) => {
+                bytes == others && mode & !allowed == 0
+            }
+            _ => self == other,
+        }
+    }
 }
 
 /// Paths are relative to the folder, so that the outer ones come first.

@@ -31,15 +31,21 @@ impl Specs {
     /// The feature in progress: the preferred one (the workflow's own) if it is there, otherwise the one
     /// created last.
     pub fn active(&self, preferred: Option<&str>) -> io::Result<Option<Feature>> {
+        if let Some(name) = preferred
+            && let Some(feature) = self.in_progress(name)?
+        {
+            return Ok(Some(feature));
+        }
         let Some(folder) = shelf_dir(&self.root, Shelf::InProgress)? else {
             return Ok(None);
         };
-        if let Some(name) = preferred
-            && let Some(dir) = feature_dir(&folder, name)?
-        {
-            return Feature::load(Shelf::InProgress, name, dir).map(Some);
-        }
         newest(&folder)?.map(|name| Feature::load(Shelf::InProgress, &name, folder.join(&name))).transpose()
+    }
+
+    /// The feature of this name, if it is in progress. No other one is looked at.
+    pub fn in_progress(&self, name: &str) -> io::Result<Option<Feature>> {
+        let place = self.locate(name, &[Shelf::InProgress])?;
+        place.map(|(_, dir)| Feature::load(Shelf::InProgress, name, dir)).transpose()
     }
 
     /// All features, by shelf and name. An entry that cannot be read does not hide the others.
