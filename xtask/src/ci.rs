@@ -62,6 +62,8 @@ fn clippy() -> Result<()> {
 
 /// All failures at once, and no new snapshot files beside the old ones: a check changes nothing.
 fn test() -> Result<()> {
+    // The fleet's tests start real servers.
+    tools::debian_package("nats-server")?;
     let mut command = shell::cargo();
     command.args(["test", "--workspace", "--no-fail-fast"]);
     shell::run(command.env("INSTA_UPDATE", "no"))

@@ -48,6 +48,7 @@ pub(crate) enum Command {
     /// Let a stopped or aborted workflow go on
     #[command(after_help = help::RESUME)]
     Resume(SessionArgs),
+    Message(MessageArgs),
     Timeline(TimelineArgs),
     Replay(ReplayArgs),
     Stats(StatsArgs),
@@ -160,6 +161,17 @@ pub(crate) struct ProjectArgs {
     /// The project's folder; by default the session's project, else the current folder
     #[arg(long = "project", value_name = "DIR", value_hint = ValueHint::DirPath, global = true)]
     pub(crate) dir: Option<PathBuf>,
+}
+
+/// Say something to the main agent of a session; it hears it with its next step
+#[derive(Debug, Args)]
+#[command(after_help = help::MESSAGE)]
+pub(crate) struct MessageArgs {
+    /// The message, in one word or many
+    #[arg(value_name = "TEXT", required = true)]
+    pub(crate) text: Vec<String>,
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
 }
 
 /// Show what happened in a session, oldest first (times are UTC)

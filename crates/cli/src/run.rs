@@ -45,6 +45,7 @@ fn dispatch(context: &Context, command: Command) -> Done {
         Command::Status(args) => commands::status::run(context, &args),
         Command::Stop(args) => commands::stop::run(context, &args),
         Command::Resume(args) => commands::resume::run(context, &args),
+        Command::Message(args) => commands::message::run(context, &args),
         Command::Timeline(args) => commands::timeline::run(context, &args),
         Command::Replay(args) => commands::replay::run(context, &args),
         Command::Stats(args) => commands::stats::run(context, &args),

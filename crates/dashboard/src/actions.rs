@@ -82,7 +82,10 @@ fn refused(app: &App, error: Box<dyn Error>) -> Refused {
         Ok(refusal) => Refused::Not(match *refusal {
             Refusal::NoWorkflow => cli::no_workflow(lang),
             Refusal::Completed => cli::already_complete(lang),
-            Refusal::NothingToDo | Refusal::Running { .. } => words::nothing_to_do(lang),
+            Refusal::Moved { to } => cli::moved_to(lang, &to),
+            Refusal::NothingToDo | Refusal::Running { .. } | Refusal::Message(_) => {
+                words::nothing_to_do(lang)
+            }
         }),
         Err(error) => Refused::Failed(error.to_string()),
     }

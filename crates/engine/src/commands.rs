@@ -1,12 +1,21 @@
-//! What a person (or the main agent, for them) may do to a workflow: start, stop, resume.
+//! What a person (or the main agent, for them) may do to a workflow: start, stop, resume; say something to its main
+//! agent; let another machine go on with it, and take it back.
 
+use overtone_messages::{Lang, prompt as words};
 use overtone_registry::{EventKind, Workflow};
 
 use crate::flow::next_step;
 use crate::outcome::{Effect, Outcome, Record};
 use crate::settings::Settings;
 use crate::state::{Ending, LoopState, Millis, StoppedBy, WorkflowState};
+use crate::text::{cut, moved_text, one_line, units};
 use crate::trigger::Snapshot;
+
+/// How long a message may be, in UTF-16 units.
+pub const MESSAGE_UNITS: usize = 2_000;
+
+/// How much of the name of a person or a machine is kept.
+const NAME_UNITS: usize = 64;
 
 /// Why a command is not carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +30,36 @@ pub enum Refusal {
     Completed,
     /// The loop is already as asked for.
     NothingToDo,
+    /// Another machine has taken the session over.
+    Moved {
+        to: String,
+    },
+    /// The message is not one that can be delivered.
+    Message(Undeliverable),
+}
+
+/// What is wrong with a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Undeliverable {
+    Empty,
+    /// Longer than [`MESSAGE_UNITS`].
+    TooLong {
+        units: usize,
+    },
+    /// Others wait to be heard, and one of them would be lost.
+    TooManyWaiting,
+}
+
+impl std::fmt::Display for Undeliverable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Empty => f.write_str("the message is empty"),
+            Self::TooLong { units } => {
+                write!(f, "the message is too long ({units} of {MESSAGE_UNITS} units)")
+            }
+            Self::TooManyWaiting => f.write_str("too many texts wait for the main agent"),
+        }
+    }
 }
 
 impl std::fmt::Display for Refusal {
@@ -32,6 +71,8 @@ impl std::fmt::Display for Refusal {
             Self::NoWorkflow => f.write_str("no workflow in this session"),
             Self::Completed => f.write_str("the workflow is complete"),
             Self::NothingToDo => f.write_str("nothing to do"),
+            Self::Moved { to } => write!(f, "the session goes on at {to}"),
+            Self::Message(problem) => problem.fmt(f),
         }
     }
 }
@@ -52,13 +93,15 @@ pub struct Start<'a> {
 
 /// Starts a workflow with a fresh loop.
 pub fn init(snapshot: &Snapshot, start: &Start) -> Result<Outcome, Refusal> {
-    if let Some(running) = running(snapshot).filter(|_| !start.force) {
-        return Err(running);
+    if !start.force {
+        stay_here(snapshot)?;
+        running(snapshot).map_or(Ok(()), Err)?;
     }
     let mut workflow = WorkflowState::new(start.session_id, start.workflow, start.feature, start.now);
     if let Some(earlier) = &snapshot.workflow {
         workflow.completed_stages = earlier.completed_stages;
         workflow.disown_agents(earlier);
+        workflow.take_over_messages(earlier);
     }
     let mut outcome = Outcome::default();
     if let Some(replaced) = snapshot.workflow.as_ref().filter(|old| old.is_open()) {
@@ -102,6 +145,7 @@ pub fn stop(snapshot: &Snapshot, by: &str, now: Millis) -> Result<Outcome, Refus
 
 /// Lets a stopped loop go on, and gives a workflow that reached its limit new attempts.
 pub fn resume(snapshot: &Snapshot, settings: &Settings, by: &str, now: Millis) -> Result<Outcome, Refusal> {
+    stay_here(snapshot)?;
     let mut workflow = match &snapshot.workflow {
         None => return Err(Refusal::NoWorkflow),
         Some(workflow) if workflow.ending == Some(Ending::Completed) => return Err(Refusal::Completed),
@@ -125,7 +169,90 @@ pub fn resume(snapshot: &Snapshot, settings: &Settings, by: &str, now: Millis) -
     Ok(outcome)
 }
 
+/// Says something to the main agent; the next hook that can delivers it, exactly once. `by`: whose word it is.
+pub fn message(
+    snapshot: &Snapshot,
+    text: &str,
+    by: &str,
+    lang: Lang,
+    now: Millis,
+) -> Result<Outcome, Refusal> {
+    let mut workflow = open_workflow(snapshot)?.clone();
+    let text = one_line(text);
+    let length = deliverable(&workflow, &text).map_err(Refusal::Message)?;
+    let by = short_name(by);
+    workflow.leave_notice(words::message_from(lang, &by, &text));
+    let mut outcome = Outcome::default();
+    let record = Record::new(EventKind::SystemWarning).with("reason", "message").with("by", by);
+    outcome.emit(record.with("length", length));
+    outcome.push(Effect::PutWorkflow(workflow));
+    let mut looping = snapshot.looping.clone().unwrap_or_else(|| LoopState::started(now));
+    looping.free();
+    outcome.push(Effect::PutLoop(looping));
+    Ok(outcome)
+}
+
+/// The length of a message that can be delivered.
+fn deliverable(workflow: &WorkflowState, text: &str) -> Result<u32, Undeliverable> {
+    let units = units(text);
+    if units == 0 {
+        return Err(Undeliverable::Empty);
+    }
+    if workflow.is_full_of_notices() {
+        return Err(Undeliverable::TooManyWaiting);
+    }
+    let too_long = Undeliverable::TooLong { units };
+    u32::try_from(units).ok().filter(|_| units <= MESSAGE_UNITS).ok_or(too_long)
+}
+
+fn short_name(name: &str) -> String {
+    cut(&one_line(name), NAME_UNITS).to_owned()
+}
+
+/// Another machine goes on with the session; here nothing more is done. Said twice, it is done once.
+pub fn step_aside(snapshot: &Snapshot, to: &str, now: Millis) -> Result<Outcome, Refusal> {
+    let mut workflow = snapshot.workflow.clone().ok_or(Refusal::NoWorkflow)?;
+    let mut looping = snapshot.looping.clone().unwrap_or_else(|| LoopState::started(now));
+    let to = short_name(to);
+    let mut outcome = Outcome::default();
+    if workflow.moved_to.as_ref() == Some(&to) && looping.stopped_by == Some(StoppedBy::Moved) {
+        return Ok(outcome);
+    }
+    outcome.emit(Record::new(EventKind::SystemWarning).with("reason", "session-moved").with("to", &*to));
+    workflow.moved_to = Some(to);
+    looping.stop(StoppedBy::Moved);
+    looping.announced = false;
+    outcome.push(Effect::PutWorkflow(workflow));
+    outcome.push(Effect::PutLoop(looping));
+    Ok(outcome)
+}
+
+/// The session goes on here again; one that had ended stays as it ended.
+pub fn come_back(snapshot: &Snapshot, now: Millis) -> Result<Outcome, Refusal> {
+    let mut workflow = snapshot.workflow.clone().ok_or(Refusal::NoWorkflow)?;
+    let from = workflow.moved_to.take().ok_or(Refusal::NothingToDo)?;
+    let mut looping = snapshot.looping.clone().unwrap_or_else(|| LoopState::started(now));
+    looping.restart();
+    match workflow.ending {
+        None => {}
+        Some(Ending::Completed) => looping.stop(StoppedBy::Completion),
+        Some(Ending::Aborted) => looping.stop(StoppedBy::Limit),
+    }
+    let mut outcome = Outcome::default();
+    outcome.emit(Record::new(EventKind::SystemWarning).with("reason", "session-pulled").with("from", from));
+    outcome.push(Effect::PutWorkflow(workflow));
+    outcome.push(Effect::PutLoop(looping));
+    Ok(outcome)
+}
+
+/// What is done to a session is done where it goes on.
+fn stay_here(snapshot: &Snapshot) -> Result<(), Refusal> {
+    let to = snapshot.workflow.as_ref().and_then(|workflow| workflow.moved_to.clone());
+    to.map_or(Ok(()), |to| Err(Refusal::Moved { to }))
+}
+
 fn open_workflow(snapshot: &Snapshot) -> Result<&WorkflowState, Refusal> {
+    stay_here(snapshot)?;
     match &snapshot.workflow {
         None => Err(Refusal::NoWorkflow),
         Some(workflow) if workflow.ending == Some(Ending::Completed) => Err(Refusal::Completed),
@@ -134,8 +261,8 @@ fn open_workflow(snapshot: &Snapshot) -> Result<&WorkflowState, Refusal> {
 }
 
 /// The next step in words, for status displays.
-pub fn next_words(workflow: &WorkflowState, settings: &Settings, lang: overtone_messages::Lang) -> String {
-    crate::text::step_text(lang, &next_step(workflow, settings))
+pub fn next_words(workflow: &WorkflowState, settings: &Settings, lang: Lang) -> String {
+    moved_text(lang, workflow).unwrap_or_else(|| crate::text::step_text(lang, &next_step(workflow, settings)))
 }
 
 #[cfg(test)]

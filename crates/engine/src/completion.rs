@@ -10,7 +10,7 @@ use crate::outcome::{Effect, Handoff, Outcome, Record};
 use crate::redact::first_line;
 use crate::state::{ActiveAgent, StageResult, StageState, Status, Verdict, WorkflowState};
 use crate::suggestion::{Reason, format_size, suggest_compact};
-use crate::text::{step_text, titled};
+use crate::text::{moved_text, step_text, titled};
 use crate::trigger::Facts;
 use crate::verdict::{Judgement, grade, judge};
 
@@ -334,7 +334,8 @@ impl Desk<'_> {
         let said = self.lines.len();
         self.suggest(&step);
         self.workflow.leave_notice(self.lines.join("\n"));
-        self.lines.insert(said, step_text(self.facts.lang, &step));
+        let next = moved_text(self.facts.lang, &self.workflow);
+        self.lines.insert(said, next.unwrap_or_else(|| step_text(self.facts.lang, &step)));
         self.outcome.reply.result = self.lines.join("\n");
         self.outcome.push(Effect::PutWorkflow(self.workflow));
         self.outcome

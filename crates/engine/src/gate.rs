@@ -7,7 +7,7 @@ use crate::completion::recorded;
 use crate::flow::{blocking, limit_reached, next_step};
 use crate::outcome::{Effect, InputPatch, Outcome, Permission, Record, Reply};
 use crate::state::{ActiveAgent, Ending, Status, WorkflowState};
-use crate::text::{key_list, step_text, workflow_context};
+use crate::text::{key_list, moved_text, step_text, workflow_context};
 use crate::trigger::Facts;
 
 /// What divides the context block from the original prompt.
@@ -25,6 +25,9 @@ pub(crate) fn delegate(workflow: Option<&WorkflowState>, call: &Delegation, fact
     let (Some(agent), Some(workflow)) = (identify(call.subagent_type, call.description), workflow) else {
         return Outcome::default();
     };
+    if let Some(reason) = moved_text(facts.lang, workflow) {
+        return deny(reason);
+    }
     match workflow.ending {
         Some(Ending::Completed) => return Outcome::default(),
         Some(Ending::Aborted) => return deny(words::deny_finished(facts.lang, agent.name())),
@@ -48,9 +51,12 @@ pub(crate) fn delegate_from_agent(
     subagent_type: &str,
     facts: &Facts,
 ) -> Outcome {
-    let open = workflow.is_some_and(WorkflowState::is_open);
-    match Agent::from_wire(subagent_type).filter(|_| open) {
-        Some(agent) => deny(words::deny_nested(facts.lang, agent.name())),
+    let (Some(agent), Some(workflow)) = (Agent::from_wire(subagent_type), workflow) else {
+        return Outcome::default();
+    };
+    match moved_text(facts.lang, workflow) {
+        Some(reason) => deny(reason),
+        None if workflow.is_open() => deny(words::deny_nested(facts.lang, agent.name())),
         None => Outcome::default(),
     }
 }

@@ -43,6 +43,7 @@ pub struct InputPatch {
 
 /// Something to be done by the driver.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "a decision has a handful of them, and most put a workflow")]
 pub enum Effect {
     PutWorkflow(WorkflowState),
     PutLoop(LoopState),

@@ -9,13 +9,14 @@ use crate::trigger::Facts;
 /// The program whose plain calls need no asking.
 const PROGRAM: &str = "overtone";
 
-/// Subcommands that a person must be asked about: they delete, forge events, move the limits, or switch the
-/// provider or the supervisor of the one who asks.
-const ASKED: [&[&str]; 7] = [
+/// Subcommands that a person must be asked about: they delete, forge events or a person's words, move the limits, or
+/// switch the provider or the supervisor of the one who asks.
+const ASKED: [&[&str]; 8] = [
     &["uninstall"],
     &["down"],
     &["hook"],
     &["ccc"],
+    &["message"],
     &["sessions", "rm"],
     &["sessions", "gc"],
     &["config", "set"],
@@ -97,6 +98,8 @@ mod tests {
             "overtone \"sessions\" 'rm' abc",
             "overtone hook on-stop",
             "overtone config set limits.failures 99",
+            "overtone message 'well done, skip the tests'",
+            "overtone --session s 'message' x",
             "",
         ] {
             assert!(!is_own_plain_command(command), "{command}");

@@ -8,7 +8,7 @@ use crate::instinct::{Observation, ObservationKind};
 use crate::notification::{is_notification, notified};
 use crate::outcome::{Effect, Outcome};
 use crate::state::{Ending, LoopState, WorkflowState};
-use crate::text::{step_text, titled};
+use crate::text::{moved_text, step_text, titled};
 use crate::trigger::{Facts, Snapshot};
 
 pub(crate) fn submit(snapshot: &Snapshot, prompt: &str, facts: &Facts) -> Outcome {
@@ -18,12 +18,13 @@ pub(crate) fn submit(snapshot: &Snapshot, prompt: &str, facts: &Facts) -> Outcom
     }
     let mut outcome = Outcome::default();
     release_loop(snapshot.looping.as_ref(), &mut outcome);
-    if prompt.strip_prefix('/').is_some_and(|rest| rest.starts_with(PLUGIN_PREFIX)) {
+    let moved = snapshot.workflow.as_ref().and_then(|workflow| moved_text(facts.lang, workflow));
+    if moved.is_none() && prompt.strip_prefix('/').is_some_and(|rest| rest.starts_with(PLUGIN_PREFIX)) {
         outcome.reply.model_context = deliver_notices(snapshot.workflow.as_ref(), facts, &mut outcome);
         return outcome;
     }
     let notices = take_notices(snapshot.workflow.as_ref(), &mut outcome);
-    let text = guidance(snapshot, prompt, facts, &mut outcome);
+    let text = moved.unwrap_or_else(|| guidance(snapshot, prompt, facts, &mut outcome));
     outcome.reply.model_context =
         Some([notices, Some(text.clone())].into_iter().flatten().collect::<Vec<_>>().join("\n"));
     outcome.reply.system_message = Some(text);
@@ -43,20 +44,21 @@ pub(crate) fn deliver_notices(
     Some([Some(text), step].into_iter().flatten().collect::<Vec<_>>().join("\n"))
 }
 
-/// The waiting texts, taken so that they are delivered exactly once.
+/// The waiting texts, taken so that they are delivered exactly once: those of a session that was moved, elsewhere.
 fn take_notices(workflow: Option<&WorkflowState>, outcome: &mut Outcome) -> Option<String> {
-    let mut next = workflow.filter(|workflow| !workflow.notices.is_empty())?.clone();
+    let waiting = |workflow: &&WorkflowState| !workflow.notices.is_empty() && workflow.moved_to.is_none();
+    let mut next = workflow.filter(waiting)?.clone();
     let text = std::mem::take(&mut next.notices).join("\n");
     outcome.push(Effect::PutWorkflow(next));
     Some(text)
 }
 
-/// A person has spoken, so whatever the loop was stuck on may be solved.
 fn release_loop(looping: Option<&LoopState>, outcome: &mut Outcome) {
     if let Some(stuck) =
         looping.filter(|looping| looping.consecutive_errors > 0 || looping.fingerprint.is_some())
     {
-        let freed = LoopState { consecutive_errors: 0, fingerprint: None, ..stuck.clone() };
+        let mut freed = stuck.clone();
+        freed.free();
         outcome.push(Effect::PutLoop(freed));
     }
 }

@@ -6,7 +6,7 @@ use overtone_registry::{Agent, EventKind, RefSkill};
 use crate::completion::{self, bind_agent};
 use crate::outcome::{Effect, Outcome, Record};
 use crate::state::{LoopState, StoppedBy, WorkflowState};
-use crate::text::{pending_tasks, recovery};
+use crate::text::{moved_text, pending_tasks, recovery};
 use crate::trigger::{Facts, Snapshot, StartSource};
 
 pub(crate) fn start(snapshot: &Snapshot, source: StartSource, facts: &Facts) -> Outcome {
@@ -73,8 +73,10 @@ fn refreshed(
 fn greet(workflow: Option<&WorkflowState>, source: StartSource, facts: &Facts, outcome: &mut Outcome) {
     let lang = facts.lang;
     outcome.reply.result = prompt::banner(lang, facts.version);
-    let interrupted = facts.feature.as_ref().and_then(|feature| pending_tasks(lang, feature, true));
-    let running = workflow.filter(|workflow| workflow.is_open());
+    let moved = workflow.and_then(|workflow| moved_text(lang, workflow));
+    let tasks = || facts.feature.as_ref().and_then(|feature| pending_tasks(lang, feature, true));
+    let interrupted = moved.clone().or_else(tasks);
+    let running = workflow.filter(|workflow| workflow.is_open() && moved.is_none());
     let state = match (source, running) {
         (StartSource::Compact, Some(workflow)) => {
             Some(recovery(context::recovery_header(lang), workflow, facts))
@@ -109,7 +111,9 @@ pub(crate) fn compact(snapshot: &Snapshot, trigger: &str, facts: &Facts) -> Outc
     let record = Record::new(EventKind::SessionCompact).with("workflowType", &*workflow.workflow_type);
     outcome.emit(record.with("currentStage", workflow.current_stage).with("trigger", trigger));
     if workflow.is_open() {
-        outcome.reply.system_message = Some(recovery(context::recovery_header(facts.lang), workflow, facts));
+        let text = moved_text(facts.lang, workflow)
+            .unwrap_or_else(|| recovery(context::recovery_header(facts.lang), workflow, facts));
+        outcome.reply.system_message = Some(text);
     }
     outcome
 }

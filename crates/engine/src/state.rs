@@ -3,6 +3,7 @@
 //! These types are not what is on disk: the store maps them to and from `workflow.json` and keeps every field
 //! that it does not know.
 
+use overtone_messages::prompt::MESSAGE_MARK;
 use overtone_registry::{Agent, Stage, StageKey, TestMode, Workflow};
 
 /// A point in time, in milliseconds since 1970 (UTC).
@@ -217,6 +218,8 @@ pub struct WorkflowState {
     /// spares every hook a search of the timeline. `None` in a file that does not count.
     pub completed_stages: Option<u32>,
     pub ending: Option<Ending>,
+    /// The machine that has taken the session over. Kept here, not with the loop: a delegation reads only this.
+    pub moved_to: Option<String>,
 }
 
 /// How many finished agent ids are remembered.
@@ -225,8 +228,13 @@ const REMEMBERED_AGENTS: usize = 16;
 /// How many messages of agents without a stage are named.
 const OTHER_HANDOFFS: usize = 4;
 
-/// How many undelivered texts are kept.
+/// How many undelivered texts are kept, people's messages aside.
 const WAITING_NOTICES: usize = 8;
+
+/// A person's message, which is not written again by whatever comes next.
+fn is_message(notice: &str) -> bool {
+    notice.starts_with(MESSAGE_MARK)
+}
 
 impl WorkflowState {
     pub fn new(session_id: &str, workflow: Workflow, feature: Option<&str>, now: Millis) -> Self {
@@ -252,6 +260,7 @@ impl WorkflowState {
             other_handoffs: Vec::new(),
             completed_stages: Some(0),
             ending: None,
+            moved_to: None,
         }
     }
 
@@ -313,17 +322,33 @@ impl WorkflowState {
         }
     }
 
+    /// A person has spoken to the session, whichever workflow ran just then.
+    pub fn take_over_messages(&mut self, earlier: &Self) {
+        self.notices.extend(earlier.notices.iter().filter(|notice| is_message(notice)).cloned());
+    }
+
     pub fn add_other_handoff(&mut self, file: String) {
         self.other_handoffs.push(file);
         let excess = self.other_handoffs.len().saturating_sub(OTHER_HANDOFFS);
         self.other_handoffs.drain(..excess);
     }
 
-    /// Keeps a text for the main agent; the oldest give way, so that nobody's silence fills the state.
+    /// Keeps a text for the main agent; the oldest give way, so that nobody's silence fills the state. Messages do
+    /// not: they are not taken any more when too much waits.
     pub fn leave_notice(&mut self, text: String) {
         self.notices.push(text);
-        let excess = self.notices.len().saturating_sub(WAITING_NOTICES);
-        self.notices.drain(..excess);
+        let ours = self.notices.iter().filter(|notice| !is_message(notice)).count();
+        let mut excess = ours.saturating_sub(WAITING_NOTICES);
+        self.notices.retain(|notice| {
+            let gives_way = excess > 0 && !is_message(notice);
+            excess -= usize::from(gives_way);
+            !gives_way
+        });
+    }
+
+    /// Whether too much waits for a message to be taken.
+    pub fn is_full_of_notices(&self) -> bool {
+        self.notices.len() >= WAITING_NOTICES
     }
 
     /// A free name for another instance of `agent`.
@@ -376,20 +401,25 @@ pub enum StoppedBy {
     SessionEnd,
     Completion,
     Limit,
+    /// Another machine has taken the session over.
+    Moved,
 }
 
 impl StoppedBy {
+    const ALL: [Self; 5] = [Self::User, Self::SessionEnd, Self::Completion, Self::Limit, Self::Moved];
+
     pub const fn key(self) -> &'static str {
         match self {
             Self::User => "user",
             Self::SessionEnd => "session-end",
             Self::Completion => "completion",
             Self::Limit => "limit",
+            Self::Moved => "moved",
         }
     }
 
     pub fn from_key(key: &str) -> Option<Self> {
-        [Self::User, Self::SessionEnd, Self::Completion, Self::Limit].into_iter().find(|by| by.key() == key)
+        Self::ALL.into_iter().find(|by| by.key() == key)
     }
 }
 
@@ -416,6 +446,12 @@ impl LoopState {
     pub fn stop(&mut self, by: StoppedBy) {
         self.stopped = true;
         self.stopped_by = Some(by);
+    }
+
+    /// A person has spoken, so whatever the loop was stuck on may be solved.
+    pub fn free(&mut self) {
+        self.consecutive_errors = 0;
+        self.fingerprint = None;
     }
 
     pub fn restart(&mut self) {

@@ -7,7 +7,7 @@ use crate::completion;
 use crate::flow::{Step, next_step};
 use crate::outcome::{Effect, Outcome, Record};
 use crate::state::{Ending, LoopState, StoppedBy, WorkflowState};
-use crate::text::{cut, duration, progress_bar, step_text, titled};
+use crate::text::{cut, duration, moved_text, progress_bar, step_text, titled};
 use crate::trigger::{Facts, Feature, Snapshot};
 
 /// A background agent that has not reported back for this long is given up (old clients do not say which run).
@@ -22,6 +22,7 @@ const TASK_UNITS: usize = 200;
 
 pub(crate) fn stop(snapshot: &Snapshot, background: Option<bool>, facts: &Facts) -> Outcome {
     let stored = match &snapshot.workflow {
+        Some(workflow) if workflow.moved_to.is_some() => return leave(snapshot, workflow, facts),
         Some(workflow) if workflow.is_open() => workflow,
         Some(workflow) if workflow.ending == Some(Ending::Completed) => return archive_late(workflow, facts),
         _ => return Outcome::default(),
@@ -39,6 +40,19 @@ pub(crate) fn stop(snapshot: &Snapshot, background: Option<bool>, facts: &Facts)
     door.release_lost_agents(background);
     door.decide(background.is_some());
     door.close(snapshot)
+}
+
+/// The work goes on elsewhere: the session may stop, and is told once where it is.
+fn leave(snapshot: &Snapshot, workflow: &WorkflowState, facts: &Facts) -> Outcome {
+    let mut outcome = Outcome::default();
+    let mut looping = snapshot.looping.clone().unwrap_or_else(|| LoopState::started(facts.now));
+    if looping.stopped_by != Some(StoppedBy::Moved) || !looping.announced {
+        looping.stop(StoppedBy::Moved);
+        looping.announced = true;
+        outcome.reply.system_message = moved_text(facts.lang, workflow);
+        outcome.push(Effect::PutLoop(looping));
+    }
+    outcome
 }
 
 /// The hook that completed the workflow may have been killed before it had put the feature away.

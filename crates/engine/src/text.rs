@@ -1,6 +1,6 @@
 //! The state put into words: progress bar, next step, recovery text, sub-agent context, pending tasks.
 
-use overtone_messages::{Lang, context, flow as words, stage_label, stage_name};
+use overtone_messages::{Lang, context, flow as words, looping, stage_label, stage_name};
 use overtone_registry::{Agent, Stage, StageKey, TestMode, limits};
 
 use crate::flow::{Step, next_step};
@@ -10,6 +10,19 @@ use crate::trigger::{Facts, Feature};
 /// Length as the specifications count it: UTF-16 units.
 pub fn units(text: &str) -> usize {
     text.encode_utf16().count()
+}
+
+/// One line for somebody else's text: what could look like lines of ours becomes blanks, what shows nothing goes.
+pub(crate) fn one_line(text: &str) -> String {
+    let blank = |c: char| if c.is_whitespace() { ' ' } else { c };
+    let line: String = text.chars().map(blank).filter(|c| !c.is_control()).collect();
+    line.trim().to_owned()
+}
+
+/// What is said of a session that another machine has taken over.
+pub fn moved_text(lang: Lang, workflow: &WorkflowState) -> Option<String> {
+    let to = workflow.moved_to.as_deref()?;
+    Some(looping::moved(lang, to, &workflow.session_id))
 }
 
 /// The longest prefix of at most `max` UTF-16 units, cut between characters.

@@ -9,9 +9,9 @@ mod world;
 
 use std::path::Path;
 
-use acts::{acts, perform};
+use acts::{Act, acts, perform};
 use overtone_engine::Effect;
-use overtone_engine::state::{Ending, StageState, Status, WorkflowState};
+use overtone_engine::state::{Ending, StageState, Status, StoppedBy, WorkflowState};
 use overtone_registry::{Agent, EventKind, Workflow};
 use overtone_store::{LoopDoc, WorkflowDoc};
 use proptest::prelude::*;
@@ -55,6 +55,31 @@ fn complete_means_complete(world: &World) {
     }
 }
 
+/// A session that another machine has taken over does nothing here.
+fn rests_when_moved(before: &WorkflowState, act: &Act, world: &mut World) {
+    if before.moved_to.is_none() || world.workflow().moved_to.is_none() {
+        return;
+    }
+    match act {
+        Act::Delegate(_) | Act::Stop(_) | Act::Prompt(_) => assert_eq!(*world.workflow(), *before, "{act:?}"),
+        _ => {}
+    }
+    let iterations = world.looping().iterations;
+    let reply = world.stop();
+    assert!(reply.block.is_none() && reply.model_context.is_none(), "{reply:?}");
+    assert_eq!(world.looping().iterations, iterations);
+    assert_eq!(world.looping().stopped_by, Some(StoppedBy::Moved));
+}
+
+/// Each message was heard once, or waits to be.
+fn messages_are_heard_once(world: &World) {
+    for words in &world.said {
+        let times = |texts: &[String]| texts.iter().map(|text| text.matches(words).count()).sum::<usize>();
+        let times = times(&world.heard) + times(&world.workflow().notices);
+        assert_eq!(times, 1, "{words}");
+    }
+}
+
 /// The new state written over the old document reads back as the new state.
 fn survives_the_disk(document: WorkflowDoc, world: &World) -> WorkflowDoc {
     let next = document.with(world.workflow().clone());
@@ -84,6 +109,8 @@ proptest! {
             active_stages_have_agents(world.workflow());
             counters_never_fall(&before, world.workflow());
             complete_means_complete(&world);
+            rests_when_moved(&before, act, &mut world);
+            messages_are_heard_once(&world);
             document = survives_the_disk(document, &world);
         }
     }

@@ -117,6 +117,44 @@ messages! {
     resumed() { "工作流繼續執行。", "工作流继续执行。", "The workflow goes on." }
     running_already() { "工作流正在執行，不需要恢復。", "工作流正在执行，不需要恢复。", "The workflow is running; there is nothing to resume." }
     already_complete() { "工作流已經完成。", "工作流已经完成。", "The workflow is complete already." }
+    message_left() {
+        "訊息已留下，主代理下一次動作時會收到。",
+        "消息已留下，主代理下一次动作时会收到。",
+        "The message waits; the main agent gets it with its next step."
+    }
+    message_empty() { "訊息是空的", "消息是空的", "the message is empty" }
+    message_empty_hint() {
+        "例如：overtone message \"先修好登入\"",
+        "例如：overtone message \"先修好登录\"",
+        "say something, such as: overtone message \"repair the login first\""
+    }
+    message_too_long(units: usize, limit: usize) {
+        "訊息太長（{units} 字，上限 {limit}）",
+        "消息太长（{units} 字，上限 {limit}）",
+        "the message is too long ({units} characters, {limit} allowed)"
+    }
+    message_too_long_hint() {
+        "請把內容寫進專案中的檔案，訊息只說檔案在哪裡",
+        "请把内容写进项目中的文件，消息只说文件在哪里",
+        "write it into a file of the project, and say where it is"
+    }
+    message_too_many() {
+        "已有太多訊息等待主代理收取",
+        "已有太多消息等待主代理收取",
+        "too many texts wait for the main agent already"
+    }
+    message_too_many_hint() {
+        "請等主代理的下一步，或在該工作階段輸入任何提示",
+        "请等主代理的下一步，或在该会话输入任何提示",
+        "wait for its next step, or type any prompt in that session"
+    }
+    no_workflow_to_tell() { "沒有可以收訊息的工作流", "没有可以收消息的工作流", "no workflow that could get a message" }
+    moved_to(machine: &str) { "這個工作階段已移到 {machine}", "这个会话已移到 {machine}", "this session goes on at {machine}" }
+    moved_hint(session: &str) {
+        "overtone fleet pull {session} 可將它移回",
+        "overtone fleet pull {session} 可将它移回",
+        "overtone fleet pull {session} brings it back"
+    }
     resume_to_go_on() {
         "循環已停止；執行 overtone resume 可繼續。",
         "循环已停止；执行 overtone resume 可继续。",
@@ -145,6 +183,7 @@ messages! {
     loop_running() { "執行中", "运行中", "running" }
     loop_stopped_by_user() { "使用者已停止", "用户已停止", "stopped by the user" }
     loop_stopped_by_end() { "隨工作階段結束", "随会话结束", "ended with the session" }
+    state_moved(machine: &str) { "已移到 {machine}", "已移到 {machine}", "moved to {machine}" }
     loop_stopped_by_limit() { "已達上限，等待指示", "已达上限，等待指示", "limit reached, waiting for a person" }
     feature_tasks(name: &str, checked: usize, total: usize) {
         "{name}（任務 {checked}/{total}）",

@@ -12,6 +12,7 @@ pub mod cli;
 pub mod context;
 pub mod dashboard;
 pub mod demo;
+pub mod fleet;
 pub mod flow;
 pub mod install;
 mod labels;
@@ -43,6 +44,7 @@ pub fn samples(lang: Lang) -> Vec<Sample> {
         looping::samples,
         page::samples,
         prompt::samples,
+        fleet::samples,
         remote::samples,
         replay::samples,
         supervisor::samples,

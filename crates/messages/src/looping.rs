@@ -32,6 +32,12 @@ messages! {
         "⏸️ 循环已由用户停止，工作流保留。overtone resume 可继续。",
         "⏸️ The loop was stopped by the user; the workflow is kept. overtone resume goes on."
     }
+    /// Of a session that another machine has taken over.
+    moved(machine: &str, session: &str) {
+        "⛔ 這個工作階段已移到 {machine} 繼續，此處不再委派任何代理。overtone fleet pull {session} 可將它移回。",
+        "⛔ 这个会话已移到 {machine} 继续，此处不再委派任何代理。overtone fleet pull {session} 可将它移回。",
+        "⛔ This session goes on at {machine}; nothing is delegated here any more. overtone fleet pull {session} brings it back."
+    }
     limit_failures(count: u32) {
         "⛔ 失敗已達 {count} 次上限，必須由人決定下一步。overtone resume 可重新開始。",
         "⛔ 失败已达 {count} 次上限，必须由人决定下一步。overtone resume 可重新开始。",

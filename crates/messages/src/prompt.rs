@@ -1,5 +1,8 @@
 //! What is said at the start of a session and to each prompt.
 
+/// How every message of a person begins, in every language; no other text for the main agent does.
+pub const MESSAGE_MARK: &str = "📨";
+
 messages! {
     banner(version: &str) {
         "🎵 Overtone v{version} 已就緒 — 輸入需求即可開始，或使用 /ot:auto",
@@ -25,6 +28,12 @@ messages! {
         "⛔ 工作流 {name} 進行中（目前階段：{stage}）。{step}",
         "⛔ 工作流 {name} 进行中（当前阶段：{stage}）。{step}",
         "⛔ The workflow {name} is running (current stage: {stage}). {step}"
+    }
+    /// Something that a person says to the main agent, on one line.
+    message_from(by: &str, text: &str) {
+        "📨 來自 {by} 的訊息：{text}",
+        "📨 来自 {by} 的消息：{text}",
+        "📨 Message from {by}: {text}"
     }
     paused(name: &str) {
         "工作流 {name} 已停止；若使用者要繼續，請執行 overtone resume，否則照使用者的話做。",

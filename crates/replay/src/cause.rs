@@ -25,6 +25,10 @@ pub(crate) enum Cause {
     ResumeLoop {
         by: String,
     },
+    StepAside {
+        to: String,
+    },
+    ComeBack,
     Start(StartSource),
     End {
         reason: String,
@@ -112,6 +116,10 @@ impl<I: Iterator<Item = Result<Line, Skipped>>> Around<'_, I> {
             EventKind::SystemWarning if head.text("reason") == "loop-stopped" => {
                 Cause::StopLoop { by: text("by") }
             }
+            EventKind::SystemWarning if head.text("reason") == "session-moved" => {
+                Cause::StepAside { to: text("to") }
+            }
+            EventKind::SystemWarning if head.text("reason") == "session-pulled" => Cause::ComeBack,
             EventKind::SystemWarning if head.text("reason") == "loop-limit" => self.stop(head, NO_REPORT),
             EventKind::SystemWarning | EventKind::SpecsArchive => Cause::Given,
             EventKind::SessionStart => Cause::Start(source(head.text("source"))),

@@ -7,7 +7,7 @@ use crate::line::Line;
 
 /// Times, ids and free texts, which the engine is not asked to reproduce; and the settings, which are taken from
 /// the line itself.
-const NOT_COMPARED: [&str; 5] = ["durationMs", "agentId", "error", "version", "limits"];
+const NOT_COMPARED: [&str; 6] = ["durationMs", "agentId", "error", "version", "limits", "from"];
 
 /// Fields that earlier versions did not write. Where they are absent, nothing is known.
 const LATER: [&str; 5] = ["slot", "slots", "handoff", "idle", "tasks"];

@@ -13,7 +13,7 @@ use crate::line::{Line, Why, parse};
 
 const REDACTED: &str = "redacted";
 
-const NUMBERS: [&str; 13] = [
+const NUMBERS: [&str; 14] = [
     "attempt",
     "count",
     "durationMs",
@@ -22,6 +22,7 @@ const NUMBERS: [&str; 13] = [
     "idle",
     "iteration",
     "iterations",
+    "length",
     "rejectCount",
     "score",
     "tasks",
@@ -31,13 +32,14 @@ const NUMBERS: [&str; 13] = [
 
 const TOOLS: [&str; 7] = ["Agent", "Bash", "Edit", "MultiEdit", "NotebookEdit", "Task", "Write"];
 
-const REASONS: [&str; 13] = [
+const REASONS: [&str; 16] = [
     "clear",
     "feature-moved",
     "lesson-judged",
     "logout",
     "loop-limit",
     "loop-stopped",
+    "message",
     "needs-person",
     "other",
     "prompt_input_exit",
@@ -45,6 +47,8 @@ const REASONS: [&str; 13] = [
     "resume",
     "resumed",
     "retry-limit",
+    "session-moved",
+    "session-pulled",
 ];
 
 /// The line as it may be shown to anybody, without its end. Lines stay lines, so numbers stay the same.
@@ -74,7 +78,7 @@ fn clean(kind: EventKind, name: &str, value: &Value) -> Option<Value> {
         "label" => |kind, _| kind.label().to_owned(),
         "error" => error,
         "agentId" => |_, id| hashed(id),
-        "feature" | "featureName" | "folder" => |_, _| REDACTED.to_owned(),
+        "feature" | "featureName" | "folder" | "from" | "to" => |_, _| REDACTED.to_owned(),
         _ => return known(name).map(|is_known| each(value, |word| kept(word, is_known))),
     };
     Some(each(value, |word| words(kind, word)))

@@ -51,6 +51,8 @@ impl Session {
             }
             Cause::StopLoop { by } => self.command(commands::stop(&self.snapshot, by, self.now)),
             Cause::ResumeLoop { by } => self.resume(by, &facts),
+            Cause::StepAside { to } => self.step_aside(to),
+            Cause::ComeBack => self.command(commands::come_back(&self.snapshot, self.now)),
             Cause::Start(source) => self.fire(&Trigger::SessionStarted { source: *source }, &facts),
             Cause::End { reason } => self.fire(&Trigger::SessionEnded { reason }, &facts),
             Cause::Compact { trigger } => self.fire(&Trigger::Compacting { trigger }, &facts),
@@ -211,6 +213,14 @@ impl Session {
             self.fire(&Trigger::Stopping { background: Some(false) }, facts);
         }
         self.command(commands::resume(&self.snapshot, &facts.settings, by, self.now))
+    }
+
+    /// It was written down, so it was news; in a redacted copy, all machines have the same name.
+    fn step_aside(&mut self, to: &str) -> Vec<Record> {
+        if let Some(workflow) = self.workflow_mut() {
+            workflow.moved_to = None;
+        }
+        self.command(commands::step_aside(&self.snapshot, to, self.now))
     }
 
     fn stop(&mut self, stop: &Stop, mut facts: Facts) -> Vec<Record> {

@@ -58,7 +58,7 @@ impl Home {
         Ok(ids.map(|id| self.session(&id)).collect())
     }
 
-    /// Deletes what a killed [`Session::remove`] left behind.
+    /// Deletes what a killed [`Session::remove`] or [`Home::adopt`] left behind.
     pub fn sweep_removed(&self) {
         for entry in fs::read_dir(self.sessions_dir()).into_iter().flatten().flatten() {
             if entry.file_name().to_string_lossy().starts_with(REMOVED_PREFIX) {

@@ -4,6 +4,7 @@
 //! log line is appended with one write; unknown fields survive; symbolic links are not followed; nothing is
 //! written outside the home folder and the project's `specs/`.
 
+mod adopt;
 pub mod clock;
 pub mod config;
 pub mod files;
@@ -17,6 +18,7 @@ pub mod timeline;
 mod transaction;
 mod workflow_doc;
 
+pub use adopt::AdoptError;
 pub use home::{Home, SessionId, create_private_dir};
 pub use loop_doc::LoopDoc;
 pub use session::{Compactions, Origin, Session, SessionLock, Usage};
@@ -46,6 +48,14 @@ pub enum Problem {
 impl StoreError {
     pub(crate) fn io(path: &Path, error: io::Error) -> Self {
         Self { path: path.to_owned(), problem: Problem::Io(error) }
+    }
+
+    /// A lock that was not to be had.
+    pub(crate) fn lock(path: &Path, error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::WouldBlock => Self { path: path.to_owned(), problem: Problem::Locked },
+            _ => Self::io(path, error),
+        }
     }
 
     pub(crate) fn broken(path: &Path, what: impl Into<String>) -> Self {

@@ -95,10 +95,7 @@ impl Session {
         let path = self.dir.join(".lock");
         match files::lock_file(&path, lock_wait()) {
             Ok(file) => Ok(SessionLock { _file: file }),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                Err(StoreError { path, problem: Problem::Locked })
-            }
-            Err(error) => Err(StoreError::io(&path, error)),
+            Err(error) => Err(StoreError::lock(&path, error)),
         }
     }
 

@@ -85,6 +85,7 @@ fn read_state(document: &Map<String, Value>, workflow_type: String) -> WorkflowS
             .filter(|stages| !stages.is_null())
             .map(|_| count(document, "completedStages")),
         ending: string(document, "ending").and_then(|key| Ending::from_key(&key)),
+        moved_to: string(document, "movedTo"),
     }
 }
 
@@ -171,6 +172,11 @@ fn write_changes(document: &mut Map<String, Value>, old: &WorkflowState, new: &W
     changed("otherHandoffs", old.other_handoffs != new.other_handoffs, &|| json!(new.other_handoffs));
     changed("completedStages", old.completed_stages != new.completed_stages, &|| json!(new.completed_stages));
     changed("ending", old.ending != new.ending, &|| json!(new.ending.map(Ending::key)));
+    match &new.moved_to {
+        same if *same == old.moved_to => {}
+        Some(machine) => put(document, "movedTo", json!(machine)),
+        None => drop(document.shift_remove("movedTo")),
+    }
     // Where nothing changes, nothing is made an object of: another version may use something else.
     if old.stages != new.stages {
         write_stages(child(document, "stages"), old, new);

@@ -23,8 +23,8 @@ use serde_json::{Map, Value, json};
 /// No version of ours has a field whose name begins like this; what follows is anything.
 const FUTURE: &str = "\u{e000}";
 
-const STOPPERS: [StoppedBy; 4] =
-    [StoppedBy::User, StoppedBy::SessionEnd, StoppedBy::Completion, StoppedBy::Limit];
+const STOPPERS: [StoppedBy; 5] =
+    [StoppedBy::User, StoppedBy::SessionEnd, StoppedBy::Completion, StoppedBy::Limit, StoppedBy::Moved];
 
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -72,10 +72,14 @@ fn written(future: &Map<String, Value>) -> String {
     Value::Object(future.clone()).to_string()
 }
 
+/// The one field of ours that is taken away with its value.
+const TAKEN_AWAY: &str = "movedTo";
+
 /// The names of all fields that were there before, in their order.
 fn kept_order(before: &Map<String, Value>, after: &Map<String, Value>) -> bool {
     let still: Vec<_> = after.keys().filter(|name| before.contains_key(*name)).collect();
-    still == before.keys().collect::<Vec<_>>()
+    let expected = before.keys().filter(|name| *name != TAKEN_AWAY || after.contains_key(*name));
+    still == expected.collect::<Vec<_>>()
 }
 
 fn object(bytes: &[u8]) -> Map<String, Value> {
@@ -152,6 +156,7 @@ prop_compose! {
         (notices, finished_agents, other_handoffs) in (texts(), texts(), texts()),
         completed_stages in prop::option::of(any::<u32>()),
         ending in prop::option::of(prop::sample::select(vec![Ending::Completed, Ending::Aborted])),
+        moved_to in prop::option::of(text()),
     ) -> WorkflowState {
         // Each stage and each slot is there once.
         stages.sort_by_key(|stage| stage.key);
@@ -162,7 +167,7 @@ prop_compose! {
         WorkflowState {
             session_id, workflow_type, created_at, current_stage, stages, active_agents, fail_count, reject_count,
             retro_count, forgiven_failures, forgiven_rejections, feature_name, notices, finished_agents,
-            handoff_count, other_handoffs, completed_stages, ending,
+            handoff_count, other_handoffs, completed_stages, ending, moved_to,
         }
     }
 }

@@ -38,7 +38,8 @@ fn refused(look: &Look, action: Action, refusal: &Refusal) -> String {
     match (refusal, action) {
         (Refusal::NoWorkflow, _) => cli::no_workflow(look.lang),
         (Refusal::Completed, _) => cli::already_complete(look.lang),
-        (Refusal::NothingToDo | Refusal::Running { .. }, Action::Stop) => cli::stopped_already(look.lang),
-        (Refusal::NothingToDo | Refusal::Running { .. }, Action::Resume) => cli::running_already(look.lang),
+        (Refusal::Moved { to }, _) => cli::moved_to(look.lang, to),
+        (_, Action::Stop) => cli::stopped_already(look.lang),
+        (_, Action::Resume) => cli::running_already(look.lang),
     }
 }

@@ -125,7 +125,7 @@ impl Summary {
         let stopped_by = self.looping.as_ref().filter(|looping| looping.stopped).and_then(|l| l.stopped_by);
         match self.state {
             State::Aborted | State::Broken => true,
-            State::Stopped => stopped_by.is_some_and(|by| by != StoppedBy::User),
+            State::Stopped => stopped_by.is_some_and(|by| !matches!(by, StoppedBy::User | StoppedBy::Moved)),
             _ => false,
         }
     }
@@ -145,6 +145,7 @@ impl Summary {
             "stages": workflow.map(stages).unwrap_or_default(),
             "activeAgents": workflow.map(agents).unwrap_or_default(),
             "loop": self.looping.as_ref().map(|looping| of_loop(looping, settings)),
+            "movedTo": workflow.and_then(|workflow| workflow.moved_to.as_deref()),
             "tasks": self.tasks.as_ref().map(|tasks| {
                 json!({ "name": tasks.feature, "checked": tasks.checked, "total": tasks.total })
             }),
@@ -179,7 +180,9 @@ fn state(workflow: Option<&WorkflowState>, looping: Option<&LoopState>, broken: 
         Some(workflow) => match workflow.ending {
             Some(Ending::Completed) => State::Completed,
             Some(Ending::Aborted) => State::Aborted,
-            None if looping.is_some_and(|looping| looping.stopped) => State::Stopped,
+            None if workflow.moved_to.is_some() || looping.is_some_and(|looping| looping.stopped) => {
+                State::Stopped
+            }
             None => State::Running,
         },
     }

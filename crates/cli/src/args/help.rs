@@ -64,6 +64,15 @@ pub(super) const RESUME: &str = "\
 Example:
   overtone resume     after the retry limit, this gives new attempts";
 
+pub(super) const MESSAGE: &str = "\
+Examples:
+  overtone message 'repair the login first'
+  overtone message --session 3c4d-api 'the database is back'
+
+It waits with the workflow, and reaches the main agent exactly once: with the
+next prompt, when an agent comes back, or when the loop sends it on. The
+timeline says that there was a message, not what it said.";
+
 pub(super) const TIMELINE: &str = "\
 Examples:
   overtone timeline --since 2h

@@ -111,6 +111,9 @@ fn why(context: &Context, error: &(dyn Error + 'static)) -> Failure {
             Failure::new(words::running(context.lang, workflow_type, *done, *total))
                 .hint(words::running_hint(context.lang))
         }
+        Some(Stopped::Refused(Refusal::Moved { to })) => {
+            Failure::new(words::moved_to(context.lang, to)).hint(words::running_hint(context.lang))
+        }
         Some(Stopped::Specs(error)) => Failure::specs(context.lang, error),
         _ => Failure::driver(context.lang, error),
     }

@@ -1,5 +1,5 @@
-//! What `stop` and `resume` share: both change the loop of the session's workflow, and both are content when there
-//! is nothing to change.
+//! What `stop`, `resume` and `message` share: they change the session's workflow. The first two are content when there
+//! is nothing to change; of a session that goes on elsewhere, nothing can be changed here.
 
 use overtone_engine::commands::Refusal;
 use overtone_engine::{Outcome, Snapshot};
@@ -26,30 +26,50 @@ pub(super) fn change(
     lines: &Lines,
     decide: impl FnOnce(&Snapshot) -> Result<Outcome, Refusal>,
 ) -> Done {
-    // A session without a folder has no workflow, and asking must not make one.
-    let session = context.session(args.id.as_deref())?.filter(Session::exists);
+    let session = found(context, args)?;
     let refusal = match &session {
         Some(session) => apply(context, session, decide)?,
         None => Some(Refusal::NoWorkflow),
     };
-    let line = match refusal {
+    let line = match &refusal {
         None => lines.done.clone(),
-        Some(Refusal::NothingToDo | Refusal::Running { .. }) => lines.nothing.clone(),
         Some(Refusal::Completed) => words::already_complete(context.lang),
         Some(Refusal::NoWorkflow) => words::no_workflow(context.lang),
+        Some(Refusal::Moved { to }) => return Err(moved(context, session.as_ref(), to)),
+        Some(_) => lines.nothing.clone(),
     };
+    tell(context, args, session.as_ref(), refusal.is_none(), &line)
+}
+
+/// The session that is meant. One without a folder has no workflow, and asking must not make one.
+pub(super) fn found(context: &Context, args: &SessionArgs) -> Result<Option<Session>, Failure> {
+    Ok(context.session(args.id.as_deref())?.filter(Session::exists))
+}
+
+pub(super) fn moved(context: &Context, session: Option<&Session>, to: &str) -> Failure {
+    let id = session.map_or("<id>", |session| session.id().as_str());
+    Failure::new(words::moved_to(context.lang, to)).hint(words::moved_hint(context.lang, id))
+}
+
+pub(super) fn tell(
+    context: &Context,
+    args: &SessionArgs,
+    session: Option<&Session>,
+    changed: bool,
+    line: &str,
+) -> Done {
     if args.output.json {
-        let id = session.as_ref().map(|session| session.id().as_str());
-        return out::json(&json!({ "session": id, "changed": refusal.is_none(), "message": line }));
+        let id = session.map(|session| session.id().as_str());
+        return out::json(&json!({ "session": id, "changed": changed, "message": line }));
     }
-    out::print(&line)?;
+    out::print(line)?;
     match session {
-        Some(session) => out::print(&status::progress(context, &View::load(context, &session)?)),
+        Some(session) => out::print(&status::progress(context, &View::load(context, session)?)),
         None => Ok(()),
     }
 }
 
-fn apply(
+pub(super) fn apply(
     context: &Context,
     session: &Session,
     decide: impl FnOnce(&Snapshot) -> Result<Outcome, Refusal>,

@@ -9,6 +9,7 @@ pub(crate) mod down;
 pub(crate) mod init;
 pub(crate) mod instinct;
 mod looping;
+pub(crate) mod message;
 pub(crate) mod remote;
 pub(crate) mod replay;
 pub(crate) mod resume;

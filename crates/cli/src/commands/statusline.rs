@@ -76,11 +76,16 @@ fn parts(input: &Input, state: &State, now: Millis) -> Parts {
 fn stage(lang: Lang, workflow: &WorkflowState) -> Part {
     let progress = format!("{}/{}", workflow.resolved_count(), workflow.stages.len());
     let (text, tone) = match workflow.ending {
+        _ if workflow.moved_to.is_some() => (moved(lang, workflow), Tone::Warning),
         Some(Ending::Completed) => (format!("✅ {}", words::state_completed(lang)), Tone::Good),
         Some(Ending::Aborted) => (format!("⛔ {}", words::state_aborted(lang)), Tone::Bad),
         None => (stage_names(lang, workflow), Tone::Plain),
     };
     Part::new(&format!("{text} {progress}")).tone(tone)
+}
+
+fn moved(lang: Lang, workflow: &WorkflowState) -> String {
+    format!("⇢ {}", words::state_moved(lang, workflow.moved_to.as_deref().unwrap_or_default()))
 }
 
 fn stage_names(lang: Lang, workflow: &WorkflowState) -> String {
@@ -127,6 +132,8 @@ mod tests {
         assert_eq!(text(&workflow), "🔍 Review + 🧪 Test 0/5");
         workflow.ending = Some(Ending::Completed);
         assert!(text(&workflow).starts_with('✅'));
+        workflow.moved_to = Some("workshop".to_owned());
+        assert_eq!(text(&workflow), "⇢ moved to workshop 0/5");
     }
 
     #[test]

@@ -13,6 +13,8 @@ mod demo;
 mod general;
 mod init;
 mod instinct;
+mod message;
+mod moved;
 mod plugin;
 mod pty;
 mod replay;

@@ -72,7 +72,8 @@ fn the_object_has_its_shape() {
             "failures",
             "rejections",
             "retros",
-            "featureName"
+            "featureName",
+            "movedTo"
         ]
     );
     assert_eq!((&workflow["currentStage"], &workflow["total"]), (&json!("DEV"), &json!(5)));

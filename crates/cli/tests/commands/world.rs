@@ -101,6 +101,12 @@ impl World {
         assert_eq!(self.run_with_stdin(&format!("hook {name}"), &payload.to_string()).code, Some(0));
     }
 
+    /// What a hook answers.
+    #[track_caller]
+    pub(crate) fn answer(&self, name: &str, payload: &Value) -> Value {
+        self.run_with_stdin(&format!("hook {name}"), &payload.to_string()).ok().json()
+    }
+
     /// Sends an agent to work; with a verdict, it also comes back.
     pub(crate) fn agent(&self, session: &str, agent: &str, verdict: Option<&str>) {
         let kind = format!("ot:{agent}");

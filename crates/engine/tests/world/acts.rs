@@ -22,6 +22,10 @@ pub enum Act {
     End,
     Compact,
     Resume,
+    /// Somebody says something that nobody has said before.
+    Message,
+    StepAside(&'static str),
+    ComeBack,
 }
 
 fn agents() -> impl Strategy<Value = Agent> {
@@ -43,6 +47,9 @@ pub fn acts() -> impl Strategy<Value = Act> {
         1 => Just(Act::End),
         1 => Just(Act::Compact),
         1 => Just(Act::Resume),
+        2 => Just(Act::Message),
+        1 => prop::sample::select(vec!["workshop", "attic"]).prop_map(Act::StepAside),
+        3 => Just(Act::ComeBack),
     ]
 }
 
@@ -92,14 +99,23 @@ pub fn perform(world: &mut World, act: &Act) {
         Act::End => drop(world.fire(&Trigger::SessionEnded { reason: "clear" })),
         Act::Compact => drop(world.fire(&Trigger::Compacting { trigger: "auto" })),
         Act::Resume => resume(world),
+        Act::Message => say_something_new(world),
+        // A refusal is as good an answer as any.
+        Act::StepAside(to) => drop(world.step_aside(to)),
+        Act::ComeBack => drop(world.come_back()),
     }
 }
 
 fn resume(world: &mut World) {
-    world.effects.clear();
     let resumed =
         overtone_engine::commands::resume(&world.snapshot, &world.facts.settings, "user", world.facts.now);
-    if let Ok(outcome) = resumed {
-        world.apply(outcome.effects);
+    let _ = world.command(resumed);
+}
+
+fn say_something_new(world: &mut World) {
+    world.facts.now.0 += 1000;
+    let words = format!("word-{}.", world.facts.now.0);
+    if world.say(&words).is_ok() {
+        world.said.push(words);
     }
 }

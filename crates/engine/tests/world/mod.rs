@@ -7,6 +7,7 @@
     reason = "each test crate uses its own part of the world"
 )]
 
+use overtone_engine::commands::{self, Refusal};
 use overtone_engine::state::{LoopState, Millis, StageResult, Status, WorkflowState};
 use overtone_engine::{
     Effect, Facts, Feature, Outcome, Permission, Record, Reply, Snapshot, StartSource, Trigger, decide,
@@ -20,6 +21,10 @@ pub struct World {
     /// What would be in the timeline, with its times.
     pub records: Vec<(Millis, Record)>,
     pub effects: Vec<Effect>,
+    /// What the main agent was told.
+    pub heard: Vec<String>,
+    /// The messages that were taken.
+    pub said: Vec<String>,
     /// How many stages were completed at the last compaction.
     pub compacted_at: Option<u32>,
     calls: u32,
@@ -36,6 +41,8 @@ impl World {
             events: Vec::new(),
             records: Vec::new(),
             effects: Vec::new(),
+            heard: Vec::new(),
+            said: Vec::new(),
             compacted_at: None,
             calls: 0,
         }
@@ -74,7 +81,29 @@ impl World {
         self.facts.now.0 += 1000;
         let Outcome { reply, effects } = decide(&self.snapshot, trigger, &self.facts);
         self.apply(effects);
+        self.heard.extend([&reply.model_context, &reply.block].into_iter().flatten().cloned());
         reply
+    }
+
+    /// What a person or another machine does; whether it was taken.
+    pub fn command(&mut self, outcome: Result<Outcome, Refusal>) -> Result<(), Refusal> {
+        self.effects.clear();
+        outcome.map(|outcome| self.apply(outcome.effects))
+    }
+
+    pub fn say(&mut self, text: &str) -> Result<(), Refusal> {
+        let outcome = commands::message(&self.snapshot, text, "ann", self.facts.lang, self.facts.now);
+        self.command(outcome)
+    }
+
+    pub fn step_aside(&mut self, to: &str) -> Result<(), Refusal> {
+        let outcome = commands::step_aside(&self.snapshot, to, self.facts.now);
+        self.command(outcome)
+    }
+
+    pub fn come_back(&mut self) -> Result<(), Refusal> {
+        let outcome = commands::come_back(&self.snapshot, self.facts.now);
+        self.command(outcome)
     }
 
     pub fn apply(&mut self, effects: Vec<Effect>) {

@@ -98,8 +98,14 @@ fn stopped(row: &Row, look: &Look) -> String {
         Some(StoppedBy::User) => cli::loop_stopped_by_user(look.lang),
         Some(StoppedBy::SessionEnd) => cli::loop_stopped_by_end(look.lang),
         Some(StoppedBy::Limit) => cli::loop_stopped_by_limit(look.lang),
+        Some(StoppedBy::Moved) => moved(row, look),
         Some(StoppedBy::Completion) | None => cli::state_stopped(look.lang),
     }
+}
+
+fn moved(row: &Row, look: &Look) -> String {
+    let to = row.workflow().and_then(|workflow| workflow.moved_to.as_deref());
+    to.map_or_else(|| cli::state_stopped(look.lang), |to| cli::state_moved(look.lang, to))
 }
 
 /// `developer 3m 20s, tester 12s`.

@@ -41,6 +41,7 @@ fn workflow_object(context: &Context, workflow: &WorkflowState, now: Millis) -> 
         "rejections": { "count": workflow.reject_count, "limit": settings.max_rejections },
         "retros": { "count": workflow.retro_count, "limit": settings.max_retros },
         "featureName": workflow.feature_name,
+        "movedTo": workflow.moved_to,
     })
 }
 

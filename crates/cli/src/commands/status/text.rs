@@ -58,7 +58,7 @@ fn add_progress(context: &Context, workflow: &WorkflowState, fields: &mut Fields
 fn add_counts(context: &Context, workflow: &WorkflowState, looping: Option<&LoopState>, fields: &mut Fields) {
     fields.add(words::label_counters(context.lang), counters(context, workflow));
     if let Some(looping) = looping {
-        fields.add(words::label_loop(context.lang), loop_cell(context, looping));
+        fields.add(words::label_loop(context.lang), loop_cell(context, workflow, looping));
     }
 }
 
@@ -139,18 +139,23 @@ fn counters(context: &Context, workflow: &WorkflowState) -> Cell {
     Cell::new(text.join(" · ")).tone(if worn { Tone::Warning } else { Tone::Plain })
 }
 
-fn loop_cell(context: &Context, looping: &LoopState) -> Cell {
+fn loop_cell(context: &Context, workflow: &WorkflowState, looping: &LoopState) -> Cell {
     let lang = context.lang;
     let rounds = words::rounds(lang, looping.iterations, context.settings().max_iterations);
     let (state, tone) = match (looping.stopped, looping.stopped_by) {
+        _ if workflow.moved_to.is_some() => (moved(context, workflow), Tone::Warning),
         (false, _) => (words::loop_running(lang), Tone::Plain),
         (true, Some(StoppedBy::User)) => (words::loop_stopped_by_user(lang), Tone::Warning),
         (true, Some(StoppedBy::SessionEnd)) => (words::loop_stopped_by_end(lang), Tone::Warning),
         (true, Some(StoppedBy::Completion)) => (words::state_completed(lang), Tone::Good),
         (true, Some(StoppedBy::Limit)) => (words::loop_stopped_by_limit(lang), Tone::Bad),
-        (true, None) => (words::state_stopped(lang), Tone::Warning),
+        (true, Some(StoppedBy::Moved) | None) => (words::state_stopped(lang), Tone::Warning),
     };
     Cell::new(format!("{rounds} · {state}")).tone(tone)
+}
+
+fn moved(context: &Context, workflow: &WorkflowState) -> String {
+    words::state_moved(context.lang, workflow.moved_to.as_deref().unwrap_or_default())
 }
 
 fn feature_lines(context: &Context, view: &View, name: &str) -> Vec<Cell> {

@@ -1,0 +1,114 @@
+use overtone_engine::commands::{Refusal, come_back, step_aside};
+use overtone_engine::{Outcome, Snapshot};
+use overtone_hooks::{Documented, act};
+use overtone_store::{Home, SessionId, clock};
+use serde_json::{Value, json};
+
+use crate::world::{World, read};
+
+/// What another machine has done here.
+fn done(world: &World, decide: impl FnOnce(&Snapshot) -> Result<Outcome, Refusal>) {
+    let home = Home::at(world.state());
+    let session = home.session(&SessionId::parse("s1").unwrap());
+    let problems = act(&home, &session, None, Documented::Continued, decide).unwrap();
+    assert!(problems.is_empty(), "{problems:?}");
+}
+
+fn moved() -> World {
+    let world = World::new().with("NO_COLOR", "1");
+    world.run("init quick").ok();
+    world.agent("s1", "developer", Some("PASS"));
+    done(&world, |snapshot| step_aside(snapshot, "workshop", clock::now()));
+    world
+}
+
+fn hook(world: &World, name: &str, mut payload: Value) -> Value {
+    payload["session_id"] = json!("s1");
+    payload["cwd"] = json!(world.project());
+    world.answer(name, &payload)
+}
+
+fn delegate(world: &World) -> Value {
+    let input = json!({ "subagent_type": "ot:code-reviewer", "description": "x", "prompt": "go" });
+    let call = json!({ "tool_name": "Agent", "tool_use_id": "t9", "tool_input": input });
+    hook(world, "pre-task", call)["hookSpecificOutput"].clone()
+}
+
+fn state(world: &World, file: &str) -> Value {
+    serde_json::from_str(&read(&world.session("s1").join(file))).unwrap()
+}
+
+#[test]
+fn nothing_is_delegated_and_the_session_may_stop() {
+    let world = moved();
+    let answer = delegate(&world);
+    assert_eq!(answer["permissionDecision"], "deny");
+    let reason = answer["permissionDecisionReason"].as_str().unwrap();
+    assert!(reason.contains("goes on at workshop") && reason.contains("overtone fleet pull s1"), "{reason}");
+    let before = (state(&world, "workflow.json"), state(&world, "loop.json"));
+    assert_eq!((&before.0["movedTo"], &before.1["stoppedBy"]), (&json!("workshop"), &json!("moved")));
+    for said in [true, false, false] {
+        let answer = hook(&world, "on-stop", json!({ "background_tasks": [] }));
+        assert_eq!(
+            answer["systemMessage"].as_str().is_some_and(|text| text.contains("workshop")),
+            said,
+            "{answer}"
+        );
+        assert!(answer.get("decision").is_none() && answer.get("hookSpecificOutput").is_none(), "{answer}");
+    }
+    assert_eq!(state(&world, "workflow.json"), before.0);
+}
+
+#[test]
+fn prompts_and_starts_say_where_it_is() {
+    let world = moved();
+    for (name, payload) in
+        [("on-submit", json!({ "prompt": "go on" })), ("on-start", json!({ "source": "resume" }))]
+    {
+        let answer = hook(&world, name, payload);
+        for text in [&answer["systemMessage"], &answer["hookSpecificOutput"]["additionalContext"]] {
+            let text = text.as_str().unwrap();
+            assert!(text.contains("goes on at workshop") && text.lines().count() == 1, "{name}: {text}");
+        }
+    }
+    assert_eq!(state(&world, "loop.json")["stoppedBy"], "moved", "a start does not wake the loop");
+}
+
+#[test]
+fn every_display_says_it() {
+    let world = moved();
+    world.run("status").ok().has(&["moved to workshop", "→ ⛔ This session goes on at workshop"]);
+    let status = world.json("status --json");
+    assert_eq!(status["workflow"]["movedTo"], "workshop");
+    assert_eq!((&status["loop"]["stopped"], &status["loop"]["stoppedBy"]), (&json!(true), &json!("moved")));
+    let line = world.run_with_stdin("statusline", r#"{"session_id":"s1"}"#).ok().stdout;
+    assert_eq!(line, "quick · ⇢ moved to workshop 1/5\n");
+    world.run("top --once").ok().has(&["moved to workshop"]);
+    world.run("sessions list").ok().has(&["stopped"]);
+    world.run("replay").ok();
+}
+
+#[test]
+fn what_is_to_be_done_is_done_elsewhere() {
+    let world = moved();
+    for line in ["resume", "stop", "message hello", "resume --json"] {
+        world.run(line).fails(&["goes on at workshop", "hint: overtone fleet pull s1"]);
+    }
+    world.run("init single").fails(&["goes on at workshop", "--force"]);
+    assert_eq!(state(&world, "workflow.json")["movedTo"], "workshop");
+}
+
+#[test]
+fn who_comes_back_goes_on() {
+    let world = moved();
+    done(&world, |snapshot| come_back(snapshot, clock::now()));
+    assert!(state(&world, "workflow.json").get("movedTo").is_none());
+    let timeline = read(&world.session("s1").join("timeline.jsonl"));
+    let last: Value = serde_json::from_str(timeline.lines().next_back().unwrap()).unwrap();
+    assert_eq!((&last["reason"], &last["from"]), (&json!("session-pulled"), &json!("workshop")));
+    let answer = hook(&world, "on-stop", json!({ "background_tasks": [] }));
+    assert!(answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().contains("ot:code-reviewer"));
+    assert_eq!(delegate(&world)["permissionDecision"], "allow");
+    world.run("status").ok().has(&["running"]);
+    world.run("replay").ok();
+}

@@ -1,0 +1,39 @@
+//! Many machines, one view: what sessions do goes to NATS `JetStream`, and orders come back.
+//!
+//! Local first: hooks write files and know nothing of this. The [`relay`] reads those files, in the dashboard's server
+//! or in a process of its own, and tells what is new. A machine alone or cut off works as before, and catches up.
+//! Layers, from the bottom: [`names`], [`message`] and [`share`] say what is said and how it is called; [`link`] is the
+//! connection; [`claims`] say whose something is; the relay tells and obeys.
+
+mod claims;
+mod config;
+mod cursors;
+mod dirty;
+mod error;
+mod lines;
+mod link;
+mod local;
+mod machine;
+mod message;
+mod names;
+mod picture;
+mod pull;
+mod relay;
+mod repository;
+mod send;
+mod share;
+
+pub use claims::{Insist, Outcome, claim, is_present, look, release};
+pub use config::{Problem, Settings, Share, is_address};
+pub use error::{FleetError, Result};
+pub use link::{Link, connect};
+pub use machine::{Machine, folder};
+pub use message::{
+    Answer, Batch, Claim, Deed, Foreign, MachineInfo, Order, SessionState, VERSION, read, write,
+};
+pub use names::{DEFAULT_PREFIX, Names, feature_claim, handoff_key, session_claim, state_key, token, word};
+pub use picture::{FeatureView, Heard, MachineView, Picture, tail, timeline};
+pub use pull::{NotPulled, Pull, Pulled};
+pub use relay::{Relay, Setup, Status, is_running, last_status};
+pub use repository::of as repository_of;
+pub use send::{Reply, send, send_within};

@@ -1,0 +1,91 @@
+//! What other machines may have done to a session of this one, and the trace that it leaves in its timeline.
+
+use std::error::Error;
+
+use overtone_engine::commands::{self, Refusal};
+use overtone_engine::settings::Settings;
+use overtone_hooks::{Documented, act};
+use overtone_messages::{Lang, cli, dashboard};
+use overtone_store::specs::{Shelf, Specs};
+use overtone_store::{Home, Session, clock, files};
+
+use crate::message::Deed;
+
+/// How much of a timeline's end is searched for an order.
+const TAIL: usize = 256 * 1024;
+
+#[derive(Debug)]
+pub(crate) struct Here<'a> {
+    pub(crate) home: &'a Home,
+    pub(crate) settings: &'a Settings,
+    pub(crate) lang: Lang,
+}
+
+impl Here<'_> {
+    /// Does it, or says why not.
+    pub(crate) fn apply(&self, session: &Session, deed: &Deed, by: &str) -> Result<(), String> {
+        let now = clock::now();
+        let decided = act(self.home, session, None, Documented::Continued, |snapshot| match deed {
+            Deed::Stop | Deed::Pause => commands::stop(snapshot, by, now),
+            Deed::Resume => commands::resume(snapshot, self.settings, by, now),
+            Deed::Message { text } => commands::message(snapshot, text, by, self.lang, now),
+            Deed::HandOver { to_name, .. } => commands::step_aside(snapshot, to_name, now),
+            Deed::Ping => Ok(overtone_engine::Outcome::default()),
+        });
+        match decided {
+            Ok(problems) if problems.is_empty() => shift_feature(session, deed),
+            Ok(problems) => Err(problems.join("; ")),
+            Err(error) => self.refused(session, deed, error),
+        }
+    }
+
+    /// What is so already needs no doing.
+    fn refused(&self, session: &Session, deed: &Deed, error: Box<dyn Error>) -> Result<(), String> {
+        match error.downcast::<Refusal>() {
+            Ok(refusal) => match (*refusal, deed) {
+                (Refusal::NothingToDo, Deed::Pause) => shift_feature(session, deed),
+                // A session without a workflow has nothing that could go on in two places.
+                (Refusal::NothingToDo, _) | (Refusal::NoWorkflow, Deed::HandOver { .. }) => Ok(()),
+                (refusal, _) => Err(self.words(&refusal)),
+            },
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn words(&self, refusal: &Refusal) -> String {
+        match refusal {
+            Refusal::NoWorkflow => cli::no_workflow(self.lang),
+            Refusal::Completed => cli::already_complete(self.lang),
+            _ => dashboard::nothing_to_do(self.lang),
+        }
+    }
+
+    /// Another machine goes on with this session.
+    pub(crate) fn step_aside(&self, session: &Session, to: &str) -> Result<(), String> {
+        self.apply(session, &Deed::HandOver { to: String::new(), to_name: to.to_owned() }, to)
+    }
+}
+
+/// A paused session's feature waits on its own shelf, and comes back with it.
+fn shift_feature(session: &Session, deed: &Deed) -> Result<(), String> {
+    let Some((specs, feature, now)) = feature_of(session) else { return Ok(()) };
+    let to = match (deed, now) {
+        (Deed::Pause, Shelf::InProgress) => Shelf::Paused,
+        (Deed::Resume, Shelf::Paused) => Shelf::InProgress,
+        _ => return Ok(()),
+    };
+    specs.shift(&feature, to).map(|_| ()).map_err(|error| error.to_string())
+}
+
+fn feature_of(session: &Session) -> Option<(Specs, String, Shelf)> {
+    let feature = session.workflow().ok()??.state.feature_name?;
+    let specs = Specs::new(session.origin().project?);
+    let shelf = specs.find(&feature).ok()??.shelf;
+    Some((specs, feature, shelf))
+}
+
+/// Whether an order has left its trace already: it was done, and the one who did it ended before saying so.
+pub(crate) fn is_traced(session: &Session, order: &str) -> bool {
+    let tail = files::read_tail(&session.timeline_file(), TAIL).ok().flatten();
+    tail.is_some_and(|(bytes, _)| String::from_utf8_lossy(&bytes).contains(order))
+}

@@ -1,0 +1,99 @@
+//! One look at a session: is it ours, what happened, what has it come to.
+
+use std::convert::Infallible;
+use std::time::SystemTime;
+
+use futures_util::StreamExt as _;
+use futures_util::stream;
+use overtone_store::{Session, SessionId};
+
+use super::Worker;
+use super::track::Track;
+use crate::claims::{self, Insist, Outcome};
+use crate::error::Result;
+use crate::link::Link;
+use crate::local::Here;
+use crate::message::Claim;
+use crate::names::session_claim;
+
+/// How many sessions are told of at the same time, each with one message under way.
+const AT_ONCE: usize = 64;
+
+impl Worker<'_> {
+    /// Tells of whatever changes, from now on.
+    pub(super) async fn tell(&self, link: &Link) -> Result<Infallible> {
+        loop {
+            let sessions = self.dirty.take().await;
+            let visits = sessions.iter().map(|id| self.visit(link, id));
+            let mut visits = stream::iter(visits).buffer_unordered(AT_ONCE);
+            while let Some(visited) = visits.next().await {
+                if let Err(error) = visited {
+                    drop(visits);
+                    self.dirty.mark(sessions);
+                    return Err(error);
+                }
+            }
+            drop(visits);
+            self.tracks.save_if_due();
+        }
+    }
+
+    async fn visit(&self, link: &Link, id: &SessionId) -> Result<()> {
+        let session = self.setup.home.session(id);
+        let track = self.tracks.take(id);
+        if !session.exists() {
+            self.tracks.forget(id);
+            return self.withdraw(link, id, track).await;
+        }
+        if track.is_none() && self.is_history(&session) {
+            return Ok(());
+        }
+        let mut track = track.unwrap_or_default();
+        let told = self.tell_session(link, &session, &mut track).await;
+        self.tracks.put(id.clone(), track);
+        told
+    }
+
+    /// A session that was over before this machine joined, for longer than anything is kept.
+    fn is_history(&self, session: &Session) -> bool {
+        let changed = |path| std::fs::metadata(path).and_then(|about| about.modified()).ok();
+        let last = changed(session.timeline_file()).max(changed(session.workflow_file()));
+        let age = last.and_then(|last| SystemTime::now().duration_since(last).ok()).unwrap_or_default();
+        age > self.setup.settings.keep_for
+    }
+
+    async fn tell_session(&self, link: &Link, session: &Session, track: &mut Track) -> Result<()> {
+        if !self.is_ours(link, session, track).await? {
+            return Ok(());
+        }
+        let has_more = self.tell_events(link, session, track).await?;
+        let is_later = self.tell_state(link, session, track).await?;
+        if has_more || is_later {
+            self.dirty.mark([session.id().clone()]);
+        }
+        Ok(())
+    }
+
+    /// Claims a session that nobody has. One that another machine has taken over is let go here.
+    async fn is_ours(&self, link: &Link, session: &Session, track: &mut Track) -> Result<bool> {
+        if track.is_ours {
+            return Ok(true);
+        }
+        let key = session_claim(session.id().as_str());
+        match claims::claim(link, &key, Claim::by(&self.machine, None), Insist::No).await? {
+            Outcome::Ours { .. } => track.is_ours = true,
+            Outcome::Theirs(claim) | Outcome::Orphaned(claim) => self.step_aside(session, &claim),
+        }
+        Ok(track.is_ours)
+    }
+
+    pub(super) fn step_aside(&self, session: &Session, claim: &Claim) {
+        if let Err(problem) = self.here().step_aside(session, &claim.name) {
+            eprintln!("[overtone/fleet] {}: {problem}", session.id());
+        }
+    }
+
+    pub(super) fn here(&self) -> Here<'_> {
+        Here { home: &self.setup.home, settings: &self.limits, lang: self.setup.lang }
+    }
+}

@@ -1,0 +1,152 @@
+//! Orders from afar, and sessions that move.
+
+#![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
+
+mod support;
+
+use overtone_fleet::{Deed, Link, Machine, NotPulled, Picture, Pull, Reply, Share, send, send_within};
+use overtone_store::{Session, SessionId};
+use serde_json::{Value, json};
+use std::time::Duration;
+use support::{Servers, Station, block_on, text, until};
+
+fn timeline(session: &Session) -> Vec<Value> {
+    text(&session.timeline_file()).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn machine(station: &Station) -> Machine {
+    Machine::of(&station.home, station.settings.machine_name.as_deref()).unwrap()
+}
+
+fn order(station: &Station, session: &str, deed: Deed) -> Reply {
+    block_on(async {
+        let link = Link::open(&station.settings, "test").await.unwrap();
+        send(&link, &machine(station).id, session, deed, "ann@desk").await.unwrap()
+    })
+}
+
+fn pull(to: &Station, session: &str, take_over: bool) -> Result<overtone_fleet::Pulled, NotPulled> {
+    let project = to.dir.path().join("project");
+    let (machine, session) = (machine(to), SessionId::parse(session).unwrap());
+    let pull = Pull {
+        home: &to.home,
+        machine: &machine,
+        session: &session,
+        project: &project,
+        by: "ann",
+        take_over,
+    };
+    block_on(async {
+        let link = Link::open(&to.settings, "test").await.unwrap();
+        pull.run(&link).await
+    })
+}
+
+fn is_shown(station: &Station, session: &str) -> bool {
+    block_on(async {
+        let link = Link::open(&station.settings, "test").await.unwrap();
+        let picture = Picture::take(&link).await.unwrap();
+        picture.sessions.iter().any(|state| state.session == session && state.machine == machine(station).id)
+    })
+}
+
+#[test]
+fn an_order_is_done_once_traced_and_answered() {
+    let servers = Servers::one();
+    let station = Station::new(&servers.settings("a"), "one");
+    station.workflow("s");
+    let _relay = station.relay();
+    until("it is shown", || is_shown(&station, "s"));
+    assert_eq!(order(&station, "s", Deed::Message { text: "look at the tests".into() }), Reply::Done);
+    assert_eq!(order(&station, "s", Deed::Stop), Reply::Done);
+    assert_eq!(order(&station, "s", Deed::Stop), Reply::Done);
+    assert_eq!(order(&station, "s", Deed::Resume), Reply::Done);
+    assert!(matches!(order(&station, "none", Deed::Stop), Reply::Refused(_)));
+    let session = station.session("s");
+    let traces = timeline(&session);
+    let by = |line: &&Value| line["by"].as_str().is_some_and(|by| by.ends_with("ann@desk"));
+    let reasons: Vec<_> = traces.iter().filter(by).map(|line| line["reason"].as_str().unwrap()).collect();
+    assert_eq!(reasons, ["message", "loop-stopped", "resumed"]);
+    let notices = session.workflow().unwrap().unwrap().state.notices;
+    assert!(notices.len() == 1 && notices[0].contains("look at the tests"), "{notices:?}");
+}
+
+#[test]
+fn an_order_to_a_machine_that_is_gone_is_refused() {
+    let servers = Servers::one();
+    let station = Station::new(&servers.settings("a"), "one");
+    assert_eq!(order(&station, "s", Deed::Stop), Reply::Gone);
+    // It says that it is there, but nobody listens: then the order is taken back.
+    let reply = block_on(async {
+        let link = Link::open(&station.settings, "test").await.unwrap();
+        let id = machine(&station).id;
+        link.pulse.put(&id, "{}".into()).await.unwrap();
+        send_within(&link, &id, "s", Deed::Stop, "ann", Duration::from_millis(200)).await.unwrap()
+    });
+    assert_eq!(reply, Reply::Withdrawn);
+}
+
+#[test]
+fn a_session_moves_with_everything_and_the_old_owner_steps_aside() {
+    let servers = Servers::one();
+    let mut settings = servers.settings("a");
+    settings.share = Share::Full;
+    let (one, two) = (Station::new(&settings, "one"), Station::new(&settings, "two"));
+    one.workflow("s");
+    (0..700).for_each(|n| one.append("s", n));
+    one.session("s").save_handoff("handoffs/01-DEV-developer.md", "what was done").unwrap();
+    let relay = one.relay();
+    until("it is shown", || is_shown(&one, "s"));
+    let pulled = pull(&two, "s", false).unwrap();
+    assert_eq!(
+        (pulled.from.as_str(), pulled.handoffs, pulled.is_full, pulled.is_cut),
+        ("one", 1, true, false)
+    );
+    let (here, there) = (two.session("s"), one.session("s"));
+    let (ours, theirs) = (text(&here.timeline_file()), text(&there.timeline_file()));
+    assert!(ours.starts_with(&theirs), "the timeline is the same, and goes on");
+    assert_eq!(timeline(&here).last().unwrap()["reason"], "session-pulled");
+    assert_eq!(text(&here.dir().join("handoffs/01-DEV-developer.md")), "what was done");
+    let state = |session: &Session| session.workflow().unwrap().unwrap().state;
+    assert_eq!((state(&there).moved_to.as_deref(), state(&here).moved_to), (Some("two"), None));
+    assert_eq!(here.origin().project.unwrap(), two.dir.path().join("project"));
+    // The old owner no longer takes orders for it, and says who does.
+    let refused = order(&one, "s", Deed::Stop);
+    assert!(matches!(&refused, Reply::Refused(reason) if reason.contains("two")), "{refused:?}");
+    drop(relay);
+    // And back again.
+    let _relay = two.relay();
+    until("it is shown", || is_shown(&two, "s"));
+    let _old = one.relay();
+    pull(&one, "s", false).unwrap();
+    assert_eq!(state(&one.session("s")).moved_to, None);
+    until("the other steps aside", || state(&two.session("s")).moved_to.as_deref() == Some("one"));
+}
+
+#[test]
+fn a_dead_owner_is_taken_over_only_by_saying_so_and_finds_out() {
+    let servers = Servers::one();
+    let settings = servers.settings("a");
+    let (one, two) = (Station::new(&settings, "one"), Station::new(&settings, "two"));
+    one.workflow("s");
+    (0..5).for_each(|n| one.append("s", n));
+    let relay = one.relay();
+    until("it is shown", || is_shown(&one, "s"));
+    drop(relay);
+    block_on(async {
+        let link = Link::open(&settings, "test").await.unwrap();
+        link.pulse.delete(&machine(&one).id).await.unwrap();
+    });
+    assert!(matches!(pull(&two, "s", false), Err(NotPulled::Gone { name }) if name == "one"));
+    let pulled = pull(&two, "s", true).unwrap();
+    assert_eq!((pulled.events, pulled.is_full), (5, false));
+    let last = timeline(&two.session("s")).pop().unwrap();
+    assert_eq!((&last["reason"], &last["from"]), (&json!("session-pulled"), &json!("one")));
+    // It went on there for a while, cut off; then it comes back and sees.
+    one.append("s", 5);
+    let relay = one.relay();
+    let moved = || one.session("s").workflow().unwrap().unwrap().state.moved_to;
+    until("it steps aside", || moved().as_deref() == Some("two"));
+    drop(relay);
+    assert_eq!(timeline(&one.session("s")).last().unwrap()["reason"], "session-moved");
+}

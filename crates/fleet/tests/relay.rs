@@ -1,0 +1,77 @@
+//! The relay with a real server: everything told once and in order, whatever happens in between.
+
+#![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
+
+mod support;
+
+use overtone_fleet::Link;
+use support::{Servers, Station, block_on, on_the_server, until};
+
+fn counts(servers: &Servers, prefix: &str) -> Vec<Vec<u64>> {
+    let settings = servers.settings(prefix);
+    block_on(async {
+        let link = Link::open(&settings, "test").await.unwrap();
+        on_the_server(&link).await.into_values().collect()
+    })
+}
+
+#[test]
+fn what_happens_is_told_once_and_in_order() {
+    let servers = Servers::one();
+    let station = Station::new(&servers.settings("a"), "one");
+    (0..10).for_each(|n| station.append("s.1", n));
+    let relay = station.relay();
+    until("the first are there", || relay.status().told == 10);
+    (10..600).for_each(|n| station.append("s.1", n));
+    until("the others are there", || relay.status().told == 600);
+    drop(relay);
+    assert_eq!(counts(&servers, "a"), [(0..600).collect::<Vec<_>>()]);
+}
+
+#[test]
+fn a_relay_that_comes_back_goes_on_even_without_its_notes() {
+    let servers = Servers::one();
+    let station = Station::new(&servers.settings("a"), "one");
+    for round in 0..4 {
+        (round * 50..(round + 1) * 50).for_each(|n| station.append("s", n));
+        let relay = station.relay();
+        until("they are there", || {
+            counts(&servers, "a").iter().map(Vec::len).sum::<usize>() == (round + 1) * 50
+        });
+        drop(relay);
+        let _ = std::fs::remove_file(station.dir.path().join("fleet/cursors.json"));
+    }
+    assert_eq!(counts(&servers, "a"), [(0..200).collect::<Vec<_>>()]);
+}
+
+#[test]
+fn offline_at_first_it_catches_up() {
+    let mut servers = Servers::one();
+    servers.nodes[0].kill();
+    let station = Station::new(&servers.settings("a"), "one");
+    (0..100).for_each(|n| station.append("s", n));
+    let relay = station.relay();
+    until("it says what is wrong", || relay.status().problem.is_some());
+    servers.nodes[0].restart();
+    until("all are there", || relay.status().told == 100);
+    assert_eq!(relay.status().problem, None);
+    assert_eq!(counts(&servers, "a"), [(0..100).collect::<Vec<_>>()]);
+}
+
+#[test]
+fn a_stream_that_was_deleted_is_filled_again() {
+    let servers = Servers::one();
+    let settings = servers.settings("a");
+    let station = Station::new(&settings, "one");
+    (0..20).for_each(|n| station.append("s", n));
+    let relay = station.relay();
+    until("all are there", || relay.status().told == 20);
+    block_on(async {
+        let link = Link::open(&settings, "test").await.unwrap();
+        link.context.delete_stream(link.names.events_stream()).await.unwrap();
+        link.context.delete_key_value(link.names.sessions_bucket()).await.unwrap();
+    });
+    (20..30).for_each(|n| station.append("s", n));
+    until("all are there again", || counts(&servers, "a") == [(0..30).collect::<Vec<_>>()]);
+    drop(relay);
+}

@@ -1,0 +1,250 @@
+//! Real servers and machines for the tests: `nats-server` processes on loopback, and homes with sessions.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt as _;
+use overtone_fleet::{Batch, Link, Names, Relay, Settings, Setup, Share, read};
+use overtone_messages::Lang;
+use overtone_store::{Home, Session, SessionId, files};
+use serde_json::json;
+use tempfile::TempDir;
+
+/// Longer than anything takes that will ever come: a watchdog, not a measure.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
+
+/// Servers on this machine are there within a second.
+const STARTING: Duration = Duration::from_mins(1);
+
+/// Where `nats-server` is; tests without it would say nothing.
+fn program() -> PathBuf {
+    let places = ["/usr/sbin/nats-server", "/usr/local/bin/nats-server", "/usr/bin/nats-server"];
+    let found = places.iter().map(PathBuf::from).find(|path| path.exists());
+    found.expect("nats-server is not installed\nhint: apt-get install nats-server")
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
+}
+
+/// One server process. It ends with the test.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) port: u16,
+    arguments: Vec<String>,
+    child: Option<Child>,
+}
+
+impl Node {
+    fn start(arguments: Vec<String>, port: u16) -> Self {
+        let mut node = Self { port, arguments, child: None };
+        node.restart();
+        node
+    }
+
+    pub(crate) fn restart(&mut self) {
+        self.kill();
+        let mut command = Command::new(program());
+        command.args(&self.arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        self.child = Some(command.spawn().unwrap());
+    }
+
+    /// As a crash does.
+    pub(crate) fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// One or three servers with a folder of their own.
+#[derive(Debug)]
+pub(crate) struct Servers {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) dir: TempDir,
+}
+
+impl Servers {
+    pub(crate) fn one() -> Self {
+        Self::one_with(&[])
+    }
+
+    /// With lines of the server's own configuration.
+    pub(crate) fn one_with(lines: &[&str]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let port = free_port();
+        let config = dir.path().join("server.conf");
+        let store = dir.path().join("store");
+        let text = format!(
+            "listen: 127.0.0.1:{port}\njetstream {{ store_dir: {:?} }}\n{}\n",
+            store.display().to_string(),
+            lines.join("\n")
+        );
+        files::write_atomic(&config, text.as_bytes(), 0o600).unwrap();
+        let node = Node::start(vec!["-c".to_owned(), config.display().to_string()], port);
+        let servers = Self { nodes: vec![node], dir };
+        servers.wait();
+        servers
+    }
+
+    pub(crate) fn three() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let (ports, routes): (Vec<_>, Vec<_>) = (0..3).map(|_| (free_port(), free_port())).unzip();
+        let all: Vec<_> = routes.iter().map(|port| format!("nats://127.0.0.1:{port}")).collect();
+        let start = |number: usize| {
+            let store = dir.path().join(format!("store-{number}"));
+            let arguments = [
+                "-js".to_owned(),
+                "-a=127.0.0.1".to_owned(),
+                format!("-p={}", ports[number]),
+                format!("-n=node-{number}"),
+                format!("-sd={}", store.display()),
+                "--cluster_name=fleet".to_owned(),
+                format!("--cluster=nats://127.0.0.1:{}", routes[number]),
+                format!("--routes={}", all.join(",")),
+            ];
+            Node::start(arguments.to_vec(), ports[number])
+        };
+        let nodes = (0..3).map(start).collect();
+        let servers = Self { nodes, dir };
+        servers.wait();
+        servers
+    }
+
+    /// Until streams can be made.
+    fn wait(&self) {
+        let begun = Instant::now();
+        let settings = self.settings("ready");
+        while let Err(error) = block_on(Link::open(&settings, "test")) {
+            assert!(begun.elapsed() < STARTING, "the servers do not come up: {error}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    pub(crate) fn urls(&self) -> Vec<String> {
+        self.nodes.iter().map(Node::url).collect()
+    }
+
+    pub(crate) fn settings(&self, prefix: &str) -> Settings {
+        Settings {
+            urls: self.urls(),
+            credentials: None,
+            ca: None,
+            identity: None,
+            names: Names::new(prefix).unwrap(),
+            machine_name: None,
+            share: Share::State,
+            keep_for: Duration::from_hours(24),
+            keep_bytes: 1 << 30,
+            replicas: self.nodes.len(),
+        }
+    }
+}
+
+pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+}
+
+/// A machine: a home, and settings for its relay.
+#[derive(Debug)]
+pub(crate) struct Station {
+    pub(crate) dir: TempDir,
+    pub(crate) home: Home,
+    pub(crate) settings: Settings,
+}
+
+impl Station {
+    pub(crate) fn new(settings: &Settings, name: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path().to_owned());
+        let settings = Settings { machine_name: Some(name.to_owned()), ..settings.clone() };
+        Self { dir, home, settings }
+    }
+
+    pub(crate) fn relay(&self) -> Relay {
+        let setup = Setup {
+            home: self.home.clone(),
+            version: "0.0.0",
+            lang: Lang::En,
+            settings: self.settings.clone(),
+        };
+        Relay::start(setup).unwrap()
+    }
+
+    pub(crate) fn session(&self, id: &str) -> Session {
+        let session = self.home.session(&SessionId::parse(id).unwrap());
+        session.create().unwrap();
+        session
+    }
+
+    /// As a hook does.
+    pub(crate) fn append(&self, id: &str, number: usize) {
+        files::append_lines(&self.session(id).timeline_file(), &format!("{}\n", event(id, number))).unwrap();
+    }
+
+    pub(crate) fn workflow(&self, id: &str) {
+        let state = json!({
+            "sessionId": id, "workflowType": "quick", "createdAt": "2026-01-01T00:00:00.000Z",
+            "currentStage": "DEV", "stages": { "DEV": { "status": "pending" } }, "activeAgents": {},
+        });
+        let path = self.session(id).workflow_file();
+        files::write_atomic(&path, state.to_string().as_bytes(), 0o600).unwrap();
+    }
+}
+
+pub(crate) fn event(session: &str, number: usize) -> String {
+    json!({
+        "ts": "2026-01-01T00:00:00.000Z", "type": "tool:failure", "category": "tool", "label": "x",
+        "count": number, "by": session,
+    })
+    .to_string()
+}
+
+/// All events on the server by machine and session, in the order in which they are there.
+pub(crate) async fn on_the_server(link: &Link) -> BTreeMap<(String, String), Vec<u64>> {
+    use async_nats::jetstream::consumer::pull;
+    let mut all: BTreeMap<_, Vec<u64>> = BTreeMap::new();
+    let wanted = link.events.get_info().await.unwrap().state.messages;
+    let consumer = link.events.create_consumer(pull::OrderedConfig::default()).await.unwrap();
+    let mut messages = consumer.messages().await.unwrap();
+    for _ in 0..wanted {
+        let message = messages.next().await.unwrap().unwrap();
+        let origin = link.names.origin_of(&message.subject).unwrap();
+        let Ok(batch) = read::<Batch>(&message.payload) else { continue };
+        let count =
+            |line: &String| serde_json::from_str::<serde_json::Value>(line).unwrap()["count"].as_u64();
+        all.entry(origin).or_default().extend(batch.lines.iter().filter_map(count));
+    }
+    all
+}
+
+/// Waits until something is so.
+pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "never happened: {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+pub(crate) fn text(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
