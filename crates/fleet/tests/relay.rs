@@ -5,14 +5,10 @@
 mod support;
 
 use overtone_fleet::Link;
-use support::{Servers, Station, block_on, on_the_server, until};
+use support::{Servers, Station, block_on, told, until};
 
 fn counts(servers: &Servers, prefix: &str) -> Vec<Vec<u64>> {
-    let settings = servers.settings(prefix);
-    block_on(async {
-        let link = Link::open(&settings, "test").await.unwrap();
-        on_the_server(&link).await.into_values().collect()
-    })
+    told(&servers.settings(prefix)).unwrap_or_default().into_values().collect()
 }
 
 #[test]

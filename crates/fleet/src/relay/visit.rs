@@ -1,7 +1,7 @@
 //! One look at a session: is it ours, what happened, what has it come to.
 
 use std::convert::Infallible;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
@@ -10,7 +10,7 @@ use overtone_store::{Session, SessionId};
 use super::Worker;
 use super::track::Track;
 use crate::claims::{self, Insist, Outcome};
-use crate::error::Result;
+use crate::error::{FleetError, Result};
 use crate::link::Link;
 use crate::local::Here;
 use crate::message::Claim;
@@ -18,6 +18,14 @@ use crate::names::session_claim;
 
 /// How many sessions are told of at the same time, each with one message under way.
 const AT_ONCE: usize = 64;
+
+/// Every request has its own limit; this is for what hangs in spite of that.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+async fn within<T>(what: &'static str, work: impl Future<Output = Result<T>>) -> Result<T> {
+    let late = |_| FleetError::server(what, "no answer");
+    tokio::time::timeout(PATIENCE, work).await.map_err(late)?
+}
 
 impl Worker<'_> {
     /// Tells of whatever changes, from now on.
@@ -63,11 +71,11 @@ impl Worker<'_> {
     }
 
     async fn tell_session(&self, link: &Link, session: &Session, track: &mut Track) -> Result<()> {
-        if !self.is_ours(link, session, track).await? {
+        if !within("claim a session", self.is_ours(link, session, track)).await? {
             return Ok(());
         }
-        let has_more = self.tell_events(link, session, track).await?;
-        let is_later = self.tell_state(link, session, track).await?;
+        let has_more = within("publish events", self.tell_events(link, session, track)).await?;
+        let is_later = within("put a session's state", self.tell_state(link, session, track)).await?;
         if has_more || is_later {
             self.dirty.mark([session.id().clone()]);
         }

@@ -200,6 +200,12 @@ impl Station {
         files::append_lines(&self.session(id).timeline_file(), &format!("{}\n", event(id, number))).unwrap();
     }
 
+    /// Several at once, as after a while without a look.
+    pub(crate) fn append_many(&self, id: &str, numbers: std::ops::Range<usize>) {
+        let lines: String = numbers.map(|number| event(id, number) + "\n").collect();
+        files::append_lines(&self.session(id).timeline_file(), &lines).unwrap();
+    }
+
     pub(crate) fn workflow(&self, id: &str) {
         let state = json!({
             "sessionId": id, "workflowType": "quick", "createdAt": "2026-01-01T00:00:00.000Z",
@@ -218,22 +224,32 @@ pub(crate) fn event(session: &str, number: usize) -> String {
     .to_string()
 }
 
-/// All events on the server by machine and session, in the order in which they are there.
-pub(crate) async fn on_the_server(link: &Link) -> BTreeMap<(String, String), Vec<u64>> {
+/// What is on the server, by machine and session.
+pub(crate) type Told = BTreeMap<(String, String), Vec<u64>>;
+
+/// All events on the server, in the order in which they are there; `None` if it cannot be asked just now.
+pub(crate) fn told(settings: &Settings) -> Option<Told> {
+    block_on(async {
+        let link = Link::open(settings, "test").await.ok()?;
+        on_the_server(&link).await
+    })
+}
+
+async fn on_the_server(link: &Link) -> Option<Told> {
     use async_nats::jetstream::consumer::pull;
-    let mut all: BTreeMap<_, Vec<u64>> = BTreeMap::new();
-    let wanted = link.events.get_info().await.unwrap().state.messages;
-    let consumer = link.events.create_consumer(pull::OrderedConfig::default()).await.unwrap();
-    let mut messages = consumer.messages().await.unwrap();
+    let mut all = Told::new();
+    let wanted = link.events.get_info().await.ok()?.state.messages;
+    let consumer = link.events.create_consumer(pull::OrderedConfig::default()).await.ok()?;
+    let mut messages = consumer.messages().await.ok()?;
     for _ in 0..wanted {
-        let message = messages.next().await.unwrap().unwrap();
+        let message = messages.next().await?.ok()?;
         let origin = link.names.origin_of(&message.subject).unwrap();
         let Ok(batch) = read::<Batch>(&message.payload) else { continue };
         let count =
             |line: &String| serde_json::from_str::<serde_json::Value>(line).unwrap()["count"].as_u64();
         all.entry(origin).or_default().extend(batch.lines.iter().filter_map(count));
     }
-    all
+    Some(all)
 }
 
 /// Waits until something is so.
