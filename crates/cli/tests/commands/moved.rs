@@ -1,15 +1,20 @@
 use overtone_engine::commands::{Refusal, come_back, step_aside};
 use overtone_engine::{Outcome, Snapshot};
 use overtone_hooks::{Documented, act};
-use overtone_store::{Home, SessionId, clock};
+use overtone_store::{Home, Session, SessionId, clock};
 use serde_json::{Value, json};
 
 use crate::world::{World, read};
 
-/// What another machine has done here.
-fn done(world: &World, decide: impl FnOnce(&Snapshot) -> Result<Outcome, Refusal>) {
+fn session(world: &World) -> (Home, Session) {
     let home = Home::at(world.state());
     let session = home.session(&SessionId::parse("s1").unwrap());
+    (home, session)
+}
+
+/// What another machine has done here.
+fn done(world: &World, decide: impl FnOnce(&Snapshot) -> Result<Outcome, Refusal>) {
+    let (home, session) = session(world);
     let problems = act(&home, &session, None, Documented::Continued, decide).unwrap();
     assert!(problems.is_empty(), "{problems:?}");
 }
@@ -111,4 +116,37 @@ fn who_comes_back_goes_on() {
     assert_eq!(delegate(&world)["permissionDecision"], "allow");
     world.run("status").ok().has(&["running"]);
     world.run("replay").ok();
+}
+
+/// Takes the session from one home to another.
+fn take(from: &World, to: &World, machine: &str) {
+    done(from, |snapshot| step_aside(snapshot, machine, clock::now()));
+    let files = session(from).1.bundle().unwrap();
+    let (home, session) = session(to);
+    home.adopt(session.id(), &files).unwrap();
+    done(to, |snapshot| come_back(snapshot, clock::now()));
+}
+
+#[test]
+fn a_session_goes_to_another_home_and_comes_back() {
+    let (here, there) = (World::new(), World::new());
+    let prompt = |world: &World| {
+        let answer = hook(world, "on-submit", json!({ "prompt": "hello" }));
+        answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
+    };
+    here.run("init quick").ok();
+    here.agent("s1", "developer", Some("PASS"));
+    here.run("message mind the gap").ok();
+    take(&here, &there, "there");
+    assert!(!prompt(&here).contains("mind the gap"));
+    assert!(prompt(&there).contains("mind the gap"));
+    there.agent("s1", "code-reviewer", Some("PASS"));
+    there.agent("s1", "tester", Some("PASS"));
+    take(&there, &here, "here");
+    assert!(!prompt(&here).contains("mind the gap"), "heard once, wherever");
+    here.run("status").ok().has(&["(3/5)", "running"]);
+    there.run("resume").fails(&["goes on at here"]);
+    let handoffs = std::fs::read_dir(here.session("s1").join("handoffs")).unwrap().count();
+    assert_eq!(handoffs, 3);
+    here.run("replay").ok();
 }

@@ -2,6 +2,10 @@
 
 use std::fs;
 
+use overtone_engine::Snapshot;
+use overtone_engine::commands::step_aside;
+use overtone_hooks::{Documented, act};
+use overtone_store::{Home, SessionId, clock};
 use serde_json::{Value, json};
 
 use crate::world::{Server, World};
@@ -32,6 +36,25 @@ fn a_loop_is_stopped_and_resumed_and_it_is_written_down_by_whom() {
     assert_eq!(timeline(&world, "one").pop().unwrap()["by"], "dashboard");
     server.change("POST", "/api/sessions/one/explode", &json!({})).refused(404);
     server.change("POST", "/api/sessions/nobody/stop", &json!({})).refused(404);
+}
+
+#[test]
+fn a_session_that_was_moved_is_shown_as_such_and_left_alone() {
+    let world = World::new();
+    world.begin("one", "quick");
+    let home = Home::at(world.path("overtone"));
+    let session = home.session(&SessionId::parse("one").unwrap());
+    let aside = |snapshot: &Snapshot| step_aside(snapshot, "workshop", clock::now());
+    assert!(act(&home, &session, None, Documented::Continued, aside).unwrap().is_empty());
+    let server = world.serve();
+    let shown = server.get("/api/sessions/one").ok();
+    assert_eq!((&shown["state"], &shown["loop"]["stoppedBy"]), (&json!("stopped"), &json!("moved")));
+    assert_eq!((&shown["movedTo"], &shown["needsPerson"]), (&json!("workshop"), &json!(false)));
+    assert!(shown["next"].as_str().unwrap().contains("workshop"));
+    for action in ["stop", "resume", "pause"] {
+        let refused = server.change("POST", &format!("/api/sessions/one/{action}"), &json!({})).refused(409);
+        assert!(refused["error"].as_str().unwrap().contains("workshop"), "{refused}");
+    }
 }
 
 #[test]
