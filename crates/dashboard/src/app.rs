@@ -11,6 +11,7 @@ use overtone_messages::Lang;
 use overtone_remote::Remote;
 use overtone_store::config::Config;
 use overtone_store::{Home, SessionId, clock};
+use overtone_telemetry::Exporter;
 use overtone_view::{AgentUsage, Tale};
 
 use crate::hub::Hub;
@@ -35,6 +36,8 @@ pub(crate) struct App {
     pub(crate) hub: Hub,
     /// Only when notifications are configured.
     pub(crate) remote: OnceLock<Remote>,
+    /// Only when a collector is configured.
+    pub(crate) telemetry: OnceLock<Exporter>,
     index: Mutex<Index>,
     pub(crate) tales: Mutex<HashMap<SessionId, KnownTale>>,
     pub(crate) usages: Mutex<HashMap<PathBuf, KnownUsage>>,
@@ -66,6 +69,7 @@ impl App {
             is_told,
             hub: Hub::new(),
             remote: OnceLock::new(),
+            telemetry: OnceLock::new(),
             tales: Mutex::default(),
             usages: Mutex::default(),
             last_use: Mutex::new(Instant::now()),

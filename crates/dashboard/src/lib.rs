@@ -17,6 +17,7 @@ mod index;
 mod instance;
 mod remote;
 mod server;
+mod telemetry;
 
 pub use instance::{Running, is_claimed, running, token};
 pub use server::{Options, ServeError, serve};

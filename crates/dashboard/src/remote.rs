@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 
 use overtone_remote::{Host, Remote, Setup};
 use overtone_store::{Session, SessionId};
+use overtone_telemetry::Exporter;
 use overtone_view::Summary;
 
 use crate::actions::{self, Action, Refused};
@@ -70,20 +71,34 @@ impl App {
     /// Tells everybody: those who listen here, and those far away.
     pub(crate) fn publish(&self, news: &[News]) {
         self.hub.publish(news);
-        if let Some(remote) = self.remote.get() {
-            for one in news {
+        for one in news {
+            if let Some(remote) = self.remote.get() {
                 remote.tell(one.session());
+            }
+            if let Some(telemetry) = self.telemetry.get() {
+                telemetry.tell(one.session());
             }
         }
     }
 
     /// Whether somebody wants to know what happens.
     pub(crate) fn is_followed(&self) -> bool {
-        self.hub.listeners() > 0 || self.remote.get().is_some()
+        self.hub.listeners() > 0 || self.remote.get().is_some() || self.telemetry.get().is_some()
     }
 
     /// Whether it must stay although nobody uses it.
     pub(crate) fn is_needed_afar(&self) -> bool {
         self.remote.get().is_some_and(Remote::is_needed)
+            || self.telemetry.get().is_some_and(Exporter::is_needed)
+    }
+
+    /// Before another server may take over.
+    pub(crate) fn stop_telling(&self) {
+        if let Some(remote) = self.remote.get() {
+            remote.stop();
+        }
+        if let Some(telemetry) = self.telemetry.get() {
+            telemetry.stop();
+        }
     }
 }

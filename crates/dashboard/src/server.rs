@@ -19,7 +19,7 @@ use crate::api;
 use crate::app::{App, Door};
 use crate::follow::Watch;
 use crate::instance::{Instance, token};
-use crate::remote;
+use crate::{remote, telemetry};
 
 /// More at once wait until others have gone.
 const MAX_CONNECTIONS: usize = 1024;
@@ -95,6 +95,7 @@ async fn run(options: Options, instance: Instance, ready: impl FnOnce(SocketAddr
     };
     let app = Arc::new(App::new(options.home, options.version, options.lang, door, watch.is_told()));
     remote::start(&app);
+    telemetry::start(&app);
     watch.follow(Arc::clone(&app));
     instance.announce(address, options.version)?;
     ready(address);
@@ -104,10 +105,7 @@ async fn run(options: Options, instance: Instance, ready: impl FnOnce(SocketAddr
         () = ended() => {}
         () = unused(&app, options.idle) => {}
     }
-    if let Some(remote) = app.remote.get() {
-        // Before another server may take over.
-        remote.stop();
-    }
+    app.stop_telling();
     Ok(())
 }
 

@@ -23,6 +23,7 @@ pub mod prompt;
 pub mod remote;
 pub mod replay;
 pub mod supervisor;
+pub mod telemetry;
 pub mod tools;
 pub mod top;
 
@@ -48,6 +49,7 @@ pub fn samples(lang: Lang) -> Vec<Sample> {
         remote::samples,
         replay::samples,
         supervisor::samples,
+        telemetry::samples,
         tools::samples,
         top::samples,
     ];

@@ -17,7 +17,7 @@ pub use backwards::Backwards;
 pub use figures::{AgentFigures, DayFigures, Figures, Filter, StageFigures, WorkflowFigures, figures};
 pub use page::{Direction, Page, Query, Seen, read_page};
 pub use registry::registry;
-pub use spans::spans;
+pub use spans::{Span, SpanKind, Spans, spans};
 pub use summary::{Skipped, State, Summary};
 pub use supervision::{Supervision, rounds, supervised, supervisor_switch};
 pub use tale::{AgentRun, Tale, read_tale};

@@ -1,5 +1,5 @@
-//! Notifications and commands from afar: the real server as a child process, real sessions made by the real hooks, and
-//! services on 127.0.0.1 that write down what they are told.
+//! Notifications, commands from afar and telemetry: the real server as a child process, real sessions made by the real
+//! hooks, and services on 127.0.0.1 that write down what they are told.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,4 +14,5 @@ mod delivery;
 mod events;
 mod restart;
 mod service;
+mod telemetry;
 mod world;

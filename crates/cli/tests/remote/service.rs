@@ -209,7 +209,8 @@ fn read(reader: &mut impl BufRead) -> Option<Request> {
     let length = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
     let mut body = vec![0; length.and_then(|(_, value)| value.parse().ok()).unwrap_or(0)];
     reader.read_exact(&mut body).ok()?;
-    let body = String::from_utf8(body).unwrap();
+    // Telemetry is binary; the names in it are text.
+    let body = String::from_utf8_lossy(&body).into_owned();
     Some(Request { method, path, headers, body, at: Instant::now(), status: 0 })
 }
 

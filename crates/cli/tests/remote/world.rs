@@ -17,6 +17,7 @@ use crate::service::Service;
 pub(crate) const TOKEN: &str = "4711:very-secret-telegram-token";
 pub(crate) const SECRET: &str = "very-secret-webhook-key";
 pub(crate) const NTFY_TOKEN: &str = "tk_very-secret-ntfy-token";
+pub(crate) const COLLECTOR_TOKEN: &str = "very-secret-collector-token";
 pub(crate) const CHAT: i64 = 1001;
 const WATCHDOG: Duration = Duration::from_mins(1);
 
@@ -73,6 +74,13 @@ impl World {
         fs::write(self.state("config.json"), config.to_string()).unwrap();
     }
 
+    /// No channel, but a collector that wants a token from the environment.
+    pub(crate) fn configure_collector(&self, collector: &Service) {
+        let headers = json!({ "authorization": "${COLLECTOR_TOKEN}" });
+        let config = json!({ "telemetry": { "endpoint": collector.url(), "headers": headers } });
+        fs::write(self.state("config.json"), config.to_string()).unwrap();
+    }
+
     /// Only these events for one channel.
     pub(crate) fn configure_events(&self, channel: &str, events: &Value) {
         let mut remote = self.all_channels();
@@ -98,6 +106,8 @@ impl World {
             .env("OVERTONE_LANG", "en")
             .env("OVERTONE_NO_DASHBOARD", "1")
             .env("OVERTONE_REMOTE_BACKOFF_MS", "20")
+            .env("OVERTONE_TELEMETRY_BACKOFF_MS", "20")
+            .env("COLLECTOR_TOKEN", COLLECTOR_TOKEN)
             // There is no claude there.
             .env("PATH", self.path("bin"))
             .current_dir(self.path("project"))
@@ -228,9 +238,9 @@ impl World {
 
     /// Everything that the server and the commands have written for people.
     pub(crate) fn logs(&self) -> String {
-        let paths =
-            [self.path("stderr"), self.state("dashboard/remote.log"), self.state("dashboard/actions.jsonl")];
-        paths.iter().map(|path| fs::read_to_string(path).unwrap_or_default()).collect()
+        let state = ["dashboard/remote.log", "dashboard/actions.jsonl", "telemetry/export.log"];
+        let paths = [self.path("stderr")].into_iter().chain(state.map(|name| self.state(name)));
+        paths.map(|path| fs::read_to_string(path).unwrap_or_default()).collect()
     }
 }
 

@@ -1,0 +1,66 @@
+//! The server exports what the hooks wrote down. What is in the messages is tested where they are made.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::service::{Reply, Service};
+use crate::world::{COLLECTOR_TOKEN, World, assert_no_secrets, wait_for};
+
+/// How often a name was taken as that of a span.
+fn taken(collector: &Service, name: &str) -> usize {
+    let all = collector.taken().into_iter().filter(|request| request.path == "/v1/traces");
+    all.map(|request| request.body.matches(name).count()).sum()
+}
+
+/// Whether it is written down that the whole timeline was exported.
+fn is_noted(world: &World, session: &str) -> bool {
+    let text = fs::read_to_string(world.state("telemetry/cursors.json")).unwrap_or_default();
+    let cursors: Value = serde_json::from_str(&text).unwrap_or_default();
+    let length = world.state(&format!("sessions/{session}/timeline.jsonl")).metadata().unwrap().len();
+    cursors["sessions"][session]["place"].as_u64() == Some(length)
+}
+
+#[test]
+fn a_collector_is_told_of_workflows_stages_and_agents() {
+    let mut world = World::new();
+    let collector = Service::start();
+    world.configure_collector(&collector);
+    collector.answer_next([Reply::status(503), Reply::status(429)]);
+    world.serve();
+    world.finished("s1");
+    wait_for("the workflow", || taken(&collector, "workflow review-only") == 1);
+    for name in ["stage REVIEW", "agent code-reviewer"] {
+        assert_eq!(taken(&collector, name), 1, "{name}");
+    }
+    wait_for("the sums", || {
+        collector.taken().iter().any(|r| r.path == "/v1/metrics" && r.body.contains("completed"))
+    });
+    for request in collector.requests() {
+        assert_eq!(request.header("authorization"), COLLECTOR_TOKEN);
+        assert_eq!(request.header("content-type"), "application/x-protobuf");
+        for leak in ["secret", world.path("").to_str().unwrap()] {
+            assert!(!request.body.contains(leak), "{leak}: {}", request.body);
+        }
+    }
+    world.end();
+    assert_no_secrets(&world.logs());
+}
+
+#[test]
+fn a_killed_server_loses_nothing() {
+    let mut world = World::new();
+    let collector = Service::start();
+    world.configure_collector(&collector);
+    world.serve();
+    world.session("s1");
+    world.review("s1", "PASS");
+    wait_for("the stage and its note", || taken(&collector, "stage REVIEW") == 1 && is_noted(&world, "s1"));
+    world.kill();
+    world.stop_turn("s1");
+    assert_eq!(taken(&collector, "workflow review-only"), 0);
+    world.serve();
+    wait_for("the workflow", || taken(&collector, "workflow review-only") == 1);
+    assert_eq!(taken(&collector, "stage REVIEW"), 1);
+    assert_no_secrets(&world.logs());
+}
