@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_nats::jetstream::kv::Store;
 use async_nats::jetstream::stream::{self, DiscardPolicy, Stream};
 use async_nats::jetstream::{self, Context};
-use async_nats::{Client, ConnectOptions};
+use async_nats::{Client, ConnectOptions, ServerAddr};
 
 use crate::config::Settings;
 use crate::error::{FleetError, Result};
@@ -57,6 +57,9 @@ pub async fn connect(settings: &Settings, name: &str) -> Result<Client> {
         .reconnect_delay_callback(|attempts| Duration::from_millis(200 * u64::try_from(attempts.min(10)).unwrap_or(10)))
         // The relay says itself what it cannot do.
         .event_callback(|_| async {});
+    if let Some((user, password)) = user_of(settings) {
+        options = options.user_and_password(user, password);
+    }
     if let Some(file) = &settings.credentials {
         let refused = |error| FleetError::Unreachable(format!("{}: {error}", file.display()));
         options = options.credentials_file(file).await.map_err(refused)?;
@@ -69,6 +72,12 @@ pub async fn connect(settings: &Settings, name: &str) -> Result<Client> {
     }
     let connected = options.connect(settings.urls.as_slice()).await;
     connected.map_err(|error| FleetError::Unreachable(error.to_string()))
+}
+
+/// Who an address says we are; the connection itself does not look there.
+fn user_of(settings: &Settings) -> Option<(String, String)> {
+    let address = settings.urls.first()?.parse::<ServerAddr>().ok()?;
+    Some((address.username()?.to_owned(), address.password().unwrap_or_default().to_owned()))
 }
 
 impl Link {
@@ -105,6 +114,18 @@ impl Link {
     /// Tells a stream that was made anew from the one before.
     pub fn events_made_at(&self) -> String {
         format!("{:?}", self.events.cached_info().created)
+    }
+
+    /// Fails if what is there is no longer what was found at first: then it is empty, and all is to be told again.
+    pub(crate) async fn is_still_the_same(&self) -> Result<()> {
+        for stream in [&self.events, &self.sessions.stream, &self.claims.stream, &self.machines.stream] {
+            let now = stream.get_info().await;
+            let now = now.map_err(|error| FleetError::server("find the stream again", error))?;
+            if now.created != stream.cached_info().created {
+                return Err(FleetError::server("go on", format!("{} was made anew", now.config.name)));
+            }
+        }
+        Ok(())
     }
 }
 

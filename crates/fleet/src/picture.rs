@@ -16,7 +16,7 @@ use crate::message::{Batch, Claim, Foreign, MachineInfo, SessionState, read};
 use crate::names::word;
 
 /// A server that has something to say says it sooner.
-const SILENCE: Duration = Duration::from_secs(2);
+const SILENCE: Duration = Duration::from_secs(5);
 
 /// A machine as it was when it last spoke.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,9 +125,10 @@ fn feature_of(key: &str) -> Option<(String, String)> {
 /// Everything in a bucket. What expires while it is read does not come; then there is nothing left to wait for.
 async fn entries(store: &Store) -> Result<Vec<Entry>> {
     let failed = |error: &dyn std::fmt::Display| FleetError::server("read the fleet", error);
-    let status = store.status().await.map_err(|error| failed(&error))?;
+    // The bucket's own status is that of when it was opened.
+    let info = store.stream.get_info().await.map_err(|error| failed(&error))?;
     let mut entries = Vec::new();
-    if status.values() == 0 {
+    if info.state.messages == 0 {
         return Ok(entries);
     }
     let mut watch = store.watch_all_from_revision(1).await.map_err(|error| failed(&error))?;

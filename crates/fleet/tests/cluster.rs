@@ -79,11 +79,12 @@ fn whatever_breaks_in_the_middle_every_event_is_there_once_and_in_order() {
     let mut last = None;
     until("everything is there", || {
         last = told(&settings);
-        last.as_ref().is_some_and(|told| told.values().map(Vec::len).sum::<usize>() >= MACHINES * SESSIONS * EVENTS)
+        last.as_ref()
+            .is_some_and(|told| told.values().map(Vec::len).sum::<usize>() >= MACHINES * SESSIONS * EVENTS)
     });
     let told = last.unwrap();
     assert_eq!(told.len(), MACHINES * SESSIONS);
-    let wrong: Vec<_> = told.iter().filter(|(_, events)| **events != wanted()).map(|(origin, _)| origin).collect();
+    let wrong: Vec<_> =
+        told.iter().filter(|(_, events)| **events != wanted()).map(|(origin, _)| origin).collect();
     assert!(wrong.is_empty(), "{} sessions are not as they were: {:?}", wrong.len(), wrong.first());
 }
-

@@ -142,7 +142,7 @@ async fn run(setup: Setup, shared: &Shared) {
 async fn go_on(setup: Setup, shared: &Shared) -> std::result::Result<std::convert::Infallible, io::Error> {
     create_private_dir(&folder(&setup.home))?;
     let _place = take_place(&setup.home).await?;
-    let worker = Worker::new(setup, shared)?;
+    let mut worker = Worker::new(setup, shared)?;
     let _watching = worker.dirty.watch(&worker.setup.home);
     let mut failures = 0;
     let mut client: Option<Client> = None;
@@ -154,6 +154,9 @@ async fn go_on(setup: Setup, shared: &Shared) -> std::result::Result<std::conver
         worker.note_problem(&error);
         client = client.filter(|client| client.connection_state() == Connection::Connected);
         tokio::time::sleep(PAUSES[failures.min(PAUSES.len() - 1)]).await;
+        if client.is_none() {
+            worker.read_settings_again();
+        }
     }
 }
 
@@ -191,6 +194,13 @@ impl<'a> Worker<'a> {
             shared,
             setup,
         })
+    }
+
+    /// Somebody may have put a new address or new credentials there. What cannot be used is left alone.
+    fn read_settings_again(&mut self) {
+        if let (Some(settings), _) = Settings::load(&self.setup.home) {
+            self.setup.settings = settings;
+        }
     }
 
     /// Works until something goes wrong.

@@ -23,6 +23,7 @@ impl Worker<'_> {
         let mut beat = 0;
         loop {
             self.warn_of_twin(&link.pulse, &key, beat).await?;
+            link.is_still_the_same().await?;
             let info = write(&self.info());
             put(&link.pulse, &key, info.clone()).await?;
             if beat % NOTE_EVERY == 0 {

@@ -91,18 +91,19 @@ impl Servers {
     pub(crate) fn one_with(lines: &[&str]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let port = free_port();
-        let config = dir.path().join("server.conf");
-        let store = dir.path().join("store");
-        let text = format!(
-            "listen: 127.0.0.1:{port}\njetstream {{ store_dir: {:?} }}\n{}\n",
-            store.display().to_string(),
-            lines.join("\n")
-        );
-        files::write_atomic(&config, text.as_bytes(), 0o600).unwrap();
+        let config = configure(dir.path(), port, lines);
         let node = Node::start(vec!["-c".to_owned(), config.display().to_string()], port);
         let servers = Self { nodes: vec![node], dir };
-        servers.wait();
+        if lines.is_empty() {
+            servers.wait();
+        }
         servers
+    }
+
+    /// The same server with other lines, and all connections new.
+    pub(crate) fn reconfigure(&mut self, lines: &[&str]) {
+        configure(self.dir.path(), self.nodes[0].port, lines);
+        self.nodes[0].restart();
     }
 
     pub(crate) fn three() -> Self {
@@ -157,6 +158,14 @@ impl Servers {
             replicas: self.nodes.len(),
         }
     }
+}
+
+fn configure(dir: &Path, port: u16, lines: &[&str]) -> PathBuf {
+    let (config, store) = (dir.join("server.conf"), dir.join("store").display().to_string());
+    let text =
+        format!("listen: 127.0.0.1:{port}\njetstream {{ store_dir: {store:?} }}\n{}\n", lines.join("\n"));
+    files::write_atomic(&config, text.as_bytes(), 0o600).unwrap();
+    config
 }
 
 pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
