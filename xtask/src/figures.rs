@@ -16,6 +16,7 @@ pub(crate) enum Bar {
     AtLeast(f64),
     /// Depends on the machine and its load, so it decides only where that is asked for.
     AtMostWhenQuiet(f64),
+    AtLeastWhenQuiet(f64),
     /// Only told.
     None,
 }
@@ -40,19 +41,19 @@ impl Figure {
     fn is_met(&self) -> bool {
         match self.bar {
             Bar::AtMost(bar) | Bar::AtMostWhenQuiet(bar) => self.found <= bar,
-            Bar::AtLeast(bar) => self.found >= bar,
+            Bar::AtLeast(bar) | Bar::AtLeastWhenQuiet(bar) => self.found >= bar,
             Bar::None => true,
         }
     }
 
     fn fails(&self, strict: bool) -> bool {
-        !self.is_met() && (strict || !matches!(self.bar, Bar::AtMostWhenQuiet(_)))
+        !self.is_met() && (strict || !matches!(self.bar, Bar::AtMostWhenQuiet(_) | Bar::AtLeastWhenQuiet(_)))
     }
 
     fn bar_text(&self) -> String {
         match self.bar {
             Bar::AtMost(bar) | Bar::AtMostWhenQuiet(bar) => format!("<= {}", number(bar)),
-            Bar::AtLeast(bar) => format!(">= {}", number(bar)),
+            Bar::AtLeast(bar) | Bar::AtLeastWhenQuiet(bar) => format!(">= {}", number(bar)),
             Bar::None => String::new(),
         }
     }
@@ -61,7 +62,9 @@ impl Figure {
         match (self.is_met(), self.bar) {
             (true, Bar::None) => "",
             (true, _) => "ok",
-            (false, Bar::AtMostWhenQuiet(_)) => "MISSED (decides only with --strict)",
+            (false, Bar::AtMostWhenQuiet(_) | Bar::AtLeastWhenQuiet(_)) => {
+                "MISSED (decides only with --strict)"
+            }
             (false, _) => "MISSED",
         }
     }
@@ -71,6 +74,7 @@ impl Figure {
             Bar::AtMost(bar) => ("at most", Some(bar)),
             Bar::AtMostWhenQuiet(bar) => ("at most, when quiet", Some(bar)),
             Bar::AtLeast(bar) => ("at least", Some(bar)),
+            Bar::AtLeastWhenQuiet(bar) => ("at least, when quiet", Some(bar)),
             Bar::None => ("none", None),
         };
         json!({ "what": self.what, "found": self.found, "unit": self.unit, "bar": bar, "kind": kind, "met": self.is_met() })

@@ -11,6 +11,7 @@ mod elf;
 mod error;
 mod faults;
 mod figures;
+mod fleet;
 mod fuzz;
 mod kills;
 mod layers;
@@ -71,6 +72,12 @@ enum Task {
     ///
     /// 1,000 sessions with 1,000,000 events on disk; 200 listeners while 500 events arrive every second.
     Load(load::Options),
+    /// Put the relay under load, with a real server
+    ///
+    /// 1,000 sessions with 200,000 events waiting, then 500 a second: how many a second go through one relay, how long
+    /// each takes to a listener, what the relay uses. And what hooks cost without a fleet, with a relay, and with a
+    /// relay whose server is gone. Times decide the exit code only with --strict.
+    Fleet(fleet::Options),
     /// Let many processes work on one session, and on many sessions at once
     ///
     /// 64 processes with 200 starts each: hooks of all kinds, status lines and commands on one session, every update
@@ -126,6 +133,7 @@ fn main() -> ExitCode {
         Task::Bench(options) => bench::run(&options),
         Task::Load(options) => load::run(&options),
         Task::Crowd(options) => crowd::run(&options),
+        Task::Fleet(options) => fleet::run(&options),
         Task::Kills(options) => kills::run(&options),
         Task::Faults(options) => faults::run(&options),
         Task::Soak(options) => soak::run(&options),
