@@ -2,6 +2,7 @@
 //! language.
 
 mod demo;
+mod fleet;
 mod help;
 mod names;
 mod remote;
@@ -15,6 +16,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
 pub(crate) use demo::DemoArgs;
+pub(crate) use fleet::{FleetAction, FleetArgs, JoinArgs, OfSessionArgs, PullArgs, RelayArgs};
 use names::{Names, categories};
 pub(crate) use remote::{RemoteAction, RemoteArgs};
 pub(crate) use replay::ReplayArgs;
@@ -67,6 +69,8 @@ pub(crate) enum Command {
     /// Show every session live in the browser, and steer them
     Dashboard(DashboardArgs),
     Remote(RemoteArgs),
+    Fleet(FleetArgs),
+    Relay(RelayArgs),
     Completions(CompletionsArgs),
 }
 
@@ -134,6 +138,9 @@ pub(crate) struct InitArgs {
     /// Replace a workflow that is running, or set broken state files aside
     #[arg(long)]
     pub(crate) force: bool,
+    /// Also if another machine of the fleet works on the feature
+    #[arg(long)]
+    pub(crate) anyway: bool,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
     #[command(flatten)]

@@ -65,6 +65,8 @@ fn dispatch(context: &Context, command: Command) -> Done {
         Command::Top(args) => commands::top::run(context, &args),
         Command::Dashboard(args) => commands::dashboard::run(context, &args),
         Command::Remote(args) => commands::remote::run(context, &args),
+        Command::Fleet(args) => commands::fleet::run(context, &args),
+        Command::Relay(args) => commands::fleet::relay::run(context, &args),
         Command::Completions(args) => commands::completions::run(&args),
     }
 }

@@ -94,9 +94,22 @@ impl Settings {
         };
         match config.section("fleet").filter(|section| !section.is_null()) {
             None => (None, Vec::new()),
-            Some(Value::Object(fields)) => Reader { root: home.root(), fields, problems: Vec::new() }.read(),
-            Some(_) => (None, vec![problem("fleet", Fault::NotAnObject)]),
+            Some(section) => Self::read(home, section),
         }
+    }
+
+    /// What a section says that may not be in any file yet.
+    pub fn read(home: &Home, section: &Value) -> (Option<Self>, Vec<Problem>) {
+        match section {
+            Value::Object(fields) => Reader { root: home.root(), fields, problems: Vec::new() }.read(),
+            _ => (None, vec![problem("fleet", Fault::NotAnObject)]),
+        }
+    }
+
+    /// The addresses for people: without anybody's password.
+    pub fn shown_urls(&self) -> String {
+        let urls: Vec<_> = self.urls.iter().map(|url| without_password(url)).collect();
+        urls.join(",")
     }
 }
 
@@ -221,6 +234,13 @@ impl Reader<'_> {
     }
 }
 
+fn without_password(url: &str) -> String {
+    match (url.split_once("://"), url.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, host))) => format!("{scheme}://{host}"),
+        _ => url.to_owned(),
+    }
+}
+
 /// `nats://host:port`, `tls://…`; a password has no place in a file that is shown around, but is the person's choice.
 pub fn is_address(text: &str) -> bool {
     let rest = text.strip_prefix("nats://").or_else(|| text.strip_prefix("tls://"));
@@ -257,6 +277,12 @@ mod tests {
         assert_eq!((settings.share, settings.keep_for, settings.replicas), (Share::Full, 2 * DAY, 3));
         assert_eq!(settings.keep_bytes, 10 * MEBIBYTE);
         assert!(settings.credentials.unwrap().ends_with("fleet/me.creds"));
+    }
+
+    #[test]
+    fn passwords_are_not_shown() {
+        let (settings, _) = load(&json!({ "url": "nats://ann:secret@127.0.0.1:4222,tls://b.example" }));
+        assert_eq!(settings.unwrap().shown_urls(), "nats://127.0.0.1:4222,tls://b.example");
     }
 
     #[test]

@@ -26,7 +26,7 @@ mod share;
 pub use claims::{Insist, Outcome, claim, is_present, look, release};
 pub use config::{Problem, Settings, Share, is_address};
 pub use error::{FleetError, Result};
-pub use link::{Link, connect};
+pub use link::{Complaints, Link, connect, connect_listening};
 pub use machine::{Machine, folder};
 pub use message::{
     Answer, Batch, Claim, Deed, Foreign, MachineInfo, Order, SessionState, VERSION, read, write,

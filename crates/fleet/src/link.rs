@@ -2,16 +2,18 @@
 //!
 //! Where they are missing they are made. Who may not make them, because the server is shared, finds them made.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_nats::jetstream::kv::Store;
 use async_nats::jetstream::stream::{self, DiscardPolicy, Stream};
 use async_nats::jetstream::{self, Context};
-use async_nats::{Client, ConnectOptions, ServerAddr};
+use async_nats::{Client, ConnectOptions, Event};
 
 use crate::config::Settings;
 use crate::error::{FleetError, Result};
-use crate::names::Names;
+use crate::machine::random_hex;
+use crate::names::{Names, token};
 
 /// How long a machine is there after its last pulse.
 pub(crate) const PULSE_LASTS: Duration = Duration::from_secs(30);
@@ -47,19 +49,53 @@ pub struct Link {
     pub handoffs: Store,
 }
 
+/// What the server has complained about: most of all what we may not do, which no answer says.
+#[derive(Debug, Clone, Default)]
+pub struct Complaints(Arc<Mutex<Vec<String>>>);
+
+impl Complaints {
+    fn add(&self, text: String) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !known.contains(&text) {
+            known.push(text);
+        }
+    }
+
+    /// Each once, in the order in which they came.
+    pub fn all(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
 /// Connects. Credentials are read anew each time, so that renewed ones count.
 pub async fn connect(settings: &Settings, name: &str) -> Result<Client> {
+    // The relay says itself what it cannot do.
+    connect_listening(settings, name, &Complaints::default()).await
+}
+
+/// As [`connect`], and notes what the server complains about.
+pub async fn connect_listening(settings: &Settings, name: &str, complaints: &Complaints) -> Result<Client> {
+    let complaints = complaints.clone();
     let mut options = ConnectOptions::new()
         .name(name)
+        // So that permissions can keep one team from listening to what another is answered.
+        .custom_inbox_prefix(settings.names.inbox())
         .connection_timeout(CONNECT_TIME)
         .request_timeout(Some(ANSWER_TIME))
         .ping_interval(Duration::from_secs(10))
         .reconnect_delay_callback(|attempts| Duration::from_millis(200 * u64::try_from(attempts.min(10)).unwrap_or(10)))
-        // The relay says itself what it cannot do.
-        .event_callback(|_| async {});
-    if let Some((user, password)) = user_of(settings) {
-        options = options.user_and_password(user, password);
-    }
+        .event_callback(move |event| {
+            if let Event::ServerError(error) = event {
+                complaints.add(error.to_string());
+            }
+            async {}
+        });
+    // The client's own way passes over what stands in an address.
+    options = match login(&settings.urls) {
+        Some((user, Some(password))) => options.user_and_password(user, password),
+        Some((secret, None)) => options.token(secret),
+        None => options,
+    };
     if let Some(file) = &settings.credentials {
         let refused = |error| FleetError::Unreachable(format!("{}: {error}", file.display()));
         options = options.credentials_file(file).await.map_err(refused)?;
@@ -74,10 +110,26 @@ pub async fn connect(settings: &Settings, name: &str) -> Result<Client> {
     connected.map_err(|error| FleetError::Unreachable(error.to_string()))
 }
 
-/// Who an address says we are; the connection itself does not look there.
-fn user_of(settings: &Settings) -> Option<(String, String)> {
-    let address = settings.urls.first()?.parse::<ServerAddr>().ok()?;
-    Some((address.username()?.to_owned(), address.password().unwrap_or_default().to_owned()))
+/// `nats://user:password@…` or `nats://token@…`, of the first address that has it.
+fn login(urls: &[String]) -> Option<(String, Option<String>)> {
+    let part = urls.iter().find_map(|url| url.split_once("://")?.1.rsplit_once('@'))?.0;
+    match part.split_once(':') {
+        Some((user, password)) => Some((plain(user), Some(plain(password)))),
+        None => Some((plain(part), None)),
+    }
+}
+
+/// Without the `%40` and the like that an address needs.
+fn plain(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, others @ ..] = rest {
+        let digits = others.get(..2).and_then(|digits| str::from_utf8(digits).ok());
+        let byte = digits.filter(|_| *first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &others[2..] } else { others };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 impl Link {
@@ -96,19 +148,28 @@ impl Link {
             .build(client.clone());
         let names = settings.names.clone();
         let making = Making { context: &context, settings };
-        Ok(Self {
-            events: making.stream(making.events_config()).await?,
-            orders: making.stream(making.orders_config()).await?,
-            pulse: making.bucket(names.pulse_bucket(), PULSE_LASTS).await?,
-            machines: making.bucket(names.machines_bucket(), settings.keep_for).await?,
-            sessions: making.bucket(names.sessions_bucket(), settings.keep_for).await?,
+        // All at once: a server may be far away.
+        let (events, orders, pulse, machines, sessions, claims, handoffs) = tokio::try_join!(
+            making.stream(making.events_config()),
+            making.stream(making.orders_config()),
+            making.bucket(names.pulse_bucket(), PULSE_LASTS),
+            making.bucket(names.machines_bucket(), settings.keep_for),
+            making.bucket(names.sessions_bucket(), settings.keep_for),
             // Whose a session is must be known as long as anybody has it.
-            claims: making.bucket(names.claims_bucket(), Duration::ZERO).await?,
-            handoffs: making.bucket(names.handoffs_bucket(), settings.keep_for).await?,
-            client,
-            context,
-            names,
-        })
+            making.bucket(names.claims_bucket(), Duration::ZERO),
+            making.bucket(names.handoffs_bucket(), settings.keep_for),
+        )?;
+        Ok(Self { client, context, names, events, orders, pulse, machines, sessions, claims, handoffs })
+    }
+
+    /// Writes something, and reads it back. What is left of it is in nobody's way.
+    pub async fn try_out(&self, machine: &str) -> Result<()> {
+        let (key, value) = (format!("check.{}", token(machine)), random_hex(8)?);
+        let failed = |error: &dyn std::fmt::Display| FleetError::server("write and read back", error);
+        self.claims.put(&key, value.clone().into()).await.map_err(|error| failed(&error))?;
+        let read = self.claims.get(&key).await.map_err(|error| failed(&error))?;
+        self.claims.delete(&key).await.map_err(|error| failed(&error))?;
+        if read.is_some_and(|read| read == value) { Ok(()) } else { Err(failed(&"something else came back")) }
     }
 
     /// Tells a stream that was made anew from the one before.
@@ -201,5 +262,19 @@ impl Making<'_> {
             allow_direct: true,
             ..stream::Config::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_login_stands_in_any_of_the_addresses() {
+        let of = |urls: &[&str]| login(&urls.iter().map(|&url| url.to_owned()).collect::<Vec<_>>());
+        assert_eq!(of(&["nats://a:4222"]), None);
+        let both = Some(("ann".to_owned(), Some("p@ss%".to_owned())));
+        assert_eq!(of(&["nats://a:4222", "nats://ann:p%40ss%@b"]), both);
+        assert_eq!(of(&["tls://secret@a"]), Some(("secret".to_owned(), None)));
     }
 }

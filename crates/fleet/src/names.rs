@@ -62,6 +62,11 @@ impl Names {
         self.flat("handoffs")
     }
 
+    /// Where answers of the server come to.
+    pub fn inbox(&self) -> String {
+        format!("_INBOX.{}", self.prefix.replace('.', "_"))
+    }
+
     pub fn all_events(&self) -> String {
         format!("{}.events.*.*", self.prefix)
     }

@@ -49,9 +49,13 @@ pub struct Picture {
 impl Picture {
     pub async fn take(link: &Link) -> Result<Self> {
         let mut picture = Self::default();
-        let present: HashSet<String> = picture.all::<MachineInfo>(&link.pulse).await?.into_keys().collect();
+        let speaking = picture.all::<MachineInfo>(&link.pulse).await?;
+        let present: HashSet<String> = speaking.keys().cloned().collect();
         let owners = picture.claims(link, &present).await?;
-        for (key, info) in picture.all::<MachineInfo>(&link.machines).await? {
+        let mut machines = picture.all::<MachineInfo>(&link.machines).await?;
+        // A pulse is newer than what is kept for later.
+        machines.extend(speaking);
+        for (key, info) in machines {
             picture.machines.push(MachineView { info, is_present: present.contains(&key) });
         }
         picture

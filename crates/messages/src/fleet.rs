@@ -40,4 +40,333 @@ messages! {
         "指令来自较新的版本；请更新这台机器上的 Overtone",
         "the order is from a later version; update Overtone on this machine"
     }
+
+    // Joining and leaving.
+    not_joined() { "這台機器沒有加入任何機群", "这台机器没有加入任何机群", "this machine has not joined a fleet" }
+    not_joined_hint() {
+        "overtone fleet join nats://主機:4222，或先以 overtone fleet up 在本機試用",
+        "overtone fleet join nats://主机:4222，或先用 overtone fleet up 在本机试用",
+        "overtone fleet join nats://host:4222, or overtone fleet up to try it out on this machine"
+    }
+    mend_settings_hint() {
+        "請修正 config.json 的 fleet，或重新執行 overtone fleet join",
+        "请修正 config.json 的 fleet，或重新执行 overtone fleet join",
+        "mend fleet in config.json, or run overtone fleet join again"
+    }
+    join_hint() { "overtone fleet join --help 有範例", "overtone fleet join --help 有示例", "overtone fleet join --help has examples" }
+    label_joined() { "已加入", "已加入", "Joined" }
+    label_as() { "身分", "身份", "As" }
+    label_shared() { "分享", "分享", "Shared" }
+    label_not_shared() { "不分享", "不分享", "Not shared" }
+    shared_state() {
+        "發生了什麼、進行到哪裡、Feature 名稱、花費",
+        "发生了什么、进行到哪里、Feature 名称、花费",
+        "what happened, where it stands, names of features, cost"
+    }
+    shared_full() {
+        "一切，包括提示、程式碼和代理的文字",
+        "一切，包括提示、代码和代理的文字",
+        "everything, with prompts, code and the agents' texts"
+    }
+    not_shared() {
+        "提示、程式碼、代理的文字、路徑（--share full 才會分享）",
+        "提示、代码、代理的文字、路径（--share full 才会分享）",
+        "prompts, code, the agents' texts, paths (only with --share full)"
+    }
+    start_relay() {
+        "overtone relay 會開始轉送；執行中的儀表板重新啟動後也會",
+        "overtone relay 会开始转送；运行中的仪表板重新启动后也会",
+        "overtone relay starts telling; so does the dashboard, once it is started again"
+    }
+    relay_is_old() {
+        "正在執行的轉送仍使用舊的設定：請重新啟動它（overtone relay 或儀表板）",
+        "正在运行的转送仍使用旧的设置：请重新启动它（overtone relay 或仪表板）",
+        "the relay that runs still uses the old settings: start it again (overtone relay, or the dashboard)"
+    }
+    was_not_joined() { "本來就沒有加入機群", "本来就没有加入机群", "it was not part of a fleet" }
+    left() {
+        "已離開機群。先前轉送的內容會留在伺服器上，直到過期",
+        "已离开机群。先前转送的内容会留在服务器上，直到过期",
+        "left the fleet. What was told stays on the server until it expires"
+    }
+
+    // The server.
+    unreachable(urls: &str, why: &str) {
+        "無法連上 {urls}：{why}",
+        "无法连上 {urls}：{why}",
+        "cannot reach {urls}: {why}"
+    }
+    unreachable_hint() {
+        "請檢查位址、憑證檔和防火牆；伺服器必須開啟 JetStream（nats-server -js）",
+        "请检查地址、凭证文件和防火墙；服务器必须开启 JetStream（nats-server -js）",
+        "check the address, the credentials and firewalls; the server needs JetStream (nats-server -js)"
+    }
+    not_permitted(what: &str) {
+        "伺服器不允許：{what}",
+        "服务器不允许：{what}",
+        "the server does not permit it: {what}"
+    }
+    not_permitted_hint() {
+        "docs/fleet.md 列出一個團隊的使用者需要的權限",
+        "docs/fleet.md 列出一个团队的用户需要的权限",
+        "docs/fleet.md lists the permissions that a team's user needs"
+    }
+    server_failed(why: &str) {
+        "伺服器沒有照做：{why}",
+        "服务器没有照做：{why}",
+        "the fleet's server has not done it: {why}"
+    }
+    server_failed_hint() {
+        "overtone doctor 會檢查整條路徑",
+        "overtone doctor 会检查整条路径",
+        "overtone doctor checks the whole way"
+    }
+    no_program() { "找不到 nats-server", "找不到 nats-server", "there is no nats-server here" }
+    no_program_hint() {
+        "apt-get install nats-server，或 brew install nats-server",
+        "apt-get install nats-server，或 brew install nats-server",
+        "apt-get install nats-server, or brew install nats-server"
+    }
+    port_taken(port: u32) {
+        "連接埠 {port} 已被使用",
+        "端口 {port} 已被使用",
+        "port {port} is in use"
+    }
+    port_taken_hint(url: &str) {
+        "用 --port 選另一個；若那就是 NATS：overtone fleet join {url}",
+        "用 --port 选另一个；如果那就是 NATS：overtone fleet join {url}",
+        "choose another one with --port; if it is a NATS server: overtone fleet join {url}"
+    }
+    server_did_not_start() { "nats-server 沒有啟動", "nats-server 没有启动", "nats-server did not start" }
+    see_log_hint(path: &str) { "請看 {path}", "请看 {path}", "see {path}" }
+    server_started(url: &str) { "伺服器已啟動：{url}", "服务器已启动：{url}", "the server runs now: {url}" }
+    server_runs(url: &str) { "伺服器已在執行：{url}", "服务器已在运行：{url}", "the server runs already: {url}" }
+    join_others(line: &str) {
+        "在本機的另一個 OVERTONE_HOME 執行：{line}",
+        "在本机的另一个 OVERTONE_HOME 执行：{line}",
+        "for another home on this machine (OVERTONE_HOME): {line}"
+    }
+    joined_elsewhere() {
+        "這台機器已加入另一個機群",
+        "这台机器已加入另一个机群",
+        "this machine is part of another fleet"
+    }
+    joined_elsewhere_hint() { "先執行 overtone fleet leave", "先执行 overtone fleet leave", "overtone fleet leave first" }
+    no_server() {
+        "沒有由 overtone fleet up 啟動的伺服器",
+        "没有由 overtone fleet up 启动的服务器",
+        "no server that overtone fleet up has started is running"
+    }
+    no_server_hint() {
+        "其他方式啟動的伺服器請以原本的方式停止",
+        "其他方式启动的服务器请用原来的方式停止",
+        "a server that was started in another way is ended in that way"
+    }
+    server_stopped(pid: u32, data: &str) {
+        "伺服器已停止（{pid}），資料保留在 {data}",
+        "服务器已停止（{pid}），数据保留在 {data}",
+        "the server has ended ({pid}); its data stays in {data}"
+    }
+
+    // The relay.
+    relaying(urls: &str, prefix: &str, name: &str) {
+        "轉送到 {urls}（{prefix}），身分是 {name}；Ctrl-C 結束",
+        "转送到 {urls}（{prefix}），身份是 {name}；Ctrl-C 结束",
+        "telling {urls} ({prefix}) as {name}; Ctrl-C ends it"
+    }
+    relay_waits() {
+        "另一個程序已在轉送；它結束後由這裡接手",
+        "另一个进程已在转送；它结束后由这里接手",
+        "another process relays already; this one takes over when it ends"
+    }
+    relay_connected() { "已連線", "已连接", "connected" }
+    relay_lost(why: &str) { "未連線：{why}", "未连接：{why}", "not connected: {why}" }
+    relay_problem(why: &str) { "轉送遇到問題：{why}", "转送遇到问题：{why}", "the relay has a problem: {why}" }
+    relay_ended() { "已結束", "已结束", "ended" }
+    no_relay() {
+        "沒有轉送在執行：其他機器看不到這裡發生的事",
+        "没有转送在运行：其他机器看不到这里发生的事",
+        "no relay runs: other machines do not see what happens here"
+    }
+    relay_silent() {
+        "這台機器的轉送沒有回應指令",
+        "这台机器的转送没有回应指令",
+        "this machine's relay does not answer orders"
+    }
+    relay_silent_hint() {
+        "重新啟動 overtone relay 或儀表板",
+        "重新启动 overtone relay 或仪表板",
+        "start overtone relay or the dashboard again"
+    }
+
+    // The list.
+    nobody_yet() {
+        "還沒有任何機器。overtone relay 會讓這台出現",
+        "还没有任何机器。overtone relay 会让这台出现",
+        "no machine has spoken yet. overtone relay makes this one appear"
+    }
+    head_machine() { "機器", "机器", "Machine" }
+    head_version() { "版本", "版本", "Version" }
+    head_load() { "負載", "负载", "Load" }
+    head_last_seen() { "最後出現", "最后出现", "Last seen" }
+    head_project() { "專案", "项目", "Project" }
+    head_cost() { "費用", "费用", "Cost" }
+    head_repository() { "儲存庫", "仓库", "Repository" }
+    head_who() { "誰在做", "谁在做", "Who" }
+    label_supervisor() { "Supervisor", "Supervisor", "Supervisor" }
+    supervised(rounds: u64, last: &str) {
+        "{rounds} 次審查，最近：{last}",
+        "{rounds} 次审查，最近：{last}",
+        "rounds: {rounds}, last: {last}"
+    }
+    present() { "在線", "在线", "there" }
+    gone() { "離線", "离线", "gone" }
+    conflict() { "⚠ 衝突", "⚠ 冲突", "⚠ conflict" }
+    seen_foreign(count: usize) {
+        "有 {count} 則訊息無法讀懂，已略過",
+        "有 {count} 条消息无法读懂，已略过",
+        "{count} messages could not be understood and were left out"
+    }
+    seen_later(version: u32) {
+        "有些訊息來自較新的版本（{version}），已略過；請更新 Overtone",
+        "有些消息来自较新的版本（{version}），已略过；请更新 Overtone",
+        "some messages are from a later version ({version}) and were left out; update Overtone"
+    }
+    listening() { "等待事件；Ctrl-C 結束", "等待事件；Ctrl-C 结束", "waiting for events; Ctrl-C ends it" }
+
+    // Sessions by name.
+    unknown_session(name: &str) {
+        "機群裡沒有這個工作階段：{name}",
+        "机群里没有这个会话：{name}",
+        "the fleet knows no such session: {name}"
+    }
+    unknown_session_hint() { "overtone fleet list 會列出全部", "overtone fleet list 会列出全部", "overtone fleet list shows all" }
+    several_sessions(name: &str) {
+        "不只一個工作階段以 {name} 開頭",
+        "不只一个会话以 {name} 开头",
+        "several sessions begin with {name}"
+    }
+    several_sessions_hint(names: &str) { "是哪一個：{names}", "是哪一个：{names}", "which one: {names}" }
+
+    // Orders.
+    done_stop(machine: &str) { "{machine} 已停止它", "{machine} 已停止它", "stopped on {machine}" }
+    done_resume(machine: &str) { "{machine} 已讓它繼續", "{machine} 已让它继续", "goes on at {machine}" }
+    done_pause(machine: &str) {
+        "{machine} 已暫停它，Feature 也放到一旁",
+        "{machine} 已暂停它，Feature 也放到一旁",
+        "paused on {machine}, and its feature is put aside"
+    }
+    done_message(machine: &str) {
+        "已交給 {machine}；主代理下一步會看到",
+        "已交给 {machine}；主代理下一步会看到",
+        "left at {machine}; the main agent hears it with its next step"
+    }
+    done_other(machine: &str) { "{machine} 已完成", "{machine} 已完成", "done by {machine}" }
+    refused(machine: &str, reason: &str) {
+        "{machine} 拒絕：{reason}",
+        "{machine} 拒绝：{reason}",
+        "{machine} refuses: {reason}"
+    }
+    refused_hint(session: &str) {
+        "overtone fleet show {session} 顯示它的狀況",
+        "overtone fleet show {session} 显示它的状况",
+        "overtone fleet show {session} shows how it is"
+    }
+    machine_gone(machine: &str) {
+        "{machine} 已離線",
+        "{machine} 已离线",
+        "{machine} is gone"
+    }
+    gone_hint(session: &str) {
+        "沒有送出任何指令；overtone fleet pull {session} --take-over 可在這裡接手",
+        "没有送出任何指令；overtone fleet pull {session} --take-over 可在这里接手",
+        "nothing was sent; overtone fleet pull {session} --take-over goes on with it here"
+    }
+    no_answer(machine: &str) {
+        "{machine} 沒有回應；指令已收回",
+        "{machine} 没有回应；指令已收回",
+        "{machine} does not answer; the order was taken back"
+    }
+    no_answer_hint(machine: &str) {
+        "稍後再試，或看看 {machine} 上的 overtone doctor",
+        "稍后再试，或看看 {machine} 上的 overtone doctor",
+        "try again later, or see overtone doctor on {machine}"
+    }
+    maybe_done(machine: &str) {
+        "{machine} 沒有回應，但可能仍會執行",
+        "{machine} 没有回应，但可能仍会执行",
+        "{machine} has not answered, and may still do it"
+    }
+    maybe_done_hint(session: &str) {
+        "先用 overtone fleet show {session} 看結果，再決定是否重送",
+        "先用 overtone fleet show {session} 看结果，再决定是否重发",
+        "look with overtone fleet show {session} before you send it again"
+    }
+
+    // Moving a session.
+    other_repository(theirs: &str, ours: &str) {
+        "這個工作階段屬於 {theirs}，這裡是 {ours}",
+        "这个会话属于 {theirs}，这里是 {ours}",
+        "the session is about {theirs}, and this is {ours}"
+    }
+    pulled(session: &str, from: &str, events: usize, handoffs: usize) {
+        "{session} 已從 {from} 移到這裡：{events} 個事件，{handoffs} 份交接",
+        "{session} 已从 {from} 移到这里：{events} 个事件，{handoffs} 份交接",
+        "{session} has come from {from}: {events} events, {handoffs} handoffs"
+    }
+    pulled_without_texts() {
+        "只分享了狀態：提示和代理的文字留在原處",
+        "只分享了状态：提示和代理的文字留在原处",
+        "only its state was shared: prompts and the agents' texts stayed there"
+    }
+    pulled_cut() {
+        "時間軸的開頭已過期，只剩後面的部分",
+        "时间线的开头已过期，只剩后面的部分",
+        "the beginning of its timeline has expired; only the rest came"
+    }
+    pulled_next(folder: &str, command: &str) {
+        "先取得程式碼，再在 {folder} 執行 {command}",
+        "先取得代码，再在 {folder} 执行 {command}",
+        "get the code, then in {folder}: {command}"
+    }
+    pull_here() { "這個工作階段就在這台機器上", "这个会话就在这台机器上", "the session is on this machine" }
+    pull_here_hint(session: &str) { "claude --resume {session}", "claude --resume {session}", "claude --resume {session}" }
+    pull_gone_hint(session: &str) {
+        "overtone fleet pull {session} --take-over 會接手；原機器回來後會讓開",
+        "overtone fleet pull {session} --take-over 会接手；原机器回来后会让开",
+        "overtone fleet pull {session} --take-over takes it; that machine steps aside when it comes back"
+    }
+    pull_lost(machine: &str) { "{machine} 比較快", "{machine} 比较快", "{machine} was faster" }
+    pull_lost_hint() {
+        "overtone fleet list 顯示現在屬於誰",
+        "overtone fleet list 显示现在属于谁",
+        "overtone fleet list shows whose it is now"
+    }
+    pull_occupied() {
+        "這台機器已有同一個 id 的工作階段",
+        "这台机器已有同一个 id 的会话",
+        "a session of this id is on this machine already"
+    }
+    pull_occupied_hint(session: &str) {
+        "overtone sessions show {session} 顯示它；不需要時以 overtone sessions rm 移除",
+        "overtone sessions show {session} 显示它；不需要时用 overtone sessions rm 移除",
+        "overtone sessions show {session} shows it; overtone sessions rm removes it"
+    }
+
+    // A feature at the start.
+    feature_taken(feature: &str, machine: &str, age: &str) {
+        "{machine} 正在做 {feature}（已 {age}）",
+        "{machine} 正在做 {feature}（已 {age}）",
+        "{machine} has been working on {feature} for {age}"
+    }
+    feature_taken_hint() {
+        "--anyway 仍要開始；overtone fleet list 顯示誰在做什麼",
+        "--anyway 仍要开始；overtone fleet list 显示谁在做什么",
+        "--anyway starts all the same; overtone fleet list shows who works on what"
+    }
+    feature_not_asked(why: &str) {
+        "無法詢問機群這個 Feature 是否有人在做，照常開始：{why}",
+        "无法询问机群这个 Feature 是否有人在做，照常开始：{why}",
+        "the fleet could not be asked whether the feature is free; going on without: {why}"
+    }
 }

@@ -217,6 +217,26 @@ impl Config {
         self.document.get(name)
     }
 
+    /// Puts a group of keys in place, or takes it away; the rest of the file stays. Says whether it was there before.
+    pub fn set_section(home: &Home, name: &str, value: Option<Value>) -> Result<bool, StoreError> {
+        let path = home.config_file();
+        let _lock = home.lock().map_err(|error| StoreError::io(&path, error))?;
+        let mut config = Self::load(home)?;
+        let old = match value {
+            Some(value) => config.document.insert(name.to_owned(), value),
+            None => config.document.shift_remove(name),
+        };
+        config.save(home)?;
+        Ok(old.is_some())
+    }
+
+    fn save(self, home: &Home) -> Result<(), StoreError> {
+        let path = home.config_file();
+        let mut text = format!("{:#}", Value::Object(self.document));
+        text.push('\n');
+        files::write_atomic(&path, text.as_bytes(), PRIVATE).map_err(|error| StoreError::io(&path, error))
+    }
+
     fn whole(&self, name: &str) -> u32 {
         let value = Key::find(name).map(|key| self.value(key)).and_then(|value| value.as_u64());
         value.and_then(|n| u32::try_from(n).ok()).unwrap_or_default()
@@ -262,9 +282,7 @@ impl Config {
         let _lock = home.lock().map_err(store)?;
         let mut config = Self::load(home).map_err(ConfigError::Store)?;
         config.put(key, value.clone()).map_err(|what| ConfigError::Store(StoreError::broken(&path, what)))?;
-        let mut text = format!("{:#}", Value::Object(config.document));
-        text.push('\n');
-        files::write_atomic(&path, text.as_bytes(), PRIVATE).map_err(store)?;
+        config.save(home).map_err(ConfigError::Store)?;
         Ok(value)
     }
 
@@ -316,6 +334,21 @@ mod tests {
         let value: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(value, json!({"future":{"x":1},"compact":{"other":2,"thresholdMb":0.5},"language":"en"}));
         assert_eq!(Config::load(&home).unwrap().settings().compact_threshold_bytes, 500_000);
+    }
+
+    #[test]
+    fn a_section_comes_and_goes_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path().to_owned());
+        files::write_atomic(&home.config_file(), br#"{"future":{"x":1},"fleet":7,"language":"en"}"#, PRIVATE)
+            .unwrap();
+        let read =
+            || serde_json::from_str::<Value>(&files::read_small(&home.config_file()).unwrap().unwrap());
+        assert!(Config::set_section(&home, "fleet", Some(json!({"url":"u"}))).unwrap());
+        assert_eq!(read().unwrap(), json!({"future":{"x":1},"fleet":{"url":"u"},"language":"en"}));
+        assert!(Config::set_section(&home, "fleet", None).unwrap());
+        assert!(!Config::set_section(&home, "fleet", None).unwrap());
+        assert_eq!(read().unwrap(), json!({"future":{"x":1},"language":"en"}));
     }
 
     #[test]

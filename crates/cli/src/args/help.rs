@@ -8,6 +8,7 @@ Examples:
   overtone status                          where it stands, what comes next
   overtone timeline --follow               watch what happens
   overtone top                             every session live in the terminal
+  overtone fleet                           the sessions of all your machines
   overtone config set language en          zh-TW, zh-CN or en
 
 Inside Claude Code: /ot:auto <wish> chooses the workflow and runs it.
@@ -45,6 +46,7 @@ Examples:
   overtone init quick
   overtone init standard --feature user-login
   overtone init debug --force                  replace what is running
+  overtone init quick --feature x --anyway     although another machine works on it
 
 The feature's documents are in specs/features/in-progress/<name>. A paused or
 noted feature is taken up again. Workflows of one stage keep no documents.";

@@ -94,6 +94,7 @@ pub(super) fn fault(lang: Lang, fault: &Fault) -> (String, String) {
 pub(super) fn parts(failure: Failure) -> (String, String) {
     match failure {
         Failure::Told { message, hint } => (message, hint.unwrap_or_default()),
+        Failure::Coded { message, hint, .. } => (message, hint),
         Failure::Output(error) => (error.to_string(), String::new()),
         Failure::Silent(_) => (String::new(), String::new()),
     }

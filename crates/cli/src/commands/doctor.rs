@@ -7,6 +7,7 @@ use overtone_install::doctor::{Finding, Patient, examine};
 use overtone_messages::{Lang, install as words};
 use serde_json::{Value, json};
 
+use super::fleet;
 use super::up::{client_place, search_path};
 use crate::args::DoctorArgs;
 use crate::context::Context;
@@ -18,45 +19,61 @@ const MANAGED_SETTINGS: &str = "/etc/claude-code/managed-settings.json";
 
 pub(crate) fn run(context: &Context, args: &DoctorArgs) -> Done {
     let client = Client::find(search_path().as_deref());
+    let home = context.home()?;
     let findings = examine(&Patient {
-        home: context.home()?,
+        home,
         place: &client_place(),
         client: client.as_ref(),
         project: context.project(args.project.dir.as_deref()).ok(),
         managed_settings: PathBuf::from(MANAGED_SETTINGS),
     });
+    let mut all: Vec<_> = findings.iter().map(|finding| Told::of(context.lang, finding)).collect();
+    all.extend(fleet::examine(context, home).into_iter().map(Told::of_fleet));
     if args.output.json {
-        out::json(&object(context.lang, &findings))?;
+        out::json(&object(&all))?;
     } else {
-        out::print(&text(context.lang, &findings))?;
+        out::print(&text(context.lang, &all))?;
     }
-    match findings.iter().filter(|finding| finding.is_serious()).count() {
+    match all.iter().filter(|finding| finding.is_serious).count() {
         0 => Ok(()),
         count => Err(Failure::new(words::doctor_found(context.lang, count))),
     }
 }
 
-fn text(lang: Lang, findings: &[Finding]) -> String {
+/// A finding in words.
+struct Told {
+    name: &'static str,
+    is_serious: bool,
+    what: String,
+    fix: String,
+}
+
+impl Told {
+    fn of(lang: Lang, finding: &Finding) -> Self {
+        let (what, fix) = told(lang, finding);
+        Self { name: finding.name(), is_serious: finding.is_serious(), what, fix }
+    }
+
+    fn of_fleet(finding: fleet::Finding) -> Self {
+        let fleet::Finding { name, is_serious, what, fix } = finding;
+        Self { name, is_serious, what, fix }
+    }
+}
+
+fn text(lang: Lang, findings: &[Told]) -> String {
     if findings.is_empty() {
         return words::doctor_healthy(lang);
     }
     let lines = findings.iter().map(|finding| {
-        let mark = if finding.is_serious() { "✗" } else { "!" };
-        let (what, fix) = told(lang, finding);
-        format!("{mark} {what}\n  {}", words::doctor_fix(lang, &fix))
+        let mark = if finding.is_serious { "✗" } else { "!" };
+        format!("{mark} {}\n  {}", finding.what, words::doctor_fix(lang, &finding.fix))
     });
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn object(lang: Lang, findings: &[Finding]) -> Value {
-    let list: Vec<_> = findings
-        .iter()
-        .map(|finding| {
-            let (what, fix) = told(lang, finding);
-            json!({ "name": finding.name(), "serious": finding.is_serious(), "what": what, "fix": fix })
-        })
-        .collect();
-    json!({ "healthy": findings.is_empty(), "findings": list })
+fn object(findings: &[Told]) -> Value {
+    let of = |finding: &Told| json!({ "name": finding.name, "serious": finding.is_serious, "what": finding.what, "fix": finding.fix });
+    json!({ "healthy": findings.is_empty(), "findings": findings.iter().map(of).collect::<Vec<_>>() })
 }
 
 /// What is wrong, and the fix.

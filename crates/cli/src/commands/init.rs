@@ -9,10 +9,11 @@ use std::path::PathBuf;
 use overtone_engine::commands::{Refusal, Start, init};
 use overtone_hooks::{Documented, act};
 use overtone_messages::cli as words;
-use overtone_registry::Workflow;
+use overtone_registry::{SpecsDocs, Workflow};
 use overtone_store::specs::SpecsError;
 use overtone_store::{Session, clock};
 
+use super::fleet::{Held, ask_for_feature};
 use crate::args::InitArgs;
 use crate::context::Context;
 use crate::ui::error::{Done, Failure};
@@ -28,9 +29,28 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Done {
     // Nothing is moved for a start that cannot succeed.
     feature::check(&request.project, workflow, request.feature)
         .map_err(|error| Failure::specs(context.lang, &error))?;
+    let claimed = claim(context, &session, &request, args.anyway)?;
     let set_aside = if args.force { set_broken_aside(context, &session)? } else { Vec::new() };
-    let attached = start(context, &session, &request)?;
+    let attached = start(context, &session, &request).inspect_err(|_| {
+        if let Some(held) = claimed {
+            held.give_back();
+        }
+    })?;
     report::print(context, &args.session.output, &Started { session, workflow, attached, set_aside })
+}
+
+/// Asks the fleet, if there is one, whether the feature is free.
+fn claim(
+    context: &Context,
+    session: &Session,
+    request: &Request,
+    anyway: bool,
+) -> Result<Option<Held>, Failure> {
+    let keeps_documents = request.workflow.specs_docs() != SpecsDocs::None;
+    match request.feature.filter(|_| keeps_documents) {
+        Some(feature) => ask_for_feature(context, session.id(), &request.project, feature, anyway),
+        None => Ok(None),
+    }
 }
 
 /// What is to be started, and where.

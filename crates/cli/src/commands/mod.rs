@@ -6,6 +6,7 @@ pub(crate) mod dashboard;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod down;
+pub(crate) mod fleet;
 pub(crate) mod init;
 pub(crate) mod instinct;
 mod looping;

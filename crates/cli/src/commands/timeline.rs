@@ -1,7 +1,7 @@
 //! `overtone timeline`: what happened in a session.
 
 mod filter;
-mod follow;
+pub(super) mod follow;
 pub(super) mod line;
 
 use std::path::Path;

@@ -19,6 +19,12 @@ pub(crate) enum Failure {
         message: String,
         hint: Option<String>,
     },
+    /// As `Told`, with an exit code that programs tell apart.
+    Coded {
+        code: u8,
+        message: String,
+        hint: String,
+    },
     /// Our own output could not be written.
     Output(io::Error),
     /// Everything has been said; only the exit code is left.
@@ -39,16 +45,17 @@ impl Failure {
 
     /// Prints the failure. A reader that has seen enough (`| head`) is no failure.
     pub(crate) fn report(self, lang: Lang) -> ExitCode {
-        let (message, hint) = match self {
+        let (code, message, hint) = match self {
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
-            Self::Output(error) => (words::cannot_use(lang, "stdout", &error.to_string()), None),
-            Self::Told { message, hint } => (message, hint),
+            Self::Output(error) => (1, words::cannot_use(lang, "stdout", &error.to_string()), None),
+            Self::Told { message, hint } => (1, message, hint),
+            Self::Coded { code, message, hint } => (code, message, Some(hint)),
             Self::Silent(code) => return ExitCode::from(code),
         };
         let hint = hint.map(|hint| format!("hint: {hint}\n")).unwrap_or_default();
         // There is nowhere to report that stderr is closed.
         let _ = io::stderr().write_all(format!("error: {message}\n{hint}").as_bytes());
-        ExitCode::FAILURE
+        ExitCode::from(code)
     }
 
     /// A path that could not be read or written.

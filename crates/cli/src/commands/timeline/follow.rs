@@ -30,17 +30,17 @@ pub(super) fn follow(
                 show(entry)?;
             }
         }
-        if output_is_closed() {
+        if output_is_closed(&INTERVAL) {
             return Ok(());
         }
     }
 }
 
 /// Waits for the next look. True when nobody reads our output any more, which writing would tell too late.
-fn output_is_closed() -> bool {
+pub(in crate::commands) fn output_is_closed(wait: &Timespec) -> bool {
     let stdout = io::stdout();
     let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
-    let ready = poll(&mut fds, Some(&INTERVAL));
+    let ready = poll(&mut fds, Some(wait));
     ready.is_ok_and(|count| count > 0) && fds[0].revents().intersects(PollFlags::ERR | PollFlags::NVAL)
 }
 

@@ -1,0 +1,43 @@
+//! `overtone fleet`: many machines, one view. Only here, in `init` with a feature and in `doctor` is a server asked.
+
+mod check;
+mod claim;
+mod desk;
+mod join;
+mod list;
+mod order;
+mod pull;
+pub(crate) mod relay;
+mod server;
+mod show;
+mod shown;
+mod tail;
+
+use overtone_fleet::Deed;
+
+use crate::args::{FleetAction, FleetArgs};
+use crate::context::Context;
+use crate::ui::error::Done;
+
+pub(super) use check::{Finding, examine};
+pub(super) use claim::{Held, ask as ask_for_feature};
+
+pub(crate) fn run(context: &Context, args: &FleetArgs) -> Done {
+    let Some(action) = &args.action else { return list::run(context, &args.output) };
+    match action {
+        FleetAction::Join(args) => join::run(context, args),
+        FleetAction::Leave { output } => join::leave(context, output),
+        FleetAction::Up { port, output } => server::up(context, *port, output),
+        FleetAction::Down { output } => server::down(context, output),
+        FleetAction::List { output } => list::run(context, output),
+        FleetAction::Show(args) => show::run(context, args),
+        FleetAction::Tail { session, output } => tail::run(context, session.as_deref(), output),
+        FleetAction::Stop(args) => order::run(context, &args.session, Deed::Stop, &args.output),
+        FleetAction::Resume(args) => order::run(context, &args.session, Deed::Resume, &args.output),
+        FleetAction::Pause(args) => order::run(context, &args.session, Deed::Pause, &args.output),
+        FleetAction::Message { session, text, output } => {
+            order::run(context, session, Deed::Message { text: text.join(" ") }, output)
+        }
+        FleetAction::Pull(args) => pull::run(context, args),
+    }
+}

@@ -1,0 +1,11 @@
+//! The fleet as people use it: the real binary, homes of their own, and a real server on loopback.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a panic is the failure report of a test")]
+#![allow(clippy::disallowed_methods, reason = "tests write their fixtures plainly")]
+
+mod features;
+mod joining;
+mod moving;
+mod server;
+mod steering;
+mod world;
