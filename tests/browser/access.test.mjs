@@ -3,29 +3,11 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 
-import { axeSource, by, nextFrame, open } from './browser.mjs';
+import { axeSource, by, open } from './browser.mjs';
+import { complaints } from './complaints.mjs';
 import { READY, fillHome } from './home.mjs';
 import { scenario } from './suite.mjs';
 import { until } from './world.mjs';
-
-const GRAVE = new Set(['serious', 'critical']);
-
-/** What axe finds grave: the rule, and the elements. */
-async function complaints(page) {
-  await stillness(page);
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-  return violations.filter(({ impact }) => GRAVE.has(impact))
-    .map(({ id, nodes }) => [id, nodes.map(({ target, failureSummary }) => `${target}: ${failureSummary}`)]);
-}
-
-/** A colour on its way to another is not what people read. */
-async function stillness(page) {
-  await nextFrame(page);
-  await page.evaluate(() => {
-    const ending = document.getAnimations().filter((one) => one.effect.getComputedTiming().iterations !== Infinity);
-    return Promise.allSettled(ending.map((one) => one.finished));
-  });
-}
 
 async function isAccessible(page, where) {
   assert.deepEqual(await complaints(page), [], where);

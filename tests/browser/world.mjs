@@ -159,8 +159,17 @@ export class World {
 
   // The server.
 
-  async serve(port = 0) {
-    const server = new Server(this, port);
+  serve(port = 0) {
+    return this.serveBelow('overtone', ['--port', String(port)]);
+  }
+
+  /** The one that shows every machine. */
+  serveFleet() {
+    return this.serveBelow('overtone/fleet/mirror', ['--port', '0', '--fleet']);
+  }
+
+  async serveBelow(home, options) {
+    const server = new Server(this, home, options);
     this.servers.push(server);
     await server.ready();
     return server;
@@ -172,15 +181,17 @@ function who(agent, n) {
 }
 
 class Server {
-  constructor(world, port) {
+  /** `home`: where it keeps its address and its token. */
+  constructor(world, home, more) {
     this.world = world;
+    this.home = home;
     const options = { ...world.options('garden'), stdio: 'ignore' };
-    this.child = spawn(BINARY, ['dashboard', '--foreground', '--port', String(port)], options);
+    this.child = spawn(BINARY, ['dashboard', '--foreground', ...more], options);
     this.ended = once(this.child, 'exit');
   }
 
   async ready() {
-    const about = this.world.path('overtone/dashboard/server.json');
+    const about = this.world.path(this.home, 'dashboard/server.json');
     const found = await until(() => {
       assert.equal(this.child.exitCode, null, 'the server ended');
       const said = existsSync(about) && JSON.parse(readFileSync(about, 'utf8'));
@@ -188,7 +199,7 @@ class Server {
     }, 'the server');
     this.url = `http://${found.address}`;
     this.port = Number(new URL(this.url).port);
-    this.token = readFileSync(this.world.path('overtone/dashboard/token'), 'utf8').trim();
+    this.token = readFileSync(this.world.path(this.home, 'dashboard/token'), 'utf8').trim();
   }
 
   async get(path) {

@@ -437,6 +437,7 @@ mod tests {
 Examples:
   overtone dashboard --open           start it if needed, and open the browser with the right to steer
   overtone dashboard --stop           end it
+  overtone dashboard --fleet --open   the sessions of all machines of the fleet, beside this machine's own
   overtone dashboard --host 0.0.0.0   for other machines, too; then reading needs the token as well")]
 #[allow(clippy::struct_excessive_bools, reason = "flags that exclude each other are the parser's business")]
 pub(crate) struct DashboardArgs {
@@ -455,6 +456,9 @@ pub(crate) struct DashboardArgs {
     /// Print the token that changes need, and nothing else
     #[arg(long, conflicts_with_all = ["open", "stop", "foreground"])]
     pub(crate) token: bool,
+    /// Show every machine of the fleet: a dashboard of its own, which runs beside this machine's
+    #[arg(long)]
+    pub(crate) fleet: bool,
     /// The address to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub(crate) host: std::net::IpAddr,

@@ -9,8 +9,8 @@ import { recall, remember } from './memory.js';
 import { iconButton, tickClocks } from './parts/bits.js';
 import { toastProblem } from './parts/toast.js';
 import { OVERVIEW } from './paths.js';
-import { ROUTES, show } from './router.js';
-import { loadRegistry, receive, tell } from './store.js';
+import { routes, show } from './router.js';
+import { isFleet, loadRegistry, receive, tell } from './store.js';
 import { LANGUAGES, language, load, t } from './text.js';
 
 const THEMES = ['auto', 'light', 'dark'];
@@ -80,8 +80,9 @@ function drawFrame() {
     h('a', { class: 'skip', href: '#main', on: { click: skip } }, t('skip')),
     h('header', { class: 'top' },
       h('a', { class: 'brand', href: OVERVIEW },
-        h('img', { src: '/assets/favicon.svg', alt: '', width: '26', height: '26' }), 'Overtone'),
-      h('nav', { 'aria-label': t('navigation') }, h('ul', {}, ROUTES.map(link))),
+        h('img', { src: '/assets/favicon.svg', alt: '', width: '26', height: '26' }), 'Overtone',
+        isFleet() && h('span', { class: 'brand-fleet', 'data-test': 'fleet-mode' }, t('fleet'))),
+      h('nav', { 'aria-label': t('navigation') }, h('ul', {}, routes().map(link))),
       h('div', { class: 'tools' }, connectionState(), languageChoice(), themeButton(),
         iconButton('help', t('help_title'), 'help', help))),
     // The element itself only the first time: afterwards its place in the frame is kept.

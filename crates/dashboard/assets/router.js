@@ -1,6 +1,7 @@
 // Which view the address asks for. Views are opened and closed here; nothing is fetched.
 
 import { OVERVIEW } from './paths.js';
+import { isFleet } from './store.js';
 import { t } from './text.js';
 import * as history from './views/history.js';
 import * as instinct from './views/instinct.js';
@@ -8,18 +9,23 @@ import * as overview from './views/overview.js';
 import * as session from './views/session.js';
 import * as specs from './views/specs.js';
 
-export const ROUTES = [
+const ROUTES = [
   { name: 'overview', path: OVERVIEW, view: overview },
   { name: 'history', path: '#/history', view: history },
-  { name: 'instinct', path: '#/instinct', view: instinct },
-  { name: 'specs', path: '#/specs', view: specs },
+  { name: 'instinct', path: '#/instinct', view: instinct, isOfMachine: true },
+  { name: 'specs', path: '#/specs', view: specs, isOfMachine: true },
 ];
+
+/** Where one can go. What is only on a machine itself is not shown for all of them. */
+export function routes() {
+  return ROUTES.filter((route) => !(route.isOfMachine && isFleet()));
+}
 
 /** Route and parameters of an address; anything unknown is the overview. */
 function resolve(hash) {
   const found = /^#\/session\/([^/]+)$/.exec(hash);
   if (found) return { name: 'session', view: session, params: { id: decoded(found[1]) } };
-  return { params: {}, ...(ROUTES.find((route) => route.path === hash) ?? ROUTES[0]) };
+  return { params: {}, ...(routes().find((route) => route.path === hash) ?? ROUTES[0]) };
 }
 
 function decoded(text) {

@@ -1,7 +1,7 @@
 // Steering: ask where it matters, send it with the token, tell how it went.
 
 import { ApiError, path, send, setToken, token } from './api.js';
-import { askForToken, confirm } from './parts/dialog.js';
+import { askForMessage, askForToken, confirm } from './parts/dialog.js';
 import { toast, toastProblem } from './parts/toast.js';
 import { t, word } from './text.js';
 
@@ -46,6 +46,13 @@ export function resumeSession(id, name) {
 
 export function pauseSession(id, name) {
   return steer({ address: path('sessions', id, 'pause'), done: t('paused_it', { name }) });
+}
+
+/** To the main agent: what to say is asked first. */
+export async function messageSession(id, name) {
+  const text = await askForMessage(name);
+  if (!text) return false;
+  return steer({ address: path('sessions', id, 'message'), body: { text }, done: t('told_it', { name }) });
 }
 
 export function deleteSession(id, name) {

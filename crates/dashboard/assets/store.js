@@ -21,6 +21,7 @@ let stages = new Map();
 let agents = new Map();
 let events = new Map();
 let flows = [];
+let fleet = false;
 
 export async function loadRegistry(lang) {
   const registry = await get('/api/registry', { lang });
@@ -28,6 +29,7 @@ export async function loadRegistry(lang) {
   agents = byName(registry.agents, 'name');
   events = byName(registry.events, 'type');
   flows = registry.workflows;
+  fleet = registry.fleet === true;
 }
 
 function byName(list, field) {
@@ -46,6 +48,8 @@ export function agentOf(name) {
 
 export const eventKinds = () => [...events.values()];
 export const workflows = () => flows;
+/** Whether the sessions are those of all machines. */
+export const isFleet = () => fleet;
 
 export function eventLabel(event) {
   return events.get(event.type)?.label ?? event.label ?? event.type;

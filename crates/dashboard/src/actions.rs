@@ -5,9 +5,9 @@ use std::error::Error;
 use std::path::Path;
 
 use overtone_engine::Record;
-use overtone_engine::commands::{Refusal, resume, stop};
+use overtone_engine::commands::{Refusal, message, resume, stop};
+use overtone_fleet::refusal_words;
 use overtone_hooks::{Documented, act};
-use overtone_messages::{cli, dashboard as words};
 use overtone_registry::EventKind;
 use overtone_store::specs::{Shelf, Specs};
 use overtone_store::{Session, StoreError, clock, files, timeline};
@@ -16,12 +16,16 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::instance::actions_file;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Action {
     Stop,
     Resume,
     /// Stops the loop and puts the feature aside.
     Pause,
+    /// To the main agent.
+    Message {
+        text: String,
+    },
 }
 
 impl Action {
@@ -34,11 +38,12 @@ impl Action {
         }
     }
 
-    const fn name(self) -> &'static str {
+    pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Stop => "stop",
             Self::Resume => "resume",
             Self::Pause => "pause",
+            Self::Message { .. } => "message",
         }
     }
 }
@@ -51,16 +56,17 @@ pub(crate) enum Refused {
     Failed(String),
 }
 
-pub(crate) fn change(app: &App, session: &Session, action: Action, by: &str) -> Result<(), Refused> {
+pub(crate) fn change(app: &App, session: &Session, action: &Action, by: &str) -> Result<(), Refused> {
     let decided = act(&app.home, session, None, Documented::Continued, |snapshot| match action {
         Action::Stop | Action::Pause => stop(snapshot, by, clock::now()),
         Action::Resume => resume(snapshot, &app.settings, by, clock::now()),
+        Action::Message { text } => message(snapshot, text, by, app.lang, clock::now()),
     });
     let shifted = match decided {
         Ok(problems) if problems.is_empty() => shift_feature(session, action),
         Ok(problems) => return Err(Refused::Failed(problems.join("; "))),
         // A stopped loop can still be put aside.
-        Err(error) if action == Action::Pause && is_nothing_to_do(error.as_ref()) => {
+        Err(error) if *action == Action::Pause && is_nothing_to_do(error.as_ref()) => {
             shift_feature(session, action)
         }
         Err(error) => return Err(refused(app, error)),
@@ -77,22 +83,14 @@ fn is_nothing_to_do(error: &(dyn Error + 'static)) -> bool {
 }
 
 fn refused(app: &App, error: Box<dyn Error>) -> Refused {
-    let lang = app.lang;
     match error.downcast::<Refusal>() {
-        Ok(refusal) => Refused::Not(match *refusal {
-            Refusal::NoWorkflow => cli::no_workflow(lang),
-            Refusal::Completed => cli::already_complete(lang),
-            Refusal::Moved { to } => cli::moved_to(lang, &to),
-            Refusal::NothingToDo | Refusal::Running { .. } | Refusal::Message(_) => {
-                words::nothing_to_do(lang)
-            }
-        }),
+        Ok(refusal) => Refused::Not(refusal_words(app.lang, &refusal)),
         Err(error) => Refused::Failed(error.to_string()),
     }
 }
 
 /// A paused session's feature waits on its own shelf, and comes back with it.
-fn shift_feature(session: &Session, action: Action) -> Option<Result<(), String>> {
+fn shift_feature(session: &Session, action: &Action) -> Option<Result<(), String>> {
     let feature = session.workflow().ok()??.state.feature_name?;
     let specs = Specs::new(session.origin().project?);
     let now = specs.find(&feature).ok()??.shelf;
@@ -102,6 +100,11 @@ fn shift_feature(session: &Session, action: Action) -> Option<Result<(), String>
         _ => return None,
     };
     Some(specs.shift(&feature, to).map(|_| ()).map_err(|error| error.to_string()))
+}
+
+/// Another machine has done it.
+pub(crate) fn ordered(app: &App, session: &Session, action: &str) {
+    log(app, action, "dashboard", &json!({ "session": session.id().as_str() }));
 }
 
 pub(crate) fn delete(app: &App, session: &Session) -> Result<(), StoreError> {

@@ -9,13 +9,13 @@ use overtone_engine::settings::Settings;
 use overtone_engine::state::Millis;
 use overtone_messages::Lang;
 use overtone_remote::Remote;
-use overtone_store::config::Config;
 use overtone_store::{Home, SessionId, clock};
 use overtone_telemetry::Exporter;
 use overtone_view::{AgentUsage, Tale};
 
+use crate::fleet::Fleet;
 use crate::hub::Hub;
-use crate::index::Index;
+use crate::index::{Index, Kind};
 
 /// A timeline that was read, and how long it was then.
 pub(crate) type KnownTale = (u64, Arc<Tale>);
@@ -38,6 +38,7 @@ pub(crate) struct App {
     pub(crate) remote: OnceLock<Remote>,
     /// Only when a collector is configured.
     pub(crate) telemetry: OnceLock<Exporter>,
+    pub(crate) fleet: Fleet,
     index: Mutex<Index>,
     pub(crate) tales: Mutex<HashMap<SessionId, KnownTale>>,
     pub(crate) usages: Mutex<HashMap<PathBuf, KnownUsage>>,
@@ -55,11 +56,20 @@ pub(crate) struct Door {
     pub(crate) host_names: Vec<String>,
 }
 
+/// What is watched, and by which rules it is judged.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    pub(crate) settings: Settings,
+    pub(crate) is_told: bool,
+    pub(crate) fleet: Fleet,
+}
+
 impl App {
-    pub(crate) fn new(home: Home, version: &'static str, lang: Lang, door: Door, is_told: bool) -> Self {
-        let settings = Config::load_or_default(&home).settings();
+    pub(crate) fn new(home: Home, version: &'static str, lang: Lang, door: Door, watch: Watched) -> Self {
+        let Watched { settings, is_told, fleet } = watch;
+        let kind = if fleet.is_shown() { Kind::Copies } else { Kind::Own };
         Self {
-            index: Mutex::new(Index::load(&home, settings.clone())),
+            index: Mutex::new(Index::load(&home, settings.clone(), kind)),
             home,
             version,
             settings,
@@ -70,6 +80,7 @@ impl App {
             hub: Hub::new(),
             remote: OnceLock::new(),
             telemetry: OnceLock::new(),
+            fleet,
             tales: Mutex::default(),
             usages: Mutex::default(),
             last_use: Mutex::new(Instant::now()),

@@ -128,9 +128,12 @@ fn what_changed(folder: &Path, path: &Path) -> Option<(SessionId, Changed)> {
     let rest: PathBuf = parts.collect();
     let changed = match rest.to_str().unwrap_or_default() {
         "timeline.jsonl" => Changed { timeline: true, state: false },
-        "workflow.json" | "loop.json" | "context.json" | "compact-count.json" | "session.json" => {
-            Changed { timeline: false, state: true }
-        }
+        "workflow.json"
+        | "loop.json"
+        | "context.json"
+        | "compact-count.json"
+        | "session.json"
+        | overtone_view::TOLD_FILE => Changed { timeline: false, state: true },
         // The folder itself came or went.
         "" => Changed::ALL,
         // Locks, temporary files, handoffs.
@@ -142,7 +145,10 @@ fn what_changed(folder: &Path, path: &Path) -> Option<(SessionId, Changed)> {
 impl App {
     /// Looks at these sessions again, or at all of them, and tells what is new.
     fn tell(&self, sessions: HashMap<SessionId, Changed>, all: bool) {
-        self.touch();
+        // Those who show the fleet do not work in it: what happens there is no use of this server.
+        if !self.fleet.is_shown() {
+            self.touch();
+        }
         let sessions = if all { self.everything() } else { sessions };
         let sessions: Vec<_> = sessions.into_iter().collect();
         // Together, since every listener is woken for each batch; and not too many, since others wait for the index.

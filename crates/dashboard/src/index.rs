@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use overtone_engine::settings::Settings;
-use overtone_store::{Home, SessionId};
-use overtone_view::{Query, Skipped, Summary, Supervision, read_page, supervised};
+use overtone_store::{Home, Session, SessionId};
+use overtone_view::{Query, Skipped, Summary, Supervision, copied, read_page, supervised};
 use serde_json::Value;
 
 use crate::hub::News;
@@ -24,10 +24,35 @@ pub(crate) struct Entry {
     pub(crate) told: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Index {
     sessions: HashMap<SessionId, Entry>,
     settings: Settings,
+    kind: Kind,
+}
+
+/// Whose sessions they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Own,
+    /// Of other machines: what they name is not here.
+    Copies,
+}
+
+impl Kind {
+    pub(crate) fn load(self, session: &Session) -> Summary {
+        match self {
+            Self::Own => Summary::load(session),
+            Self::Copies => Summary::load_copy(session),
+        }
+    }
+
+    fn to_json(self, summary: &Summary, settings: &Settings) -> Value {
+        match self {
+            Self::Own => supervised(summary, Supervision::load(summary).as_ref(), settings),
+            Self::Copies => copied(summary, settings),
+        }
+    }
 }
 
 /// What has changed in a session's folder.
@@ -47,10 +72,10 @@ impl Changed {
 
 impl Index {
     /// Looks at every session. What happened before now is in the timelines and is not told.
-    pub(crate) fn load(home: &Home, settings: Settings) -> Self {
-        let mut index = Self { sessions: HashMap::new(), settings };
+    pub(crate) fn load(home: &Home, settings: Settings, kind: Kind) -> Self {
+        let mut index = Self { sessions: HashMap::new(), settings, kind };
         for session in home.sessions().unwrap_or_default() {
-            let summary = Summary::load(&session);
+            let summary = kind.load(&session);
             let told = end_of(&summary);
             index.put(summary, told);
         }
@@ -58,11 +83,14 @@ impl Index {
     }
 
     fn put(&mut self, summary: Summary, told: u64) -> Arc<Value> {
-        let supervision = Supervision::load(&summary);
-        let json = Arc::new(supervised(&summary, supervision.as_ref(), &self.settings));
+        let json = Arc::new(self.kind.to_json(&summary, &self.settings));
         let entry = Entry { json: Arc::clone(&json), told, summary };
         self.sessions.insert(entry.summary.session.id().clone(), entry);
         json
+    }
+
+    pub(crate) const fn kind(&self) -> Kind {
+        self.kind
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -95,7 +123,7 @@ impl Index {
             (news, told) = events(home, id, told);
         }
         if changed.state || known.is_none() {
-            let summary = Summary::load(&session);
+            let summary = self.kind.load(&session);
             let json = self.put(summary, told);
             news.push(News::Session { session: id.to_string(), summary: json });
         } else if let Some(entry) = self.sessions.get_mut(id) {
@@ -119,7 +147,7 @@ impl Index {
         if !session.exists() {
             return None;
         }
-        let json = self.put(Summary::load(&session), before.1);
+        let json = self.put(self.kind.load(&session), before.1);
         let same = without_activity(&json) == without_activity(&before.0);
         (!same).then(|| News::Session { session: id.to_string(), summary: json })
     }

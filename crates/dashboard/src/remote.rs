@@ -36,7 +36,7 @@ impl Host for Sessions {
 
     fn stop(&self, session: &Session, by: &str) -> Result<(), String> {
         let Some(app) = self.0.upgrade() else { return Err(String::new()) };
-        actions::change(&app, session, Action::Stop, by).map_err(|refused| match refused {
+        actions::change(&app, session, &Action::Stop, by).map_err(|refused| match refused {
             Refused::Not(reason) | Refused::Failed(reason) => reason,
         })
     }
@@ -90,6 +90,7 @@ impl App {
     pub(crate) fn is_needed_afar(&self) -> bool {
         self.remote.get().is_some_and(Remote::is_needed)
             || self.telemetry.get().is_some_and(Exporter::is_needed)
+            || self.is_needed_by_fleet()
     }
 
     /// Before another server may take over.

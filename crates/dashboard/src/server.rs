@@ -9,6 +9,7 @@ use std::time::Duration;
 use axum::Router;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use overtone_fleet::{Mirror, Relay};
 use overtone_messages::Lang;
 use overtone_store::Home;
 use overtone_store::config::{Config, Key};
@@ -16,7 +17,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
 use crate::api;
-use crate::app::{App, Door};
+use crate::app::{App, Door, Watched};
+use crate::fleet::{self, Fleet, fleet_home};
 use crate::follow::Watch;
 use crate::instance::{Instance, token};
 use crate::{remote, telemetry};
@@ -44,6 +46,15 @@ pub struct Options {
     pub host_names: Vec<String>,
     /// Ends when it was not needed for so long; `None` is never.
     pub idle: Option<Duration>,
+    /// Shows the sessions of all machines of the fleet, not only those of this home.
+    pub is_fleet: bool,
+}
+
+impl Options {
+    /// Where its sessions, its place and its token are.
+    fn shown_home(&self) -> Home {
+        if self.is_fleet { fleet_home(&self.home) } else { self.home.clone() }
+    }
 }
 
 #[derive(Debug)]
@@ -74,7 +85,7 @@ impl From<io::Error> for ServeError {
 
 /// Runs the server until it is ended or idle. `ready` is told the address.
 pub fn serve(options: Options, ready: impl FnOnce(SocketAddr)) -> Result<(), ServeError> {
-    let instance = Instance::claim(&options.home)?.ok_or(ServeError::Running)?;
+    let instance = Instance::claim(&options.shown_home())?.ok_or(ServeError::Running)?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(8).build()?;
     runtime.block_on(run(options, instance, ready))?;
@@ -84,18 +95,21 @@ pub fn serve(options: Options, ready: impl FnOnce(SocketAddr)) -> Result<(), Ser
 }
 
 async fn run(options: Options, instance: Instance, ready: impl FnOnce(SocketAddr)) -> Result<(), ServeError> {
-    let watch = Watch::begin(&options.home);
+    let home = options.shown_home();
+    let (mirror, fleet) = open_fleet(&options)?;
+    let watch = Watch::begin(&home);
     let listener = listen(&options).await?;
     let address = listener.local_addr()?;
     let door = Door {
-        token: token(&options.home)?,
+        token: token(&home)?,
         is_open: !address.ip().is_loopback(),
         port: address.port(),
         host_names: options.host_names,
     };
-    let app = Arc::new(App::new(options.home, options.version, options.lang, door, watch.is_told()));
-    remote::start(&app);
-    telemetry::start(&app);
+    let settings = Config::load_or_default(&options.home).settings();
+    let watched = Watched { settings, is_told: watch.is_told(), fleet };
+    let app = Arc::new(App::new(home, options.version, options.lang, door, watched));
+    let relay = if mirror.is_none() { begin_own(&app) } else { None };
     watch.follow(Arc::clone(&app));
     instance.announce(address, options.version)?;
     ready(address);
@@ -106,7 +120,23 @@ async fn run(options: Options, instance: Instance, ready: impl FnOnce(SocketAddr
         () = unused(&app, options.idle) => {}
     }
     app.stop_telling();
+    drop((relay, mirror));
     Ok(())
+}
+
+fn open_fleet(options: &Options) -> io::Result<(Option<Arc<Mirror>>, Fleet)> {
+    if !options.is_fleet {
+        return Ok((None, Fleet::default()));
+    }
+    let (mirror, fleet) = fleet::open_mirror(&options.home, options.lang)?;
+    Ok((Some(mirror), fleet))
+}
+
+/// What a machine's own server does beside showing its sessions.
+fn begin_own(app: &Arc<App>) -> Option<Arc<Relay>> {
+    remote::start(app);
+    telemetry::start(app);
+    fleet::start_relay(app)
 }
 
 async fn listen(options: &Options) -> Result<TcpListener, ServeError> {

@@ -3,7 +3,7 @@
 //! Local first: hooks write files and know nothing of this. The [`relay`] reads those files, in the dashboard's server
 //! or in a process of its own, and tells what is new. A machine alone or cut off works as before, and catches up.
 //! Layers, from the bottom: [`names`], [`message`] and [`share`] say what is said and how it is called; [`link`] is the
-//! connection; [`claims`] say whose something is; the relay tells and obeys.
+//! connection; [`claims`] say whose something is; the relay tells and obeys, and the [`mirror`] shows what all have told.
 
 mod claims;
 mod config;
@@ -15,6 +15,7 @@ mod link;
 mod local;
 mod machine;
 mod message;
+mod mirror;
 mod names;
 mod picture;
 mod pull;
@@ -27,10 +28,12 @@ pub use claims::{Insist, Outcome, claim, is_present, look, release};
 pub use config::{Problem, Settings, Share, is_address};
 pub use error::{FleetError, Result};
 pub use link::{Complaints, Link, connect, connect_listening};
+pub use local::refusal_words;
 pub use machine::{Machine, folder};
 pub use message::{
     Answer, Batch, Claim, Deed, Foreign, MachineInfo, Order, SessionState, VERSION, read, write,
 };
+pub use mirror::{FeatureWork, FeatureWorker, Mirror, MirrorSetup, MirrorStatus};
 pub use names::{DEFAULT_PREFIX, Names, feature_claim, handoff_key, session_claim, state_key, token, word};
 pub use picture::{FeatureView, Heard, MachineView, Picture, tail, timeline};
 pub use pull::{NotPulled, Pull, Pulled};

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use overtone_engine::commands::{self, Refusal};
+use overtone_engine::commands::{self, MESSAGE_UNITS, Refusal, Undeliverable};
 use overtone_engine::settings::Settings;
 use overtone_hooks::{Documented, act};
 use overtone_messages::{Lang, cli, dashboard};
@@ -46,23 +46,30 @@ impl Here<'_> {
                 (Refusal::NothingToDo, Deed::Pause) => shift_feature(session, deed),
                 // A session without a workflow has nothing that could go on in two places.
                 (Refusal::NothingToDo, _) | (Refusal::NoWorkflow, Deed::HandOver { .. }) => Ok(()),
-                (refusal, _) => Err(self.words(&refusal)),
+                (refusal, _) => Err(refusal_words(self.lang, &refusal)),
             },
             Err(error) => Err(error.to_string()),
-        }
-    }
-
-    fn words(&self, refusal: &Refusal) -> String {
-        match refusal {
-            Refusal::NoWorkflow => cli::no_workflow(self.lang),
-            Refusal::Completed => cli::already_complete(self.lang),
-            _ => dashboard::nothing_to_do(self.lang),
         }
     }
 
     /// Another machine goes on with this session.
     pub(crate) fn step_aside(&self, session: &Session, to: &str) -> Result<(), String> {
         self.apply(session, &Deed::HandOver { to: String::new(), to_name: to.to_owned() }, to)
+    }
+}
+
+/// Why a session is left as it is, for people.
+pub fn refusal_words(lang: Lang, refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::NoWorkflow => cli::no_workflow(lang),
+        Refusal::Completed => cli::already_complete(lang),
+        Refusal::Moved { to } => cli::moved_to(lang, to),
+        Refusal::NothingToDo | Refusal::Running { .. } => dashboard::nothing_to_do(lang),
+        Refusal::Message(Undeliverable::Empty) => cli::message_empty(lang),
+        Refusal::Message(Undeliverable::TooLong { units }) => {
+            cli::message_too_long(lang, *units, MESSAGE_UNITS)
+        }
+        Refusal::Message(Undeliverable::TooManyWaiting) => cli::message_too_many(lang),
     }
 }
 

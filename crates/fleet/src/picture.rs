@@ -121,13 +121,13 @@ impl Picture {
     }
 }
 
-fn feature_of(key: &str) -> Option<(String, String)> {
+pub(crate) fn feature_of(key: &str) -> Option<(String, String)> {
     let (repository, feature) = key.strip_prefix("feature.")?.split_once('.')?;
     Some((word(repository)?, word(feature)?))
 }
 
 /// Everything in a bucket. What expires while it is read does not come; then there is nothing left to wait for.
-async fn entries(store: &Store) -> Result<Vec<Entry>> {
+pub(crate) async fn entries(store: &Store) -> Result<Vec<Entry>> {
     let failed = |error: &dyn std::fmt::Display| FleetError::server("read the fleet", error);
     // The bucket's own status is that of when it was opened.
     let info = store.stream.get_info().await.map_err(|error| failed(&error))?;

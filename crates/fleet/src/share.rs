@@ -83,6 +83,8 @@ mod tests {
         assert_eq!(shown["type"], "tool:failure");
         assert_eq!(line(Share::Full, &event.to_string()), event.to_string());
         assert!(!line(Share::State, "no JSON, but secret").contains("secret"));
+        let taken = json!({ "type": "system:warning", "reason": "feature-taken", "by": "desk" }).to_string();
+        assert!(line(Share::State, &taken).contains("feature-taken"));
     }
 
     #[test]

@@ -31,6 +31,51 @@ messages! {
     nothing_to_do() { "已經是這個狀態", "已经是这个状态", "it is so already" }
     too_many() { "連線太多，請稍後再試", "连接太多，请稍后再试", "too many are listening; try again later" }
 
+    no_text() { "需要文字", "需要文字", "a text is needed" }
+
+    // The fleet.
+    no_fleet() {
+        "這台機器沒有加入任何機群",
+        "这台机器没有加入任何机群",
+        "this machine belongs to no fleet"
+    }
+    no_fleet_hint() {
+        "在 config.json 設定 fleet.url",
+        "在 config.json 设置 fleet.url",
+        "set fleet.url in config.json"
+    }
+    one_machine_only() {
+        "這裡只顯示一台機器；以 overtone dashboard --fleet 查看全部",
+        "这里只显示一台机器；以 overtone dashboard --fleet 查看全部",
+        "this shows one machine only; overtone dashboard --fleet shows all"
+    }
+    only_at_home() {
+        "只能在它自己的機器上這麼做",
+        "只能在它自己的机器上这么做",
+        "this can be done on its own machine only"
+    }
+    fleet_unreachable() {
+        "現在連不到機群",
+        "现在连不到机群",
+        "the fleet cannot be reached now"
+    }
+    machine_gone(name: &str) { "{name} 不在線上", "{name} 不在线", "{name} is gone" }
+    machine_gone_hint() {
+        "它回來時會繼續；也可以用 overtone fleet pull 接手這個 session",
+        "它回来时会继续；也可以用 overtone fleet pull 接手这个 session",
+        "it goes on when it is back; overtone fleet pull takes the session over"
+    }
+    no_answer(name: &str) {
+        "{name} 沒有回應；指令已收回",
+        "{name} 没有回应；指令已收回",
+        "{name} does not answer; the order was taken back"
+    }
+    answer_unknown(name: &str) {
+        "{name} 沒有回應；它可能仍會執行",
+        "{name} 没有回应；它可能仍会执行",
+        "{name} does not answer; it may still do it"
+    }
+
     // In the terminal.
     listening(address: &str) { "Dashboard：{address}", "Dashboard：{address}", "dashboard: {address}" }
     how_to_end() { "按 Ctrl-C 結束", "按 Ctrl-C 结束", "Ctrl-C ends it" }

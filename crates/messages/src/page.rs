@@ -215,6 +215,15 @@ messages! {
     stop() { "停止", "停止", "Stop" }
     resume() { "繼續", "继续", "Resume" }
     pause() { "擱置", "搁置", "Pause" }
+    message() { "訊息", "消息", "Message" }
+    message_title(name: &str) { "給 {name} 的主代理", "给 {name} 的主代理", "To the main agent of {name}" }
+    message_how() {
+        "主代理會在下一個動作時看到這段話，只會看到一次。",
+        "主代理会在下一个动作时看到这段话，只会看到一次。",
+        "The main agent reads this with its next step, once."
+    }
+    send() { "送出", "发送", "Send" }
+    told_it(name: &str) { "訊息已留給 {name}", "消息已留给 {name}", "Message left for {name}" }
     delete() { "刪除", "删除", "Delete" }
     ask_stop_title(name: &str) { "停止 {name}？", "停止 {name}？", "Stop {name}?" }
     ask_stop() {
@@ -246,6 +255,47 @@ messages! {
     }
     token_use() { "使用", "使用", "Use it" }
     token_refused() { "伺服器不接受這個權杖。", "服务器不接受这个令牌。", "The server did not accept this token." }
+
+    // The fleet.
+    fleet() { "機群", "机群", "Fleet" }
+    fleet_empty() {
+        "機群中還沒有工作階段。",
+        "机群中还没有会话。",
+        "There is no session in the fleet yet."
+    }
+    fleet_cut_off() {
+        "與機群的連線中斷；以下是最後知道的情況。",
+        "与机群的连接中断；以下是最后知道的情况。",
+        "The connection to the fleet is lost; this is what was known last."
+    }
+    machines() { "機器", "机器", "Machines" }
+    machine() { "機器", "机器", "Machine" }
+    machines_present(n: &str, all: &str) { "{all} 台中有 {n} 台在線上", "{all} 台中有 {n} 台在线", "{n} of {all} present" }
+    no_machines() { "還沒有機器加入。", "还没有机器加入。", "No machine has joined yet." }
+    presence() { "狀態", "状态", "Presence" }
+    present() { "在線上", "在线", "Present" }
+    gone() { "離線", "离线", "Gone" }
+    version() { "版本", "版本", "Version" }
+    load() { "負載", "负载", "Load" }
+    sessions() { "工作階段", "会话", "Sessions" }
+    foreign(n: &str) {
+        "有 {n} 則訊息無法理解，已略過。",
+        "有 {n} 条消息无法理解，已略过。",
+        "{n} messages could not be understood and were passed over."
+    }
+    foreign_later(n: &str, version: &str) {
+        "有 {n} 則訊息無法理解，有些來自較新的版本（{version}）；請更新 Overtone。",
+        "有 {n} 条消息无法理解，有些来自较新的版本（{version}）；请更新 Overtone。",
+        "{n} messages could not be understood, some of a later version ({version}); update Overtone."
+    }
+    who_works_on_what() { "功能：誰在做什麼", "功能：谁在做什么", "Features: who works on what" }
+    contested() { "兩台機器在做同一件事", "两台机器在做同一件事", "Two machines at once" }
+    has_claim() { "先開始", "先开始", "was first" }
+    token_where_fleet() {
+        "它在 Overtone 資料夾的 fleet/mirror/dashboard/token 檔案裡。用這個指令開啟頁面，就不必貼上：",
+        "它在 Overtone 文件夹的 fleet/mirror/dashboard/token 文件里。用这个命令打开页面，就不必粘贴：",
+        "It is in the file fleet/mirror/dashboard/token of the Overtone folder. Opened like this, the page has it already:"
+    }
 
     // History.
     period() { "期間", "期间", "Period" }

@@ -32,9 +32,10 @@ const NUMBERS: [&str; 14] = [
 
 const TOOLS: [&str; 7] = ["Agent", "Bash", "Edit", "MultiEdit", "NotebookEdit", "Task", "Write"];
 
-const REASONS: [&str; 16] = [
+const REASONS: [&str; 17] = [
     "clear",
     "feature-moved",
+    "feature-taken",
     "lesson-judged",
     "logout",
     "loop-limit",

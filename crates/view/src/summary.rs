@@ -82,22 +82,29 @@ pub struct Summary {
 impl Summary {
     /// A file that cannot be read is named and counts as missing.
     pub fn load(session: &Session) -> Self {
+        let mut summary = Self::load_without_project(session);
+        if summary.state.is_open() {
+            summary.tasks = tasks(&summary.origin, summary.workflow.as_ref());
+        }
+        summary
+    }
+
+    /// Everything but what is in the project's folder.
+    pub(crate) fn load_without_project(session: &Session) -> Self {
         let mut skipped = Vec::new();
         let workflow = noted(session, &mut skipped, session.workflow()).map(|document| document.state);
         let looping = noted(session, &mut skipped, session.looping()).map(|document| document.state);
         let state = state(workflow.as_ref(), looping.as_ref(), !skipped.is_empty());
-        let origin = session.origin();
-        let tasks = if state.is_open() { tasks(&origin, workflow.as_ref()) } else { None };
         let (last_activity, timeline_bytes) = activity(session);
         Self {
             session: session.clone(),
             state,
             workflow,
             looping,
-            origin,
+            origin: session.origin(),
             usage: session.usage(),
             compactions: session.compactions(),
-            tasks,
+            tasks: None,
             last_activity,
             timeline_bytes,
             skipped,

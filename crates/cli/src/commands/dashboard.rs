@@ -8,7 +8,9 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use overtone_dashboard::{Options, Running, ServeError, is_claimed, running, serve, token};
+use overtone_dashboard::{
+    Options, Running, ServeError, fleet_home, fleet_problems, is_claimed, running, serve, token,
+};
 use overtone_messages::dashboard as words;
 use overtone_store::Home;
 use rustix::process::{Pid, Signal, kill_process};
@@ -24,7 +26,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 pub(crate) fn run(context: &Context, args: &DashboardArgs) -> Done {
-    let home = context.home()?;
+    let own = context.home()?;
+    let home = &if args.fleet { fleet_home(own) } else { own.clone() };
+    if args.fleet && !args.stop {
+        check_fleet(context, own)?;
+    }
     if args.token {
         return out::print(&own_token(context, home)?);
     }
@@ -32,7 +38,7 @@ pub(crate) fn run(context: &Context, args: &DashboardArgs) -> Done {
         return stop(context, args, home);
     }
     if args.serve || args.foreground {
-        return here(context, args, home);
+        return here(context, args, own, home);
     }
     let (server, is_new) = match running(home) {
         Some(server) => (server, false),
@@ -41,17 +47,27 @@ pub(crate) fn run(context: &Context, args: &DashboardArgs) -> Done {
     show(context, args, home, &server, is_new)
 }
 
+/// Without a fleet there is nothing to show; better said here than by a server that nobody sees.
+fn check_fleet(context: &Context, home: &Home) -> Done {
+    let problems = fleet_problems(home, context.lang);
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(problems.join("; ")).hint(words::no_fleet_hint(context.lang)))
+}
+
 /// In this process, until a signal or until nobody needs it.
-fn here(context: &Context, args: &DashboardArgs, home: &Home) -> Done {
+fn here(context: &Context, args: &DashboardArgs, own: &Home, home: &Home) -> Done {
     let minutes = context.number("dashboard.idleMinutes").max(1);
     let options = Options {
-        home: home.clone(),
+        home: own.clone(),
         version: context.environment.version,
         lang: context.lang,
         address: args.host,
         port: args.port,
         host_names: args.host_names.clone(),
         idle: args.serve.then(|| Duration::from_mins(minutes)),
+        is_fleet: args.fleet,
     };
     let lang = context.lang;
     let done = serve(options, |address| {
@@ -88,6 +104,7 @@ fn start(context: &Context, args: &DashboardArgs, home: &Home) -> Result<Running
     let failed = |error: io::Error| Failure::io(context.lang, home.root(), &error);
     let mut command = Command::new(env::current_exe().map_err(failed)?);
     command.args(["dashboard", "--serve", "--host", &args.host.to_string()]);
+    command.args(args.fleet.then_some("--fleet"));
     command.args(args.port.iter().flat_map(|port| ["--port".to_owned(), port.to_string()]));
     command.args(args.host_names.iter().flat_map(|name| ["--host-name", name]));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);

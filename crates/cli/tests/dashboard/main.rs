@@ -8,9 +8,11 @@
 )]
 
 mod api;
+mod fleet;
 mod http;
 mod lifecycle;
 mod live;
+mod nats;
 mod security;
 mod steering;
 mod world;

@@ -28,8 +28,7 @@ pub(crate) struct Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.kill();
     }
 }
 
@@ -75,16 +74,26 @@ impl World {
         self.serve_with(&[])
     }
 
+    /// The one that shows every machine.
+    pub(crate) fn serve_fleet(&self) -> Server {
+        self.serve_below("overtone/fleet/mirror", &["--fleet"])
+    }
+
     pub(crate) fn serve_with(&self, arguments: &[&str]) -> Server {
+        self.serve_below("overtone", arguments)
+    }
+
+    fn serve_below(&self, home: &str, arguments: &[&str]) -> Server {
         let arguments = [&["dashboard", "--foreground", "--port", "0"], arguments].concat();
         let child = self.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let about = self.path("overtone/dashboard/server.json");
+        let about = self.path(&format!("{home}/dashboard/server.json"));
         let address = until(|| {
             let about: Value = serde_json::from_slice(&fs::read(&about).ok()?).ok()?;
             let is_ours = about["pid"].as_u64() == Some(u64::from(child.id()));
             is_ours.then(|| about["address"].as_str().unwrap().to_owned())
         });
-        let token = fs::read_to_string(self.path("overtone/dashboard/token")).unwrap().trim().to_owned();
+        let token =
+            fs::read_to_string(self.path(&format!("{home}/dashboard/token"))).unwrap().trim().to_owned();
         Server { child, address, token }
     }
 
@@ -139,6 +148,12 @@ impl World {
 impl Server {
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// At once, as a crash would.
+    pub(crate) fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 
     pub(crate) fn get(&self, path: &str) -> Response {

@@ -2,6 +2,7 @@
 
 import { setToken } from '../api.js';
 import { h } from '../dom.js';
+import { isFleet } from '../store.js';
 import { t } from '../text.js';
 import { button } from './bits.js';
 
@@ -53,8 +54,8 @@ export async function askForToken(wasRefused) {
   const text = [
     wasRefused && h('p', { class: 'problem-what' }, t('token_refused')),
     h('p', {}, t('token_why')),
-    h('p', {}, t('token_where')),
-    h('pre', {}, 'overtone dashboard --open'),
+    h('p', {}, t(isFleet() ? 'token_where_fleet' : 'token_where')),
+    h('pre', {}, isFleet() ? 'overtone dashboard --fleet --open' : 'overtone dashboard --open'),
     field,
   ].filter(Boolean);
   const answer = await open('token', t('token_title'), text, [
@@ -65,6 +66,17 @@ export async function askForToken(wasRefused) {
   if (answer !== 'save' || !token) return false;
   setToken(token);
   return true;
+}
+
+/** A few words for the main agent; empty when the person changed their mind. */
+export async function askForMessage(name) {
+  const input = h('textarea', { id: 'message', rows: '4', required: true, autofocus: true, 'data-test': 'message-input' });
+  const field = h('label', { class: 'field', for: 'message' }, h('span', {}, t('message')), input);
+  const answer = await open('message', t('message_title', { name }), [h('p', {}, t('message_how')), field], [
+    closer('cancel', t('cancel'), 'plain'),
+    submit('send', t('send'), 'primary'),
+  ]);
+  return answer === 'send' ? input.value.trim() : '';
 }
 
 /** Shows a long text as it is. */

@@ -4,6 +4,7 @@ import { h } from '../dom.js';
 import { agentOf, sessions, stageOf, workflows } from '../store.js';
 import { cost, count, t, word } from '../text.js';
 import { choice, contextMeter, elapsed, fact, meter } from './bits.js';
+import { icon } from './icon.js';
 
 // Enough to tell the sessions of one project apart.
 const SHORT_ID = 8;
@@ -24,13 +25,18 @@ export function titleOf(session) {
   return session.projectName ?? session.project ?? session.id;
 }
 
-/** Workflow and feature: what is being done. */
+/** Workflow and feature: what is being done; and where, if that may be anywhere. */
 export function subtitle(session) {
   const purpose = workflows().find((workflow) => workflow.name === session.workflow)?.label;
   return h('span', { class: 'subtitle' },
+    session.machine && onMachine(session.machine),
     h('span', { class: 'workflow', title: purpose }, session.workflow ?? t('no_workflow')),
     session.tasks?.name && h('span', { class: 'feature' }, session.tasks.name),
     h('code', { class: 'short-id', title: session.id }, session.id.slice(0, SHORT_ID)));
+}
+
+function onMachine({ name }) {
+  return h('span', { class: 'machine', title: t('machine'), 'data-test': 'session-machine' }, icon('machine'), name);
 }
 
 /** Who is at work, and for how long. */

@@ -2,11 +2,13 @@
 
 import { get } from '../api.js';
 import { h } from '../dom.js';
+import { everySecond } from '../frame.js';
 import { button, choice, needsYouBadge, problem, searchField, stateBadge, when } from '../parts/bits.js';
+import { fleetPanels } from '../parts/fleet.js';
 import { pipeline, stageDots } from '../parts/pipeline.js';
 import { activeAgents, facts, projectChoice, subtitle, titleOf, workflowChoice } from '../parts/session.js';
 import { sessionPath } from '../paths.js';
-import { keep, sessions } from '../store.js';
+import { isFleet, keep, sessions } from '../store.js';
 import { cost, count, duration, t, word } from '../text.js';
 import { View } from '../view.js';
 
@@ -18,6 +20,8 @@ const URGENT_FOR = 3 * 24 * 3_600_000;
 
 // Kept from visit to visit: who comes back from a session finds the list as it was.
 let filter = { ...NO_FILTER };
+// Presence changes without any event of a session.
+const FLEET_EVERY = 4_000;
 
 export function open(host) {
   return new Overview(host);
@@ -28,12 +32,15 @@ class Overview extends View {
   next = null;
   isLoaded = false;
   skipped = [];
+  fleet = null;
+  fleetAt = Date.now();
 
   constructor(host) {
     super(host);
     this.search = this.loadWhenQuiet(250);
     this.listen('session', (session) => this.met(session));
     this.listen('removed', this.drawLater);
+    if (isFleet()) this.stops.push(everySecond((now) => this.lookAtFleet(now)));
     this.draw();
     this.load();
   }
@@ -42,14 +49,16 @@ class Overview extends View {
 
   /** What is open is shown even if a hundred others were active since. */
   fetch() {
-    return Promise.all([this.page({ state: filter.state || 'open', limit: 200 }), this.page({})]);
+    const fleet = isFleet() ? get('/api/fleet') : null;
+    return Promise.all([this.page({ state: filter.state || 'open', limit: 200 }), this.page({}), fleet]);
   }
 
   page(more) {
     return get('/api/sessions', { ...filter, limit: 50, ...more });
   }
 
-  take([unfinished, all]) {
+  take([unfinished, all, fleet]) {
+    this.fleet = fleet;
     this.shown = new Set();
     this.add([...unfinished.sessions, ...all.sessions], all.next);
     this.skipped = all.skipped ?? [];
@@ -60,6 +69,18 @@ class Overview extends View {
     keep(list);
     for (const session of list) this.shown.add(session.id);
     this.next = next;
+  }
+
+  async lookAtFleet(now) {
+    if (now - this.fleetAt < FLEET_EVERY) return;
+    this.fleetAt = now;
+    try {
+      this.fleet = await get('/api/fleet');
+    } catch {
+      // The next look may find it; that the server is gone is said elsewhere.
+      return;
+    }
+    this.drawLater();
   }
 
   async loadMore() {
@@ -92,7 +113,8 @@ class Overview extends View {
     const cards = list.filter(isCard).sort(byUrgency);
     const rows = list.filter((session) => !isCard(session)).sort(byActivity);
     return [
-      h('div', { class: 'view-head', key: 'head' }, h('h1', { tabindex: '-1' }, t('nav_overview')), glance(cards)),
+      h('div', { class: 'view-head', key: 'head' }, h('h1', { tabindex: '-1' }, t(isFleet() ? 'fleet' : 'nav_overview')), glance(cards)),
+      fleetPanels(this.fleet),
       (this.shown.size > 0 || isFiltered()) && this.filters(),
       this.error && problem(this.error),
       this.lists(cards, rows),
@@ -113,7 +135,8 @@ class Overview extends View {
   lists(cards, rows) {
     if (!this.isLoaded) return !this.error && h('p', { class: 'empty', key: 'loading' }, t('loading'));
     if (cards.length + rows.length > 0) return [this.cards(cards), rows.length > 0 && this.rows(rows)];
-    return isFiltered() ? this.noMatch() : welcome();
+    if (isFiltered()) return this.noMatch();
+    return isFleet() ? h('p', { class: 'empty', key: 'empty', 'data-test': 'no-sessions' }, t('fleet_empty')) : welcome();
   }
 
   cards(list) {
@@ -141,9 +164,9 @@ function isFiltered() {
 }
 
 /** Whether a session passes the filter; the server judges its lists in the same way. */
-function passes({ id, state, workflow, project, tasks }) {
+function passes({ id, state, workflow, project, tasks, machine }) {
   const isAllowed = (wanted, value) => wanted === '' || wanted === value;
-  const text = [id, project, workflow, tasks?.name].join('\n').toLowerCase();
+  const text = [id, project, workflow, tasks?.name, machine?.name].join('\n').toLowerCase();
   return (
     (isAllowed(filter.state, state) || (filter.state === 'open' && OPEN.has(state))) &&
     isAllowed(filter.workflow, workflow) &&

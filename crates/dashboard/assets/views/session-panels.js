@@ -57,7 +57,8 @@ function tasks(feature) {
   const open = feature.pending.map((task) => h('li', {}, task));
   return panel('tasks', t('tasks'), taskMeter(feature),
     h('p', { class: 'muted' }, feature.name),
-    open.length ? h('ul', { class: 'tasks' }, open) : empty(t('no_open_tasks')));
+    open.length > 0 && h('ul', { class: 'tasks' }, open),
+    feature.checked >= feature.total && empty(t('no_open_tasks')));
 }
 
 // The supervisor: each round with its evidence.

@@ -10,8 +10,8 @@ import { EventList } from '../parts/list.js';
 import { pipeline } from '../parts/pipeline.js';
 import { activeAgents, facts, subtitle, summaryOf, titleOf } from '../parts/session.js';
 import { OVERVIEW } from '../paths.js';
-import { deleteSession, pauseSession, resumeSession, stopSession } from '../steer.js';
-import { sessions } from '../store.js';
+import { deleteSession, messageSession, pauseSession, resumeSession, stopSession } from '../steer.js';
+import { isFleet, sessions } from '../store.js';
 import { t } from '../text.js';
 import { View } from '../view.js';
 import { eventDetails, eventFilter } from './session-events.js';
@@ -116,7 +116,9 @@ class SessionView extends View {
       state === 'running' && this.action('stop', stopSession, 'stopped'),
       (state === 'stopped' || state === 'aborted') && this.action('resume', resumeSession, 'running', 'primary'),
       isOpen && tasks && this.action('pause', pauseSession, 'clock'),
-      this.action('delete', deleteSession, 'trash', 'quiet danger-text'));
+      isOpen && this.action('message', messageSession, 'message'),
+      // Other machines are asked for what can be taken back only.
+      !isFleet() && this.action('delete', deleteSession, 'trash', 'quiet danger-text'));
   }
 
   action(verb, act, symbol, kind) {

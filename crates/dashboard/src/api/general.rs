@@ -16,7 +16,7 @@ const OPENAPI: &str = include_str!("openapi.json");
 
 pub(super) async fn health(State(app): Shared) -> Json<Value> {
     let index = app.index();
-    Json(json!({
+    let mut health = json!({
         "version": app.version,
         "pid": std::process::id(),
         "startedAt": clock::to_iso(app.started),
@@ -25,7 +25,11 @@ pub(super) async fn health(State(app): Shared) -> Json<Value> {
         "events": app.hub.told(),
         "watching": app.is_told,
         "skipped": index.skipped().iter().map(Skipped::to_json).collect::<Vec<_>>(),
-    }))
+    });
+    if let Some(fleet) = app.fleet.health() {
+        health["fleet"] = fleet;
+    }
+    Json(health)
 }
 
 #[derive(Debug, Deserialize)]
@@ -40,7 +44,12 @@ impl Language {
 }
 
 pub(super) async fn registry(State(app): Shared, Query(language): Query<Language>) -> Json<Value> {
-    Json(overtone_view::registry(language.or(app.lang), app.version))
+    let mut registry = overtone_view::registry(language.or(app.lang), app.version);
+    if app.fleet.is_shown() {
+        // The page shows machines, then, and offers only what another machine can be asked for.
+        registry["fleet"] = json!(true);
+    }
+    Json(registry)
 }
 
 pub(super) async fn text(State(app): Shared, Query(language): Query<Language>) -> Json<Value> {

@@ -1,6 +1,7 @@
 //! Everything below `/api`, and the page.
 
 mod events;
+mod fleet;
 mod general;
 mod instinct;
 mod sessions;
@@ -38,6 +39,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/api/sessions/{id}", get(sessions::show))
         .route("/api/sessions/{id}/timeline", get(timeline::page))
         .route("/api/sessions/{id}/handoffs/{file}", get(sessions::handoff))
+        .route("/api/fleet", get(fleet::show))
         .route("/api/stats", get(stats::stats))
         .route("/api/specs", get(specs::list))
         .route("/api/instinct", get(instinct::list))

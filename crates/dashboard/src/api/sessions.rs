@@ -10,14 +10,14 @@ use overtone_engine::commands::next_words;
 use overtone_messages::dashboard as words;
 use overtone_store::files;
 use overtone_view::{AgentRun, AgentUsage, Seen, Skipped, State as Stage, Summary, Tokens, agent_usage};
-use overtone_view::{agent_conversation, read_page, rounds, spans, supervisor_switch};
+use overtone_view::{agent_conversation, machine, read_page, rounds, spans, supervisor_switch};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Shared, aside, session};
 use crate::app::{App, lock};
 use crate::error::{Answer, ApiError};
-use crate::index::Entry;
+use crate::index::{Entry, Kind};
 
 const DEFAULT_LIMIT: usize = 50;
 const MAX_LIMIT: usize = 500;
@@ -44,7 +44,7 @@ impl Wanted {
         self.has_state(summary.state)
             && same(&self.workflow, summary.workflow_name())
             && same(&self.project, project.as_deref())
-            && self.has_words(summary, project.as_deref())
+            && self.has_words(entry, project.as_deref())
     }
 
     fn has_state(&self, state: Stage) -> bool {
@@ -55,10 +55,12 @@ impl Wanted {
         }
     }
 
-    fn has_words(&self, summary: &Summary, project: Option<&str>) -> bool {
+    fn has_words(&self, entry: &Entry, project: Option<&str>) -> bool {
         let Some(words) = self.q.as_deref().map(str::to_lowercase) else { return true };
+        let summary = &entry.summary;
         let feature = summary.workflow.as_ref().and_then(|workflow| workflow.feature_name.as_deref());
-        let texts = [Some(summary.id()), project, summary.workflow_name(), feature];
+        let machine = entry.json.get("machine").and_then(|machine| machine["name"].as_str());
+        let texts = [Some(summary.id()), project, summary.workflow_name(), feature, machine];
         texts.into_iter().flatten().any(|text| text.to_lowercase().contains(&words))
     }
 }
@@ -99,14 +101,15 @@ pub(super) async fn list(State(app): Shared, Query(wanted): Query<Wanted>) -> Js
 pub(super) async fn show(State(app): Shared, id: Path<String>) -> Answer<Json<Value>> {
     let session = session(&app, &id)?;
     let shared = Arc::clone(&app);
-    aside(move || detail(&shared, &Summary::load(&session))).await.map(Json)
+    let kind = app.index().kind();
+    aside(move || detail(&shared, kind, &kind.load(&session))).await.map(Json)
 }
 
-fn detail(app: &App, summary: &Summary) -> Value {
+fn detail(app: &App, kind: Kind, summary: &Summary) -> Value {
     let (settings, id) = (&app.settings, summary.session.id());
     let mut object = summary.to_json(settings);
     let events = last_events(summary);
-    let rounds = rounds(id);
+    let rounds = if kind == Kind::Own { rounds(id) } else { Vec::new() };
     let workflow = summary.workflow.as_ref();
     let count = |count: Option<u32>, limit: u32| json!({ "count": count.unwrap_or(0), "limit": limit });
     object["failures"] = count(workflow.map(|w| w.fail_count), settings.max_failures);
@@ -116,11 +119,14 @@ fn detail(app: &App, summary: &Summary) -> Value {
     object["feature"] = json!(summary.tasks.as_ref().map(|tasks| {
         json!({ "name": tasks.feature, "checked": tasks.checked, "total": tasks.total, "pending": tasks.pending })
     }));
-    object["handoffs"] = Value::Array(handoffs(summary));
-    let switch = supervisor_switch(id);
+    object["handoffs"] = Value::Array(handoffs(kind, summary));
+    let switch = if kind == Kind::Own { supervisor_switch(id) } else { None };
     let is_known = !rounds.is_empty() || switch.is_some();
     object["supervisor"] =
         if is_known { json!({ "enabled": switch, "rounds": rounds }) } else { Value::Null };
+    if kind == Kind::Copies {
+        object["machine"] = machine(&summary.session);
+    }
     object["usage"] = usage(app, summary);
     object["spans"] = Value::Array(spans(&events));
     object["compactionsAt"] = Value::Array(times_of(&events, "session:compact"));
@@ -138,7 +144,8 @@ fn times_of(events: &[Seen], kind: &str) -> Vec<Value> {
     of_kind.filter_map(|event| event.fields.get("ts").cloned()).collect()
 }
 
-fn handoffs(summary: &Summary) -> Vec<Value> {
+/// What another machine keeps to itself is not offered.
+fn handoffs(kind: Kind, summary: &Summary) -> Vec<Value> {
     let Some(workflow) = &summary.workflow else { return Vec::new() };
     let of_stages = workflow.stages.iter().filter_map(|stage| {
         let file = stage.handoff.as_deref()?;
@@ -150,7 +157,8 @@ fn handoffs(summary: &Summary) -> Vec<Value> {
         let name = file.rsplit('/').next().unwrap_or(file);
         json!({ "file": name, "stage": stage, "agent": agent, "bytes": bytes })
     };
-    of_stages.chain(others).map(object).collect()
+    let is_here = |file: &str| kind == Kind::Own || summary.session.dir().join(file).is_file();
+    of_stages.chain(others).filter(|(file, _, _)| is_here(file)).map(object).collect()
 }
 
 /// What each agent of the session has used, and all of them together.

@@ -23,8 +23,11 @@ pub(super) async fn list(State(app): Shared) -> Answer<Json<Value>> {
     Ok(Json(json!({ "projects": projects.await? })))
 }
 
-/// Every project that a session has worked in, as long as it is there.
+/// Every project that a session has worked in, as long as it is there. Those of other machines are not.
 pub(super) fn projects(app: &App) -> BTreeSet<PathBuf> {
+    if app.fleet.is_shown() {
+        return BTreeSet::new();
+    }
     let index = app.index();
     let all = index.entries().filter_map(|entry| entry.summary.origin.project.clone());
     all.collect::<BTreeSet<_>>().into_iter().filter(|path| path.is_dir()).collect()
