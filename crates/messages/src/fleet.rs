@@ -182,6 +182,11 @@ messages! {
     relay_connected() { "已連線", "已连接", "connected" }
     relay_lost(why: &str) { "未連線：{why}", "未连接：{why}", "not connected: {why}" }
     relay_problem(why: &str) { "轉送遇到問題：{why}", "转送遇到问题：{why}", "the relay has a problem: {why}" }
+    exporting() {
+        "正在把工作流匯出到 OpenTelemetry 收集器",
+        "正在把工作流导出到 OpenTelemetry 收集器",
+        "exporting workflows to the OpenTelemetry collector"
+    }
     relay_ended() { "已結束", "已结束", "ended" }
     no_relay() {
         "沒有轉送在執行：其他機器看不到這裡發生的事",

@@ -1,6 +1,9 @@
 //! A session goes on at another machine.
 
-use serde_json::json;
+use std::io::Write as _;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
 
 use crate::world::{Machine, Server, read};
 
@@ -57,4 +60,69 @@ fn what_cannot_be_pulled_says_why() {
     one.start("aaaa-1", &[]).ok();
     one.until_shown("aaaa-1", "running");
     one.run(&["fleet", "pull", "aaaa-1"]).fails(1, "is on this machine");
+}
+
+/// A hook as the client runs it; its answer.
+fn hook(machine: &Machine, name: &str, event: &str, fields: &Value) -> Value {
+    let mut payload = json!({ "session_id": "aaaa-1", "cwd": machine.project(), "hook_event_name": event });
+    payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    let mut child = machine.command(&["hook", name]);
+    let mut child = child.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// An agent is sent, works and reports.
+fn work(machine: &Machine, agent: &str) {
+    let call = json!({
+        "tool_name": "Agent", "tool_use_id": agent,
+        "tool_input": { "subagent_type": format!("ot:{agent}"), "description": "d", "prompt": "p" },
+    });
+    let answer = hook(machine, "pre-task", "PreToolUse", &call);
+    assert_ne!(answer["hookSpecificOutput"]["permissionDecision"], "deny", "{agent}: {answer}");
+    let who = json!({ "agent_id": agent, "agent_type": format!("ot:{agent}") });
+    hook(machine, "on-agent-start", "SubagentStart", &who);
+    let mut report = who;
+    report["last_assistant_message"] = json!("done\n<!-- VERDICT: {\"result\":\"PASS\"} -->");
+    hook(machine, "on-agent-stop", "SubagentStop", &report);
+}
+
+/// What is left of the workflow.
+const REST: [&str; 4] = ["code-reviewer", "tester", "retrospective", "doc-updater"];
+
+#[test]
+fn a_workflow_begun_here_is_finished_there_through_the_hooks() {
+    let server = Server::start();
+    let (one, two) = (Machine::sharing(&server, "one", "full"), Machine::sharing(&server, "two", "full"));
+    one.start("aaaa-1", &[]).ok();
+    work(&one, "developer");
+    two.until_shown("aaaa-1", "running");
+    two.run(&["fleet", "pull", "aaaa-1"]).ok();
+    // The one that let go neither delegates nor holds on.
+    let call = json!({
+        "tool_name": "Agent", "tool_use_id": "x",
+        "tool_input": { "subagent_type": "ot:tester", "description": "d", "prompt": "p" },
+    });
+    let denied = hook(&one, "pre-task", "PreToolUse", &call);
+    assert_eq!(denied["hookSpecificOutput"]["permissionDecision"], "deny", "{denied}");
+    let stop = json!({ "stop_hook_active": false, "background_tasks": [] });
+    assert_ne!(hook(&one, "on-stop", "Stop", &stop)["decision"], "block");
+    // The other finds where it was, and what was handed over.
+    let welcome = hook(&two, "on-start", "SessionStart", &json!({ "source": "startup" })).to_string();
+    assert!(welcome.contains("quick"), "{welcome}");
+    assert_eq!(hook(&two, "on-stop", "Stop", &stop)["decision"], "block", "the loop goes on there");
+    for agent in REST {
+        work(&two, agent);
+    }
+    hook(&two, "on-stop", "Stop", &stop);
+    let state = read(&two.state("sessions/aaaa-1/workflow.json"));
+    assert_eq!(two.json(&["status", "--session", "aaaa-1"])["workflow"]["state"], "completed", "{state}");
+    let kinds: Vec<_> = two.timeline("aaaa-1").lines().map(kind).collect();
+    assert_eq!(kinds.iter().filter(|kind| *kind == "workflow:complete").count(), 1, "{kinds:?}");
+    assert_eq!(kinds.iter().filter(|kind| *kind == "workflow:start").count(), 1, "{kinds:?}");
+}
+
+fn kind(line: &str) -> String {
+    serde_json::from_str::<Value>(line).unwrap()["type"].as_str().unwrap_or_default().to_owned()
 }

@@ -3,6 +3,7 @@
 mod check;
 mod claim;
 mod desk;
+mod export;
 mod join;
 mod list;
 mod order;
