@@ -83,11 +83,6 @@ impl Extent {
     }
 }
 
-/// What CI checks: behaviour, instructions, system calls, memory and growth.
-pub(crate) fn run_counts() -> Result<()> {
-    run(&Options { extent: Extent { counts: true, quick: false }, ..Options::default() })
-}
-
 pub(crate) fn run(options: &Options) -> Result<()> {
     tools::debian_package("valgrind")?;
     let mut subjects = Subjects::create(&dist::chosen(options.binary.as_deref())?, &scratch()?)?;

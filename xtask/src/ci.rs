@@ -4,14 +4,14 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::{bench, browser, codegen, crowd, e2e, faults, fuzz, kills, layers, shell, soak, tools};
+use crate::{browser, codegen, crowd, e2e, faults, fuzz, kills, layers, shell, soak, tools};
 
 struct Step {
     name: &'static str,
     run: fn() -> Result<()>,
 }
 
-const STEPS: [Step; 14] = [
+const STEPS: [Step; 13] = [
     Step { name: "format", run: format },
     Step { name: "clippy", run: clippy },
     Step { name: "test", run: test },
@@ -24,7 +24,6 @@ const STEPS: [Step; 14] = [
     Step { name: "crowd", run: crowd::run_ci },
     Step { name: "kills", run: kills::run_ci },
     Step { name: "fuzz", run: fuzz::run_ci },
-    Step { name: "counts", run: bench::run_counts },
     // Last: on a fresh machine its tool takes minutes to build.
     Step { name: "deny", run: deny },
 ];

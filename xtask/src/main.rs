@@ -40,7 +40,7 @@ enum Task {
     /// Everything that CI checks; stops at the first failure
     ///
     /// Format, clippy, tests, layer invariants, generated files, the real clients, a real browser, faults, load,
-    /// kills, fuzzing, instruction counts and dependency rules (cargo-deny, installed below the target folder when
+    /// kills, fuzzing and dependency rules (cargo-deny, installed below the target folder when
     /// it is missing). Run it before you push.
     Ci,
     /// Check who may depend on whom

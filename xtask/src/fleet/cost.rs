@@ -12,6 +12,7 @@ use super::relay::Relay;
 use crate::error::{Error, Result};
 use crate::figures::{Bar, Figure, Report, percentile, to_float};
 use crate::sandbox::{Sandbox, feed};
+use crate::shell::write_file;
 
 const SESSION: &str = "cost";
 const STARTS: usize = 300;
@@ -28,6 +29,8 @@ fn hooks() -> [(Hook, Value); 2] {
 pub(super) fn look(binary: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     eprintln!("fleet: {STARTS} starts of hooks without a fleet, with one, and with one whose server is gone");
     let alone = Sandbox::create(folder.join("alone"), binary)?;
+    // All have a configuration, or the ones that do would pay for reading it.
+    write_file(&alone.overtone_home().join("config.json"), br#"{"language":"en"}"#)?;
     let joined = Place::create(&folder.join("joined"), binary)?;
     let mut cut_off = Place::create(&folder.join("cut-off"), binary)?;
     let _relays = [Relay::start(&joined)?, Relay::start(&cut_off)?];
