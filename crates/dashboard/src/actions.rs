@@ -7,9 +7,9 @@ use std::path::Path;
 use overtone_engine::Record;
 use overtone_engine::commands::{Refusal, message, resume, stop};
 use overtone_fleet::refusal_words;
-use overtone_hooks::{Documented, act};
+use overtone_hooks::{Documented, act, shift_feature};
 use overtone_registry::EventKind;
-use overtone_store::specs::{Shelf, Specs};
+use overtone_store::specs::Shelf;
 use overtone_store::{Session, StoreError, clock, files, timeline};
 use serde_json::{Value, json};
 
@@ -63,19 +63,16 @@ pub(crate) fn change(app: &App, session: &Session, action: &Action, by: &str) ->
         Action::Message { text } => message(snapshot, text, by, app.lang, clock::now()),
     });
     let shifted = match decided {
-        Ok(problems) if problems.is_empty() => shift_feature(session, action),
+        Ok(problems) if problems.is_empty() => shift(session, action),
         Ok(problems) => return Err(Refused::Failed(problems.join("; "))),
         // A stopped loop can still be put aside.
         Err(error) if *action == Action::Pause && is_nothing_to_do(error.as_ref()) => {
-            shift_feature(session, action)
+            shift(session, action)
         }
         Err(error) => return Err(refused(app, error)),
     };
     log(app, action.name(), by, &json!({ "session": session.id().as_str() }));
-    match shifted {
-        Some(Err(problem)) => Err(Refused::Failed(problem)),
-        _ => Ok(()),
-    }
+    shifted.map_err(Refused::Failed)
 }
 
 fn is_nothing_to_do(error: &(dyn Error + 'static)) -> bool {
@@ -89,17 +86,12 @@ fn refused(app: &App, error: Box<dyn Error>) -> Refused {
     }
 }
 
-/// A paused session's feature waits on its own shelf, and comes back with it.
-fn shift_feature(session: &Session, action: &Action) -> Option<Result<(), String>> {
-    let feature = session.workflow().ok()??.state.feature_name?;
-    let specs = Specs::new(session.origin().project?);
-    let now = specs.find(&feature).ok()??.shelf;
-    let to = match (action, now) {
-        (Action::Pause, Shelf::InProgress) => Shelf::Paused,
-        (Action::Resume, Shelf::Paused) => Shelf::InProgress,
-        _ => return None,
-    };
-    Some(specs.shift(&feature, to).map(|_| ()).map_err(|error| error.to_string()))
+fn shift(session: &Session, action: &Action) -> Result<(), String> {
+    match action {
+        Action::Pause => shift_feature(session, Shelf::InProgress, Shelf::Paused),
+        Action::Resume => shift_feature(session, Shelf::Paused, Shelf::InProgress),
+        _ => Ok(()),
+    }
 }
 
 /// Another machine has done it.

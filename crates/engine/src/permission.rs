@@ -11,12 +11,14 @@ const PROGRAM: &str = "overtone";
 
 /// Subcommands that a person must be asked about: they delete, forge events or a person's words, move the limits, or
 /// switch the provider or the supervisor of the one who asks.
-const ASKED: [&[&str]; 8] = [
+const ASKED: [&[&str]; 10] = [
     &["uninstall"],
     &["down"],
     &["hook"],
     &["ccc"],
     &["message"],
+    &["fleet"],
+    &["relay"],
     &["sessions", "rm"],
     &["sessions", "gc"],
     &["config", "set"],

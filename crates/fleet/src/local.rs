@@ -4,9 +4,9 @@ use std::error::Error;
 
 use overtone_engine::commands::{self, MESSAGE_UNITS, Refusal, Undeliverable};
 use overtone_engine::settings::Settings;
-use overtone_hooks::{Documented, act};
+use overtone_hooks::{Documented, act, shift_feature};
 use overtone_messages::{Lang, cli, dashboard};
-use overtone_store::specs::{Shelf, Specs};
+use overtone_store::specs::Shelf;
 use overtone_store::{Home, Session, clock, files};
 
 use crate::message::Deed;
@@ -33,7 +33,7 @@ impl Here<'_> {
             Deed::Ping => Ok(overtone_engine::Outcome::default()),
         });
         match decided {
-            Ok(problems) if problems.is_empty() => shift_feature(session, deed),
+            Ok(problems) if problems.is_empty() => shift(session, deed),
             Ok(problems) => Err(problems.join("; ")),
             Err(error) => self.refused(session, deed, error),
         }
@@ -43,7 +43,7 @@ impl Here<'_> {
     fn refused(&self, session: &Session, deed: &Deed, error: Box<dyn Error>) -> Result<(), String> {
         match error.downcast::<Refusal>() {
             Ok(refusal) => match (*refusal, deed) {
-                (Refusal::NothingToDo, Deed::Pause) => shift_feature(session, deed),
+                (Refusal::NothingToDo, Deed::Pause) => shift(session, deed),
                 // A session without a workflow has nothing that could go on in two places.
                 (Refusal::NothingToDo, _) | (Refusal::NoWorkflow, Deed::HandOver { .. }) => Ok(()),
                 (refusal, _) => Err(refusal_words(self.lang, &refusal)),
@@ -73,22 +73,12 @@ pub fn refusal_words(lang: Lang, refusal: &Refusal) -> String {
     }
 }
 
-/// A paused session's feature waits on its own shelf, and comes back with it.
-fn shift_feature(session: &Session, deed: &Deed) -> Result<(), String> {
-    let Some((specs, feature, now)) = feature_of(session) else { return Ok(()) };
-    let to = match (deed, now) {
-        (Deed::Pause, Shelf::InProgress) => Shelf::Paused,
-        (Deed::Resume, Shelf::Paused) => Shelf::InProgress,
-        _ => return Ok(()),
-    };
-    specs.shift(&feature, to).map(|_| ()).map_err(|error| error.to_string())
-}
-
-fn feature_of(session: &Session) -> Option<(Specs, String, Shelf)> {
-    let feature = session.workflow().ok()??.state.feature_name?;
-    let specs = Specs::new(session.origin().project?);
-    let shelf = specs.find(&feature).ok()??.shelf;
-    Some((specs, feature, shelf))
+fn shift(session: &Session, deed: &Deed) -> Result<(), String> {
+    match deed {
+        Deed::Pause => shift_feature(session, Shelf::InProgress, Shelf::Paused),
+        Deed::Resume => shift_feature(session, Shelf::Paused, Shelf::InProgress),
+        _ => Ok(()),
+    }
 }
 
 /// Whether an order has left its trace already: it was done, and the one who did it ended before saying so.

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::path::Path;
 
 use overtone_engine::{Outcome, Snapshot};
+use overtone_store::specs::{Shelf, Specs};
 use overtone_store::{Home, Session, clock};
 
 use crate::apply::{self, Documents, Scene};
@@ -46,4 +47,18 @@ pub fn act<R: Error + 'static>(
         now: clock::now(),
     };
     apply::around(&scene, documents, &outcome.effects, Some(lock), || Ok(()))
+}
+
+/// Moves a session's feature along with it: a paused session's waits on its own shelf, and comes back with it. One that
+/// is elsewhere stays there.
+pub fn shift_feature(session: &Session, from: Shelf, to: Shelf) -> Result<(), String> {
+    let Some((specs, feature)) = feature_on(session, from) else { return Ok(()) };
+    specs.shift(&feature, to).map(|_| ()).map_err(|error| error.to_string())
+}
+
+fn feature_on(session: &Session, shelf: Shelf) -> Option<(Specs, String)> {
+    let feature = session.workflow().ok()??.state.feature_name?;
+    let specs = Specs::new(session.origin().project?);
+    let is_there = specs.find(&feature).ok()??.shelf == shelf;
+    is_there.then_some((specs, feature))
 }

@@ -14,6 +14,6 @@ mod run;
 mod stdin;
 mod trigger;
 
-pub use command::{Documented, act};
+pub use command::{Documented, act, shift_feature};
 pub use environment::Environment;
 pub use guard::{read_stdin, run_event, run_hook};
