@@ -66,9 +66,7 @@ pub(crate) fn change(app: &App, session: &Session, action: &Action, by: &str) ->
         Ok(problems) if problems.is_empty() => shift(session, action),
         Ok(problems) => return Err(Refused::Failed(problems.join("; "))),
         // A stopped loop can still be put aside.
-        Err(error) if *action == Action::Pause && is_nothing_to_do(error.as_ref()) => {
-            shift(session, action)
-        }
+        Err(error) if *action == Action::Pause && is_nothing_to_do(error.as_ref()) => shift(session, action),
         Err(error) => return Err(refused(app, error)),
     };
     log(app, action.name(), by, &json!({ "session": session.id().as_str() }));

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use overtone_engine::settings::Settings;
-use overtone_store::{Home, Session, SessionId};
+use overtone_store::{Home, Session, SessionId, clock};
 use overtone_view::{Query, Skipped, Summary, Supervision, copied, read_page, supervised};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::hub::News;
 
@@ -22,6 +22,18 @@ pub(crate) struct Entry {
     pub(crate) summary: Summary,
     pub(crate) json: Arc<Value>,
     pub(crate) told: u64,
+}
+
+impl Entry {
+    /// Only its timeline is longer: lists say so, too, without reading the state again.
+    fn grow(&mut self, told: u64) {
+        self.told = told;
+        self.summary.timeline_bytes = told;
+        self.summary.last_activity = clock::now();
+        let json = Arc::make_mut(&mut self.json);
+        json["bytes"] = json!(told);
+        json["lastActivity"] = json!(clock::to_iso(self.summary.last_activity));
+    }
 }
 
 #[derive(Debug)]
@@ -127,9 +139,7 @@ impl Index {
             let json = self.put(summary, told);
             news.push(News::Session { session: id.to_string(), summary: json });
         } else if let Some(entry) = self.sessions.get_mut(id) {
-            entry.told = told;
-            entry.summary.timeline_bytes = told;
-            entry.summary.last_activity = overtone_store::clock::now();
+            entry.grow(told);
         }
         news
     }

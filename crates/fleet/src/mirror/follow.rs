@@ -5,7 +5,6 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use async_nats::jetstream::Message;
-use async_nats::jetstream::kv::Store;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use overtone_store::{Session, SessionId};
 use tokio::time::{MissedTickBehavior, interval};
@@ -198,8 +197,9 @@ async fn made(link: &Link) -> Result<Vec<String>> {
     let events = link.events.get_info().await.map_err(|error| failed(&error))?;
     let mut all = vec![format!("{:?}", events.created)];
     for store in [&link.claims, &link.machines, &link.pulse, &link.sessions] {
-        let status = Store::status(store).await.map_err(|error| failed(&error))?;
-        all.push(format!("{:?}", status.info.created));
+        // The bucket's own status is that of when it was opened.
+        let info = store.stream.get_info().await.map_err(|error| failed(&error))?;
+        all.push(format!("{:?}", info.created));
     }
     Ok(all)
 }
