@@ -124,7 +124,8 @@ export class World {
     mkdirSync(this.path(project), { recursive: true });
     const transcript = this.path('transcripts', `${session}.jsonl`);
     this.hook('on-start', 'SessionStart', session, { source: 'startup', transcript_path: transcript }, project);
-    const named = feature ? ['--feature', feature] : [];
+    // Two machines may begin the same one here: that is what the page is to show.
+    const named = feature ? ['--feature', feature, '--anyway'] : [];
     this.run(['init', workflow, '--session', session, ...named], { project });
   }
 
