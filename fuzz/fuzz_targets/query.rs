@@ -105,6 +105,7 @@ impl Server {
         let events = recorded(&root.join("sessions/s0/timeline.jsonl"));
         let (ready, address) = mpsc::channel();
         let options = Options {
+            is_fleet: false,
             home,
             version: "0",
             lang: Lang::En,
