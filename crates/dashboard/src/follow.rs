@@ -1,20 +1,20 @@
 //! Sees what changes on disk and tells it. One thread, which sleeps while nothing happens.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use notify::{RecursiveMode, Watcher};
 use overtone_store::{Home, SessionId};
+use overtone_watch::{Change, Watch};
 
 use crate::app::App;
 use crate::index::Changed;
 
-/// What comes within this time is told together.
-const GATHER: Duration = Duration::from_millis(15);
+/// What is heard within this time is told together; the watch has gathered before.
+const GATHER: Duration = Duration::from_millis(2);
 /// While somebody looks, what no watch reports is looked at this often.
 const LOOK_AGAIN: Duration = Duration::from_secs(3);
 /// Without watches everything is looked at this often, while somebody listens.
@@ -23,55 +23,47 @@ const POLL: Duration = Duration::from_secs(1);
 /// Sessions that are looked at in one go.
 const AT_ONCE: usize = 64;
 
-/// A watch on the sessions. It begins before they are read for the first time, so that nothing falls in between.
+/// What happens in the sessions. It begins before they are read for the first time, so that nothing falls in between.
 #[derive(Debug)]
-pub(crate) struct Watch {
-    folder: PathBuf,
+pub(crate) struct Following {
     /// None when the system does not report changes; then they are looked for.
-    watcher: Option<notify::RecommendedWatcher>,
-    changes: Receiver<notify::Result<notify::Event>>,
+    watch: Option<Watch>,
+    changes: Receiver<Change>,
 }
 
-impl Watch {
+impl Following {
     pub(crate) fn begin(home: &Home) -> Self {
         let (sender, changes) = mpsc::channel();
-        let folder = home.sessions_dir();
         // The folder must be there to be watched.
-        let _ = overtone_store::create_private_dir(&folder);
-        let watcher = notify::recommended_watcher(sender).and_then(|mut watcher| {
-            watcher.watch(&folder, RecursiveMode::Recursive)?;
-            Ok(watcher)
-        });
-        Self { folder, watcher: watcher.ok(), changes }
+        let _ = overtone_store::create_private_dir(&home.sessions_dir());
+        // Nobody listens any more when it is over.
+        let watch = Watch::begin(home, move |change| drop(sender.send(change)));
+        Self { watch, changes }
     }
 
     pub(crate) fn is_told(&self) -> bool {
-        self.watcher.is_some()
+        self.watch.is_some()
     }
 
     /// Tells what changes, from now to the end of the process.
     pub(crate) fn follow(self, app: Arc<App>) {
-        thread::spawn(
-            move || {
-                if self.is_told() { follow(&app, &self.folder, &self.changes) } else { poll(&app) }
-            },
-        );
+        thread::spawn(move || if self.is_told() { follow(&app, &self.changes) } else { poll(&app) });
     }
 }
 
-fn follow(app: &App, folder: &Path, changes: &Receiver<notify::Result<notify::Event>>) {
+fn follow(app: &App, changes: &Receiver<Change>) {
     let mut looked = Instant::now();
     loop {
         let mut dirty = Dirty::default();
         match changes.recv_timeout(LOOK_AGAIN) {
-            Ok(change) => dirty.add(folder, change),
+            Ok(change) => dirty.add(change),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
         if !dirty.is_empty() {
             thread::sleep(GATHER);
             for change in changes.try_iter() {
-                dirty.add(folder, change);
+                dirty.add(change);
             }
             app.tell(dirty.sessions, dirty.lost_some);
         }
@@ -103,18 +95,11 @@ impl Dirty {
         self.sessions.is_empty() && !self.lost_some
     }
 
-    fn add(&mut self, folder: &Path, change: notify::Result<notify::Event>) {
-        let Ok(change) = change else {
-            self.lost_some = true;
-            return;
-        };
-        self.lost_some |= change.need_rescan();
-        // Our own reading is reported, too.
-        if change.kind.is_access() {
-            return;
-        }
-        for path in &change.paths {
-            if let Some((session, changed)) = what_changed(folder, path) {
+    fn add(&mut self, change: Change) {
+        match change {
+            Change::Anything => self.lost_some = true,
+            Change::In(session, file) => {
+                let Some(changed) = what_changed(&file) else { return };
                 let known = self.sessions.entry(session).or_default();
                 *known = known.join(changed);
             }
@@ -122,24 +107,20 @@ impl Dirty {
     }
 }
 
-fn what_changed(folder: &Path, path: &Path) -> Option<(SessionId, Changed)> {
-    let mut parts = path.strip_prefix(folder).ok()?.components();
-    let session = SessionId::parse(parts.next()?.as_os_str().to_str()?)?;
-    let rest: PathBuf = parts.collect();
-    let changed = match rest.to_str().unwrap_or_default() {
-        "timeline.jsonl" => Changed { timeline: true, state: false },
+fn what_changed(file: &Path) -> Option<Changed> {
+    match file.to_str().unwrap_or_default() {
+        "timeline.jsonl" => Some(Changed { timeline: true, state: false }),
         "workflow.json"
         | "loop.json"
         | "context.json"
         | "compact-count.json"
         | "session.json"
-        | overtone_view::TOLD_FILE => Changed { timeline: false, state: true },
+        | overtone_view::TOLD_FILE => Some(Changed { timeline: false, state: true }),
         // The folder itself came or went.
-        "" => Changed::ALL,
+        "" => Some(Changed::ALL),
         // Locks, temporary files, handoffs.
-        _ => return None,
-    };
-    Some((session, changed))
+        _ => None,
+    }
 }
 
 impl App {

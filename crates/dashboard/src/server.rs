@@ -19,7 +19,7 @@ use tokio::sync::Semaphore;
 use crate::api;
 use crate::app::{App, Door, Watched};
 use crate::fleet::{self, Fleet, fleet_home};
-use crate::follow::Watch;
+use crate::follow::Following;
 use crate::instance::{Instance, token};
 use crate::{remote, telemetry};
 
@@ -97,7 +97,7 @@ pub fn serve(options: Options, ready: impl FnOnce(SocketAddr)) -> Result<(), Ser
 async fn run(options: Options, instance: Instance, ready: impl FnOnce(SocketAddr)) -> Result<(), ServeError> {
     let home = options.shown_home();
     let (mirror, fleet) = open_fleet(&options)?;
-    let watch = Watch::begin(&home);
+    let following = Following::begin(&home);
     let listener = listen(&options).await?;
     let address = listener.local_addr()?;
     let door = Door {
@@ -107,10 +107,10 @@ async fn run(options: Options, instance: Instance, ready: impl FnOnce(SocketAddr
         host_names: options.host_names,
     };
     let settings = Config::load_or_default(&options.home).settings();
-    let watched = Watched { settings, is_told: watch.is_told(), fleet };
+    let watched = Watched { settings, is_told: following.is_told(), fleet };
     let app = Arc::new(App::new(home, options.version, options.lang, door, watched));
     let relay = if mirror.is_none() { begin_own(&app) } else { None };
-    watch.follow(Arc::clone(&app));
+    following.follow(Arc::clone(&app));
     instance.announce(address, options.version)?;
     ready(address);
     let router = api::router(Arc::clone(&app));

