@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use overtone_messages::Lang;
-use overtone_store::clock;
+use overtone_store::{Log, clock};
 use serde_json::{Map, Value, json};
 
 use crate::answers::Answers;
@@ -13,7 +13,6 @@ use crate::backoff::Backoff;
 use crate::config::Telegram;
 use crate::http::Client;
 use crate::ledger::{Entry, Ledger};
-use crate::log::Log;
 use crate::remote::Host;
 
 /// How long the service holds a question, in seconds; shorter than our own patience.

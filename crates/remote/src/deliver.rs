@@ -4,14 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use overtone_engine::state::Millis;
-use overtone_store::clock;
+use overtone_store::{Log, clock};
 
 use crate::backoff::Backoff;
 use crate::channels::{Attempt, Channel};
 use crate::config::Settings;
 use crate::http::Client;
 use crate::ledger::{DAY, Entry, Ledger};
-use crate::log::Log;
 
 const MAX_TRIES: u32 = 50;
 

@@ -15,7 +15,6 @@ mod deliver;
 mod event;
 mod http;
 mod ledger;
-mod log;
 mod notice;
 mod probe;
 mod remote;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use overtone_engine::settings::Settings as Limits;
 use overtone_messages::Lang;
-use overtone_store::{Home, Session, SessionId, clock};
+use overtone_store::{Home, Log, Session, SessionId, clock};
 use overtone_view::Summary;
 
 use crate::backoff::Backoff;
@@ -20,7 +20,6 @@ use crate::config::Settings;
 use crate::deliver::Courier;
 use crate::http::Client;
 use crate::ledger::{DAY, Ledger};
-use crate::log::Log;
 use crate::watch::Watcher;
 
 /// What no change reports is looked at this often: the supervisor's folder, and what has become too old.
@@ -61,7 +60,7 @@ pub struct Remote {
 impl Remote {
     /// `None` when nothing is configured. What is wrong with the configuration is in the log.
     pub fn start(setup: Setup) -> io::Result<Option<Self>> {
-        let log = Log::new(&setup.home);
+        let log = Log::new(&setup.home, "remote", "dashboard/remote.log");
         let (settings, problems) = Settings::load(&setup.home);
         for problem in problems.iter().filter(|problem| !problem.is_note()) {
             log.say(&settings.clean(&problem.text(setup.lang)));

@@ -8,7 +8,7 @@ use overtone_engine::settings::Settings as Limits;
 use overtone_engine::state::{Millis, StoppedBy};
 use overtone_messages::Lang;
 use overtone_registry::EventKind;
-use overtone_store::{SessionId, clock};
+use overtone_store::{Log, SessionId, clock};
 use overtone_supervisor::{StateFolder, audit, trails};
 use overtone_view::{Query, Seen, State, Summary, read_page};
 use serde_json::Value;
@@ -16,7 +16,6 @@ use serde_json::Value;
 use crate::config::Settings;
 use crate::event::Event;
 use crate::ledger::{Cursor, DAY, Ledger};
-use crate::log::Log;
 use crate::notice::Notice;
 use crate::remote::Host;
 

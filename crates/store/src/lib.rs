@@ -10,6 +10,7 @@ pub mod config;
 pub mod files;
 mod home;
 pub mod instincts;
+mod log;
 mod loop_doc;
 pub mod object;
 mod session;
@@ -20,6 +21,7 @@ mod workflow_doc;
 
 pub use adopt::AdoptError;
 pub use home::{Home, SessionId, create_private_dir};
+pub use log::Log;
 pub use loop_doc::LoopDoc;
 pub use session::{Compactions, Origin, Session, SessionLock, Usage};
 pub use transaction::Transaction;

@@ -8,13 +8,12 @@ use std::thread;
 use std::time::Duration;
 
 use overtone_messages::Lang;
-use overtone_store::{Home, SessionId, create_private_dir, files};
+use overtone_store::{Home, Log, SessionId, create_private_dir, files};
 
 use crate::config::Settings;
 use crate::http::Client;
 use crate::inbox::Inbox;
 use crate::ledger::Ledger;
-use crate::log::Log;
 use crate::pace::Pace;
 use crate::worker::Worker;
 
@@ -48,7 +47,7 @@ impl Exporter {
             return Ok(None);
         }
         create_private_dir(&setup.home.root().join("telemetry"))?;
-        let log = Log::new(&setup.home);
+        let log = Log::new(&setup.home, "telemetry", "telemetry/export.log");
         for problem in problems {
             log.say(&problem.text(setup.lang));
         }

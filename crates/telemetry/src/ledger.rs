@@ -10,12 +10,11 @@ use std::path::{Path, PathBuf};
 
 use overtone_engine::state::Millis;
 use overtone_registry::EventKind;
-use overtone_store::{Home, Session, SessionId, clock, files};
+use overtone_store::{Home, Log, Session, SessionId, clock, files};
 use overtone_view::{Query, read_page};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::log::Log;
 use crate::totals::{Count, Totals};
 
 const DAY: i64 = 24 * 3600 * 1000;
@@ -169,6 +168,10 @@ mod tests {
         (dir, home)
     }
 
+    fn open(home: &Home) -> Ledger {
+        Ledger::open(home, Log::new(home, "telemetry", "telemetry/export.log")).unwrap()
+    }
+
     fn session(home: &Home, id: &str, ages: &[i64]) -> (SessionId, Vec<u64>) {
         let session = home.session(&SessionId::parse(id).unwrap());
         session.create().unwrap();
@@ -189,12 +192,12 @@ mod tests {
         let (_dir, home) = home();
         let (old, old_places) = session(&home, "old", &[3 * DAY, 2 * DAY]);
         let (mixed, mixed_places) = session(&home, "mixed", &[3 * DAY, DAY / 2, 0]);
-        let ledger = Ledger::open(&home, Log::new(&home)).unwrap();
+        let ledger = open(&home);
         assert_eq!(ledger.cursor(&old).place, old_places[2]);
         assert_eq!(ledger.cursor(&mixed).place, mixed_places[1]);
         // From then on everything counts, however late it is seen.
         let (later, _) = session(&home, "later", &[2 * DAY]);
-        assert_eq!(Ledger::open(&home, Log::new(&home)).unwrap().cursor(&later).place, 0);
+        assert_eq!(open(&home).cursor(&later).place, 0);
     }
 
     #[test]
@@ -204,7 +207,7 @@ mod tests {
         let path = dir.path().join("telemetry/cursors.json");
         let text = r#"{"since":5,"sessions":{"a":{"place":1,"new":[2]}},"totals":{},"more":true}"#;
         files::write_atomic(&path, text.as_bytes(), files::PRIVATE).unwrap();
-        let mut ledger = Ledger::open(&home, Log::new(&home)).unwrap();
+        let mut ledger = open(&home);
         ledger.advance(&id, &Cursor { place: 9, opened: Some(4), ..Cursor::default() }, &[], true);
         let written: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
         let wanted = serde_json::json!({
@@ -212,7 +215,7 @@ mod tests {
         });
         assert_eq!(written, wanted);
         files::write_atomic(&path, b"{", files::PRIVATE).unwrap();
-        assert_eq!(Ledger::open(&home, Log::new(&home)).unwrap().cursor(&id).place, 0);
+        assert_eq!(open(&home).cursor(&id).place, 0);
         assert_eq!(fs::read_to_string(dir.path().join("telemetry/cursors.broken.json")).unwrap(), "{");
     }
 }

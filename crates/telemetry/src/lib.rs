@@ -13,7 +13,6 @@ mod http;
 mod ids;
 mod inbox;
 mod ledger;
-mod log;
 mod pace;
 mod plain;
 mod totals;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceResponse;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
-use overtone_store::{Home, Session, SessionId, clock};
+use overtone_store::{Home, Log, Session, SessionId, clock};
 use overtone_view::{AgentUsage, agent_usage};
 use prost::Message;
 
@@ -18,7 +18,6 @@ use crate::http::{Attempt, Client};
 use crate::ids::{Ids, instance};
 use crate::inbox::{Inbox, Work};
 use crate::ledger::Ledger;
-use crate::log::Log;
 use crate::pace::Pace;
 use crate::plain;
 use crate::totals::{Count, Metric};

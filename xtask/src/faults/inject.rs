@@ -53,7 +53,7 @@ fn threads() -> usize {
 /// Tries all faults of a plan. Progress goes to stderr.
 pub(crate) fn run(plan: &Plan, binary: &Path, scratch: &Path) -> Result<Vec<Tried>> {
     let mut waiting = Subject::all();
-    waiting.retain(|subject| plan.wants_subject(&subject.name));
+    waiting.retain(|subject| plan.wants(subject));
     waiting.reverse();
     let all = waiting.len();
     let waiting = Mutex::new(waiting);
@@ -144,6 +144,11 @@ fn afterwards(site: &Site, subject: &Subject, faulty: &Ran) -> Result<Vec<String
 }
 
 impl Plan {
+    fn wants(&self, subject: &Subject) -> bool {
+        let has_time = self.breadth == Breadth::Everything;
+        self.wants_subject(&subject.name) && (has_time || !subject.is_heavy())
+    }
+
     /// A label begins with the subject's name, so a subject can be passed over before it is looked at.
     fn wants_subject(&self, name: &str) -> bool {
         let begins = |only: &str| only.split(' ').next().is_some_and(|subject| name.contains(subject));

@@ -103,7 +103,7 @@ impl Subject {
     }
 
     fn commands() -> Vec<Self> {
-        let table: [(&str, World, &[&'static str]); 21] = [
+        let table: [(&str, World, &[&'static str]); 27] = [
             ("init", World::NoWorkflow, &["init", "quick", "--feature", "brand-new"]),
             ("init-force", World::Active, &["init", "tdd", "--feature", "demo", "--force"]),
             ("stop", World::Active, &["stop"]),
@@ -124,6 +124,12 @@ impl Subject {
             ("ccc-supervise", World::Active, &["ccc", "supervise", "off", "--session", SESSION]),
             ("ccc-start", World::Active, &["ccc", "second"]),
             ("ccc-run-isolated", World::Active, &["ccc", "run", "--isolated", "second"]),
+            ("ccc-migrate", World::Active, &["ccc", "migrate", "--name", "own"]),
+            ("message", World::Active, &["message", "please look at the tests", "--session", SESSION]),
+            ("fleet-join", World::Active, &["fleet", "join", "nats://127.0.0.1:9", "--offline"]),
+            ("up", World::NoWorkflow, &["up"]),
+            ("down", World::Installed, &["down"]),
+            ("uninstall", World::Installed, &["uninstall"]),
             ("ccc-add", World::Active, &["ccc", "add", "third", "--token-stdin", "--model", "m"]),
         ];
         table.into_iter().map(|(name, world, arguments)| Self::command(name, world, arguments)).collect()
@@ -138,6 +144,11 @@ impl Subject {
             arguments: arguments.to_vec(),
             input: if name == "ccc-add" { Input::Token } else { Input::Nothing },
         }
+    }
+
+    /// It carries the whole program about, which takes its time.
+    pub(crate) fn is_heavy(&self) -> bool {
+        self.world == World::Installed || self.name == "up"
     }
 
     pub(crate) fn arguments(&self, site: &Site) -> Vec<String> {

@@ -31,10 +31,13 @@ pub(crate) enum World {
     Last,
     /// The loop was stopped.
     Stopped,
+    /// Overtone is a part of the client.
+    Installed,
 }
 
 impl World {
-    pub(crate) const ALL: [Self; 5] =
+    /// Those in which a session is worked in.
+    pub(crate) const IN_SESSION: [Self; 5] =
         [Self::NoWorkflow, Self::Ready, Self::Active, Self::Last, Self::Stopped];
 
     pub(crate) const fn name(self) -> &'static str {
@@ -43,6 +46,7 @@ impl World {
             Self::Ready | Self::Active => "workflow",
             Self::Last => "last-stage",
             Self::Stopped => "stopped",
+            Self::Installed => "installed",
         }
     }
 
@@ -56,7 +60,7 @@ impl World {
     const fn phase(self) -> Phase {
         match self {
             Self::Ready | Self::Stopped => Phase::Ready,
-            Self::NoWorkflow | Self::Active | Self::Last => Phase::Active,
+            Self::NoWorkflow | Self::Active | Self::Last | Self::Installed => Phase::Active,
         }
     }
 }
@@ -83,6 +87,9 @@ impl Site {
         site.add_client()?;
         site.add_state(world)?;
         site.learn()?;
+        if world == World::Installed {
+            site.install()?;
+        }
         Ok(site)
     }
 
@@ -142,14 +149,26 @@ impl Site {
         write_file(&folder.join("settings.json"), format!("{settings:#}\n").as_bytes())
     }
 
-    /// It approves whatever it is asked to review.
+    fn install(&self) -> Result<()> {
+        let mut command = self.sandbox.command(&["up"]);
+        let output = self.furnish(&mut command).output().map_err(|e| Error::new(format!("no up: {e}")))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        Err(Error::new(format!("up fails: {}", String::from_utf8_lossy(&output.stderr))))
+    }
+
+    /// It approves whatever it is asked to review, and has no plugins.
     fn add_client(&self) -> Result<()> {
         let verdict = json!({ "completed": true, "feedback": "" });
         let result = json!({
             "type": "result", "subtype": "success", "is_error": false, "result": verdict.to_string(),
             "structured_output": verdict, "total_cost_usd": 0.25,
         });
-        let script = format!("#!/bin/sh\ncat <<'END'\n{result}\nEND\n");
+        let script = format!(
+            "#!/bin/sh\ncase \"$1\" in\n--version) echo '2.1.325 (Claude Code)' ;;\nplugin) echo '[]' ;;\n*) cat \
+             <<'END'\n{result}\nEND\n;;\nesac\n"
+        );
         let path = self.root.join("bin/claude");
         write_file(&path, script.as_bytes())?;
         fs::set_permissions(&path, Permissions::from_mode(0o755))
@@ -188,7 +207,7 @@ impl Site {
                 self.in_session("loop.json"),
                 &json!({ "iterations": 3, "stopped": true, "unknown": "kept" }),
             ),
-            World::NoWorkflow | World::Ready | World::Active => Ok(()),
+            World::NoWorkflow | World::Ready | World::Active | World::Installed => Ok(()),
         }
     }
 

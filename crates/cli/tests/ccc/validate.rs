@@ -163,7 +163,7 @@ fn with_certificate() -> (u16, String) {
         .with_single_cert(vec![own.cert.der().clone()], key)
         .unwrap();
     let config = Arc::new(config);
-    (listen(move |stream| serve(&config, stream)), pem(own.cert.der()))
+    (listen(move |stream| serve(&config, stream)), own.cert.pem())
 }
 
 fn serve(config: &Arc<ServerConfig>, stream: TcpStream) {
@@ -175,21 +175,6 @@ fn serve(config: &Arc<ServerConfig>, stream: TcpStream) {
     let _ = write!(stream, "HTTP/1.1 {}\r\ncontent-length: {}\r\n\r\n{}", reply.0, reply.1.len(), reply.1);
     stream.conn.send_close_notify();
     let _ = stream.flush();
-}
-
-fn pem(der: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let group = |bytes: &[u8]| {
-        let number = (0..3).fold(0, |n: u32, at| n << 8 | u32::from(*bytes.get(at).unwrap_or(&0)));
-        let digit = |at: usize| {
-            let is_there = at <= bytes.len();
-            if is_there { char::from(DIGITS[(number >> (18 - 6 * at) & 63) as usize]) } else { '=' }
-        };
-        (0..4).map(digit).collect::<String>()
-    };
-    let text: Vec<_> = der.chunks(3).map(group).collect();
-    let lines: Vec<_> = text.chunks(16).map(<[String]>::concat).collect();
-    format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
 }
 
 #[test]

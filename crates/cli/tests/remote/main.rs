@@ -13,6 +13,7 @@ mod commands;
 mod delivery;
 mod events;
 mod restart;
+mod secure;
 mod service;
 mod telemetry;
 mod world;

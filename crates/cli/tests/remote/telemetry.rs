@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
+use crate::secure::Secure;
 use crate::service::{Reply, Service};
 use crate::world::{COLLECTOR_TOKEN, World, assert_no_secrets, wait_for};
 
@@ -25,7 +26,7 @@ fn is_noted(world: &World, session: &str) -> bool {
 fn a_collector_is_told_of_workflows_stages_and_agents() {
     let mut world = World::new();
     let collector = Service::start();
-    world.configure_collector(&collector);
+    world.configure_collector(&collector.url());
     collector.answer_next([Reply::status(503), Reply::status(429)]);
     world.serve();
     world.finished("s1");
@@ -51,7 +52,7 @@ fn a_collector_is_told_of_workflows_stages_and_agents() {
 fn a_killed_server_loses_nothing() {
     let mut world = World::new();
     let collector = Service::start();
-    world.configure_collector(&collector);
+    world.configure_collector(&collector.url());
     world.serve();
     world.session("s1");
     world.review("s1", "PASS");
@@ -62,5 +63,24 @@ fn a_killed_server_loses_nothing() {
     world.serve();
     wait_for("the workflow", || taken(&collector, "workflow review-only") == 1);
     assert_eq!(taken(&collector, "stage REVIEW"), 1);
+    assert_no_secrets(&world.logs());
+}
+
+#[test]
+fn a_collector_with_a_certificate_is_used_when_its_authority_is_known() {
+    let mut world = World::new();
+    let collector = Service::start();
+    let secure = Secure::before(&collector);
+    world.configure_collector(&secure.url());
+    world.serve();
+    world.finished("s1");
+    let log = || fs::read_to_string(world.state("telemetry/export.log")).unwrap_or_default();
+    wait_for("the refusal", || log().contains("certificate"));
+    assert_eq!(collector.requests().len(), 0);
+    world.end();
+    fs::write(world.authorities(), &secure.certificate).unwrap();
+    world.serve();
+    wait_for("the workflow", || taken(&collector, "workflow review-only") == 1);
+    assert!(collector.requests().iter().all(|request| request.header("authorization") == COLLECTOR_TOKEN));
     assert_no_secrets(&world.logs());
 }

@@ -75,9 +75,9 @@ impl World {
     }
 
     /// No channel, but a collector that wants a token from the environment.
-    pub(crate) fn configure_collector(&self, collector: &Service) {
+    pub(crate) fn configure_collector(&self, url: &str) {
         let headers = json!({ "authorization": "${COLLECTOR_TOKEN}" });
-        let config = json!({ "telemetry": { "endpoint": collector.url(), "headers": headers } });
+        let config = json!({ "telemetry": { "endpoint": url, "headers": headers } });
         fs::write(self.state("config.json"), config.to_string()).unwrap();
     }
 
@@ -96,6 +96,11 @@ impl World {
         self.path("state").join(below)
     }
 
+    /// Whose certificates are trusted besides the well-known ones.
+    pub(crate) fn authorities(&self) -> PathBuf {
+        self.path("authorities.pem")
+    }
+
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_overtone"));
         command
@@ -108,6 +113,7 @@ impl World {
             .env("OVERTONE_REMOTE_BACKOFF_MS", "20")
             .env("OVERTONE_TELEMETRY_BACKOFF_MS", "20")
             .env("COLLECTOR_TOKEN", COLLECTOR_TOKEN)
+            .env("SSL_CERT_FILE", self.authorities())
             // There is no claude there.
             .env("PATH", self.path("bin"))
             .current_dir(self.path("project"))

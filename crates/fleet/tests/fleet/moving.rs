@@ -1,14 +1,10 @@
 //! Orders from afar, and sessions that move.
 
-#![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
-
-mod support;
-
+use crate::support::{Servers, Station, block_on, text, until};
 use overtone_fleet::{Deed, Link, Machine, NotPulled, Picture, Pull, Reply, Share, send, send_within};
 use overtone_store::{Session, SessionId};
 use serde_json::{Value, json};
 use std::time::Duration;
-use support::{Servers, Station, block_on, text, until};
 
 fn timeline(session: &Session) -> Vec<Value> {
     text(&session.timeline_file()).lines().map(|line| serde_json::from_str(line).unwrap()).collect()

@@ -1,18 +1,14 @@
 //! The mirror with real servers and relays: the files of all machines in one home, each line once.
 
-#![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
-
-mod support;
-
 use std::path::PathBuf;
 
+use crate::support::{Servers, Station, block_on, event, text, until};
 use overtone_fleet::{
     Claim, Insist, Link, Machine, Mirror, MirrorSetup, Pull, Share, claim, feature_claim, state_key, timeline,
 };
 use overtone_store::{Home, SessionId};
 use overtone_view::TOLD_FILE;
 use serde_json::{Value, json};
-use support::{Servers, Station, block_on, event, text, until};
 use tempfile::TempDir;
 
 /// Somebody who only looks.

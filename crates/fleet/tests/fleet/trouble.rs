@@ -1,18 +1,14 @@
 //! Bad input and bad surroundings: said clearly, nothing lost here, and everything goes on without a restart.
 
-#![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
-
-mod support;
-
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use crate::support::{Servers, Station, block_on, text, told, until};
 use overtone_fleet::{Deed, Link, Machine, Picture, Reply, Settings, send};
 use serde_json::json;
-use support::{Servers, Station, block_on, text, told, until};
 
 fn counts(settings: &Settings) -> Vec<Vec<u64>> {
     told(settings).unwrap_or_default().into_values().collect()

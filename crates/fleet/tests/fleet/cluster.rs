@@ -1,15 +1,11 @@
 //! Five machines and a cluster of three servers, with everything breaking in the middle: nothing is lost or doubled.
 
-#![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
-
-mod support;
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use crate::support::{Servers, Station, block_on, told, until};
 use overtone_fleet::{Link, Relay};
-use support::{Servers, Station, block_on, told, until};
 
 const MACHINES: usize = 5;
 const SESSIONS: usize = 200;

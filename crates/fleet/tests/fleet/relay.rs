@@ -1,11 +1,7 @@
 //! The relay with a real server: everything told once and in order, whatever happens in between.
 
-#![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
-
-mod support;
-
+use crate::support::{Servers, Station, block_on, told, until};
 use overtone_fleet::Link;
-use support::{Servers, Station, block_on, told, until};
 
 fn counts(servers: &Servers, prefix: &str) -> Vec<Vec<u64>> {
     told(&servers.settings(prefix)).unwrap_or_default().into_values().collect()

@@ -1,11 +1,7 @@
 //! Two machines that want the same thing at the same moment: one gets it, a thousand times.
 
-#![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
-
-mod support;
-
+use crate::support::{Servers, block_on};
 use overtone_fleet::{Claim, Insist, Link, Machine, Outcome, claim, feature_claim, release, session_claim};
-use support::{Servers, block_on};
 
 const ROUNDS: usize = 1_000;
 

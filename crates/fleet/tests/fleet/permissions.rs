@@ -1,17 +1,13 @@
 //! Teams on one server: the example of the manual lets each team do all of its own work, and nothing of another's.
 
-#![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
-
-mod support;
-
 use std::time::Duration;
 
+use crate::support::{Servers, Station, block_on, until};
 use overtone_fleet::{
     Complaints, Deed, Link, Machine, Names, NotPulled, Picture, Pull, Pulled, Reply, Settings,
     connect_listening, send,
 };
 use overtone_store::SessionId;
-use support::{Servers, Station, block_on, until};
 use tokio::time::timeout;
 
 /// Long enough for what comes within the same process. A slow machine can only hide a hole here, not make one up.
@@ -19,7 +15,7 @@ const NEVER: Duration = Duration::from_millis(300);
 
 /// The part of the manual between the fences, as people copy it.
 fn example() -> String {
-    let page = include_str!("../../../docs/fleet.md");
+    let page = include_str!("../../../../docs/fleet.md");
     let (_, rest) = page.split_once("```conf\n").unwrap();
     rest.split_once("\n```").unwrap().0.to_owned()
 }

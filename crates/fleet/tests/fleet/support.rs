@@ -1,8 +1,5 @@
 //! Real servers and machines for the tests: `nats-server` processes on loopback, and homes with sessions.
 
-#![allow(dead_code, reason = "each test file uses its part")]
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};

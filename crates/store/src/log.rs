@@ -1,0 +1,55 @@
+//! The log of a part of a server. One that a hook started has no terminal to speak on.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::{Home, clock, files};
+
+/// It is for looking things up, not for keeping.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+#[derive(Debug, Clone)]
+pub struct Log {
+    part: &'static str,
+    path: PathBuf,
+}
+
+impl Log {
+    /// Of the part with this name, in this file of the home.
+    pub fn new(home: &Home, part: &'static str, file: &str) -> Self {
+        Self { part, path: home.root().join(file) }
+    }
+
+    /// One line, also on stderr. Whoever calls has taken secrets out.
+    pub fn say(&self, text: &str) {
+        let text = text.replace(['\n', '\r'], " ");
+        eprintln!("[overtone/{}] {text}", self.part);
+        if self.path.symlink_metadata().is_ok_and(|about| about.len() > MAX_BYTES) {
+            // The newest lines are worth more than the oldest.
+            let _ = fs::rename(&self.path, self.path.with_added_extension("1"));
+        }
+        let line = format!("{} {text}\n", clock::to_iso(clock::now()));
+        if let Err(error) = files::append_lines(&self.path, &line) {
+            eprintln!("[overtone/{}] cannot write {}: {error}", self.part, self.path.display());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_one_line_and_the_file_does_not_grow_for_ever() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = Log::new(&Home::at(dir.path().to_owned()), "test", "a.log");
+        log.say("two\nlines");
+        let (path, old) = (dir.path().join("a.log"), dir.path().join("a.log.1"));
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.ends_with("Z two lines\n") && text.lines().count() == 1, "{text}");
+        files::append_lines(&path, &("x".repeat(1024 * 1024) + "\n")).unwrap();
+        log.say("new");
+        assert!(fs::read_to_string(&path).unwrap().ends_with(" new\n"));
+        assert!(fs::read_to_string(&old).unwrap().starts_with(&text));
+    }
+}
