@@ -26,9 +26,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let target = shell::target_dir()?;
     tools::debian_package(BROWSER)?;
     let packages = packages(&target)?;
-    shell::run(shell::cargo().args(["build", "--package", "overtone", "--bin", "overtone"]))?;
+    let binary = shell::dev_binary()?;
     let mut node = if options.shots { shots() } else { tests(options.filter.as_deref())? };
-    node.env("OVERTONE_BIN", target.join("debug/overtone")).env("OVERTONE_BROWSER_PACKAGES", packages);
+    node.env("OVERTONE_BIN", binary).env("OVERTONE_BROWSER_PACKAGES", packages);
     shell::run(&mut node)
 }
 

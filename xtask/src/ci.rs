@@ -65,7 +65,9 @@ fn test() -> Result<()> {
     tools::debian_package("nats-server")?;
     let mut command = shell::cargo();
     command.args(["test", "--workspace", "--no-fail-fast"]);
-    shell::run(command.env("INSTA_UPDATE", "no"))
+    shell::run(command.env("INSTA_UPDATE", "no"))?;
+    shell::dev_binary_is_there();
+    Ok(())
 }
 
 /// Without advisories: they need the download of a database, and an answer that changes from day to day

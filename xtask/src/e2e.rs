@@ -29,11 +29,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         fetch(&folder.join(version), version)?;
     }
     // The dev build: the tests ask what it does, not how fast, and it is there in a fraction of the time.
-    shell::run(shell::cargo().args(["build", "--package", "overtone", "--bin", "overtone"]))?;
+    let binary = shell::dev_binary()?;
     let mut tests = shell::cargo();
-    tests.args(["test", "--package", "overtone-testkit", "--features", "e2e", "--test", "e2e", "--"]);
+    // Of the whole workspace, so that what its tests have built is used again.
+    tests.args(["test", "--workspace", "--features", "overtone-testkit/e2e", "--test", "e2e", "--"]);
     tests.args(&options.filters).env("OVERTONE_E2E_CLIENTS", folder);
-    tests.env("OVERTONE_E2E_VERSIONS", versions.join(",")).env("OVERTONE_BIN", target.join("debug/overtone"));
+    tests.env("OVERTONE_E2E_VERSIONS", versions.join(",")).env("OVERTONE_BIN", binary);
     shell::run(&mut tests)
 }
 

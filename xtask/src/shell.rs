@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -36,9 +37,21 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
-/// Builds the development binary, as the tests have it, and tells where it is.
+/// Whether this process has built the development binary already.
+static DEV_BINARY_IS_THERE: AtomicBool = AtomicBool::new(false);
+
+/// The tests of the workspace have just built it. On its own it would be built once more, with what it depends on: the
+/// workspace together asks for more features of other people's crates.
+pub(crate) fn dev_binary_is_there() {
+    DEV_BINARY_IS_THERE.store(true, Ordering::Relaxed);
+}
+
+/// Builds the development binary and tells where it is.
 pub(crate) fn dev_binary() -> Result<PathBuf> {
-    run(cargo().args(["build", "--quiet", "--package", "overtone"]))?;
+    if !DEV_BINARY_IS_THERE.load(Ordering::Relaxed) {
+        run(cargo().args(["build", "--quiet", "--package", "overtone", "--bin", "overtone"]))?;
+        dev_binary_is_there();
+    }
     Ok(target_dir()?.join("debug/overtone"))
 }
 

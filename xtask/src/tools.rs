@@ -22,8 +22,11 @@ pub(crate) fn cargo_deny() -> Result<PathBuf> {
 
 fn install_cargo_deny(tools: &Path) -> Result<()> {
     eprintln!("installing cargo-deny (once, some minutes)");
-    shell::run(shell::cargo().args(["install", "cargo-deny", "--locked", "--quiet", "--root"]).arg(tools))
-        .map_err(|e| e.hint("install it by hand: cargo install cargo-deny --locked"))
+    // Not optimised: it runs for a second, and would take minutes longer to build.
+    shell::run(
+        shell::cargo().args(["install", "cargo-deny", "--locked", "--quiet", "--debug", "--root"]).arg(tools),
+    )
+    .map_err(|e| e.hint("install it by hand: cargo install cargo-deny --locked"))
 }
 
 /// A component of the Rust toolchain, which rustup's minimal profile leaves out.

@@ -1,12 +1,13 @@
-//! Somebody who listens to all events, and notes when they come.
+//! Somebody who listens to all events, and notes when they come: `overtone fleet tail` as people start it.
 
+use std::cell::Cell;
 use std::collections::HashMap;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use futures_util::StreamExt as _;
-use overtone_fleet::{Batch, Link, tail};
 use serde_json::Value;
 
 use super::Load;
@@ -19,47 +20,44 @@ const SILENCE: Duration = Duration::from_mins(1);
 
 #[derive(Debug)]
 pub(super) struct Listener {
-    heard: Receiver<(Instant, Batch)>,
-    counted: std::cell::Cell<usize>,
+    child: Child,
+    heard: Receiver<(Instant, String)>,
+    counted: Cell<usize>,
 }
 
 impl Listener {
     pub(super) fn start(place: &Place) -> Result<Self> {
-        let settings = place.settings()?;
-        let (ready, is_ready) = channel();
+        let mut command = place.sandbox.command(&["fleet", "tail", "--json"]);
+        let lost = |e: std::io::Error| Error::new(format!("cannot listen: {e}"));
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(lost)?;
         let (sender, heard) = channel();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|e| Error::new(format!("cannot listen: {e}")))?;
-        thread::spawn(move || {
-            runtime.block_on(async {
-                let events = async { tail(&Link::open(&settings, "listener").await?, None).await };
-                let mut events = match Box::pin(events).await {
-                    Ok(events) => Box::pin(events),
-                    Err(error) => return drop(ready.send(Err(error.to_string()))),
-                };
-                // Nobody waits any more when this fails; so below.
-                let _ = ready.send(Ok(()));
-                while let Some(event) = events.next().await {
-                    let Ok(event) = event else { continue };
-                    if sender.send((Instant::now(), event.batch)).is_err() {
-                        return;
-                    }
+        if let Some(stdout) = child.stdout.take() {
+            thread::spawn(move || {
+                // Nobody waits any more when this fails.
+                for line in BufReader::new(stdout).lines().map_while(std::io::Result::ok) {
+                    let _ = sender.send((Instant::now(), line));
                 }
             });
-        });
-        let begun = is_ready.recv().map_err(|_| Error::new("the listener has ended"))?;
-        begun.map_err(Error::new)?;
-        Ok(Self { heard, counted: std::cell::Cell::new(0) })
+        }
+        let stderr = child.stderr.take();
+        let listener = Self { child, heard, counted: Cell::new(0) };
+        // What it says first is that it listens, or why it cannot.
+        let mut said = String::new();
+        stderr.map(|stderr| BufReader::new(stderr).read_line(&mut said)).transpose().map_err(lost)?;
+        if said.is_empty() || said.starts_with("error") {
+            return Err(Error::new(format!("cannot listen: {said}")));
+        }
+        Ok(listener)
     }
 
-    fn next(&self) -> Result<(Instant, Batch)> {
+    fn next(&self) -> Result<(Instant, String)> {
         let heard = self.heard.recv_timeout(SILENCE);
-        let (at, batch) = heard.map_err(|error| match error {
+        let heard = heard.map_err(|error| match error {
             RecvTimeoutError::Timeout => Error::new(format!("only {} events have come", self.counted.get())),
             RecvTimeoutError::Disconnected => Error::new("the listener has ended"),
         })?;
-        self.counted.set(self.counted.get() + batch.lines.len());
-        Ok((at, batch))
+        self.counted.set(self.counted.get() + 1);
+        Ok(heard)
     }
 
     /// How many of so many come in a second, from the first to the last.
@@ -82,10 +80,9 @@ impl Listener {
         })?;
         let mut lags = Vec::with_capacity(count);
         while lags.len() < count {
-            let (at, batch) = self.next()?;
-            let numbers = batch.lines.iter().filter_map(|line| number(line));
+            let (at, line) = self.next()?;
             let lag = |number: usize| Some(at.duration_since(*written.get(&number)?).as_secs_f64() * 1000.0);
-            lags.extend(numbers.filter_map(lag));
+            lags.extend(number(&line).and_then(lag));
         }
         lags.sort_by(f64::total_cmp);
         Ok(lags)
@@ -93,12 +90,18 @@ impl Listener {
 
     /// More than was written is as wrong as less.
     pub(super) fn findings(&self, load: Load) -> Option<String> {
-        while let Ok((_, batch)) = self.heard.try_recv() {
-            self.counted.set(self.counted.get() + batch.lines.len());
-        }
+        self.counted.set(self.counted.get() + self.heard.try_iter().count());
         let wanted = load.sessions * load.waiting + load.per_second * load.seconds;
         (self.counted.get() != wanted)
             .then(|| format!("{} events have come, not {wanted}", self.counted.get()))
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

@@ -6,8 +6,6 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use overtone_fleet::Settings;
-use overtone_store::Home;
 use overtone_store::files::append_lines;
 use serde_json::json;
 
@@ -36,11 +34,6 @@ impl Place {
         let url = format!("nats://127.0.0.1:{}", self.server.port);
         let config = json!({ "fleet": { "url": url, "name": "loaded" } }).to_string();
         write_file(&self.sandbox.overtone_home().join("config.json"), config.as_bytes())
-    }
-
-    pub(super) fn settings(&self) -> Result<Settings> {
-        let (settings, problems) = Settings::load(&Home::at(self.sandbox.overtone_home()));
-        settings.ok_or_else(|| Error::new(format!("the fleet's settings are wrong: {problems:?}")))
     }
 
     pub(super) fn stop_server(&mut self) {
