@@ -182,6 +182,8 @@ impl Site {
             home.join("config.json"),
             &json!({ "instinct": { "enabled": true }, "unknown": { "kept": true } }),
         )?;
+        // Made up when it is missing, another one each time.
+        put(home.join("fleet/machine.json"), &json!({ "id": "0123456789abcdef" }))?;
         put(
             self.in_session("compact-count.json"),
             &json!({ "auto": 4, "manual": 2, "count": 6, "completedStages": 1, "unknown": "kept" }),
