@@ -145,7 +145,7 @@ fn afterwards(site: &Site, subject: &Subject, faulty: &Ran) -> Result<Vec<String
 
 impl Plan {
     fn wants(&self, subject: &Subject) -> bool {
-        let has_time = self.breadth == Breadth::Everything;
+        let has_time = matches!(self.breadth, Breadth::Everything | Breadth::OneIn(1));
         self.wants_subject(&subject.name) && (has_time || !subject.is_heavy())
     }
 

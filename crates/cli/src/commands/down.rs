@@ -28,5 +28,5 @@ pub(super) fn take_out(context: &Context, home: &Home) -> Done {
     }
     remove_commands(&client_place()).map_err(|(path, error)| Failure::io(context.lang, &path, &error))?;
     let client = Client::find(search_path().as_deref());
-    unregister(home, &client_place(), client.as_ref(), &binary).map_err(|error| failure(&error))
+    unregister(home, &client_place(), client.as_ref(), &binary).map_err(|error| failure(context.lang, &error))
 }

@@ -8,7 +8,7 @@ use overtone_install::{
     Client, Installed, Link, Place, Record, Registered, StatusLine, install_commands, install_files,
     link_program, register,
 };
-use overtone_messages::{Lang, install as words};
+use overtone_messages::{Lang, cli, install as words};
 use overtone_store::Home;
 use overtone_store::config::{Config, Key};
 use serde_json::{Value, json};
@@ -36,7 +36,8 @@ pub(crate) fn run(context: &Context, args: &UpArgs) -> Done {
         return validate::verdict(context, &installed.plugin.display().to_string(), &problems);
     }
     let client = if args.files_only { None } else { Client::find(search_path().as_deref()) };
-    let registered = client.as_ref().map(|client| registration(home, client, &installed)).transpose()?;
+    let registered =
+        client.as_ref().map(|client| registration(lang, home, client, &installed)).transpose()?;
     if !args.files_only {
         install_commands(&client_place(), lang).map_err(failed)?;
     }
@@ -80,17 +81,19 @@ pub(super) fn client_place() -> Place {
     Place::new(env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from), &user_home())
 }
 
-fn registration(home: &Home, client: &Client, installed: &Installed) -> Result<Registered, Failure> {
+fn registration(
+    lang: Lang,
+    home: &Home,
+    client: &Client,
+    installed: &Installed,
+) -> Result<Registered, Failure> {
     register(home, &client_place(), client, &installed.plugin, &installed.binary)
-        .map_err(|error| failure(&error))
+        .map_err(|error| failure(lang, &error))
 }
 
-pub(super) fn failure(error: &overtone_install::RegisterError) -> Failure {
-    let told = Failure::new(error.to_string());
-    match error.hint() {
-        Some(hint) => told.hint(hint),
-        None => told,
-    }
+pub(super) fn failure(lang: Lang, error: &overtone_install::RegisterError) -> Failure {
+    let hint = error.hint().unwrap_or_else(|| cli::check_path_hint(lang));
+    Failure::new(error.to_string()).hint(hint)
 }
 
 fn place_link(context: &Context, home: &Home, installed: &Installed) -> Result<Link, Failure> {
