@@ -20,6 +20,7 @@ mod page;
 pub(crate) mod payload;
 mod plot;
 mod report;
+mod reread;
 mod rivals;
 mod role;
 mod rows;
@@ -119,6 +120,7 @@ fn measure(subjects: &mut Subjects, starts: Option<usize>) -> Result<Vec<Row>> {
     let instructions = callgrind::measure(subjects)?;
     let times = starts.map(|starts| {
         eprintln!("bench: {starts} starts of each");
+        reread::all(subjects)?;
         timing::measure(subjects, starts)
     });
     let times = times.transpose()?;

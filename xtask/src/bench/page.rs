@@ -47,12 +47,15 @@ Machine: {machine}.
 {starts} starts of each program, all programs in turn and in changing order; a time is from the start of the process to
 its exit, with the payload as a file on stdin. What a program does is checked before it is timed, and what it wrote is
 undone after each start. Comparisons are of the 10th percentile (p10): what a start takes when nothing else gets in its
-way. The one with Node is of p10 or of the median, whichever is better for Node.
+way. The one with Node is of p10 or of the median, whichever is better for Node. Before the first start every program,
+ours and others', is read from the disk anew: how a file came into memory makes a fifth of such a time.
 
 - Instructions: callgrind. System calls, processes and peak memory: ptrace, from the program's first call to its exit.
 - The hooks in other languages do the same as our `pre-task` when it refuses: read the payload and the workflow, decide,
   answer. They give the same answer, run without version managers' shims and with an empty environment. Their sources
   are in [xtask/src/bench/rivals](../../xtask/src/bench/rivals).
+- More than half of what a reading hook takes is the start of a process, as the floor shows: it does nothing at all. That
+  limits how many times faster than Node a hook can be, and the ratio differs by a tenth from run to run.
 - The dashboard is off here. Where it is wanted, the first `on-start` starts it and does not wait for it; no hook needs it.
 - The workflow names its feature. With one that does not, `on-start` and `pre-compact` look through all features in
   progress, and take longer the more there are: once at a session's start and at a compaction, never at a tool call.

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use overtone_registry::Hook;
@@ -52,6 +52,10 @@ impl Subject {
 
     pub(crate) fn label(&self) -> String {
         self.role.label()
+    }
+
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
     }
 
     /// What it is given to read, as bytes.
