@@ -43,6 +43,24 @@ fn match_up(workflow: &mut WorkflowState, tool_use_id: Option<&str>, agent_id: O
     }
 }
 
+/// A call that has returned is that of the agent it names. If that one is done, whoever was guessed to have this call has
+/// another.
+fn disown_call(workflow: &WorkflowState, report: &Report) -> Option<WorkflowState> {
+    let mut next = workflow.clone();
+    let guessed = next.active_agents.iter_mut().find(|agent| agent.is(report.tool_use_id, None))?;
+    let has_other_name = guessed.agent_id.is_some() && guessed.agent_id.as_deref() != report.agent_id;
+    guessed.tool_use_id = guessed.tool_use_id.take().filter(|_| !has_other_name);
+    has_other_name.then_some(next)
+}
+
+/// Who was sent with this call. One whose call turned out to be a twin's has the call that nobody else has.
+pub(crate) fn sent_with<'a>(workflow: &'a WorkflowState, call: &str) -> Option<&'a ActiveAgent> {
+    let agents = &workflow.active_agents;
+    let disowned = |agent: &&ActiveAgent| agent.tool_use_id.is_none() && agent.agent_id.is_some();
+    let only_one = || agents.iter().find(disowned).filter(|_| agents.iter().filter(disowned).count() == 1);
+    agents.iter().find(|agent| agent.is(Some(call), None)).or_else(only_one)
+}
+
 /// The entry with this call or this id: it knows an agent that was named by the description alone.
 pub(crate) fn recorded<'a>(
     workflow: &'a WorkflowState,
@@ -72,7 +90,8 @@ pub(crate) fn find_active(workflow: &WorkflowState, report: &Report) -> Option<u
 
 pub(crate) fn report(workflow: &WorkflowState, report: &Report, facts: &Facts) -> Outcome {
     if report.agent_id.is_some_and(|id| workflow.finished_agents.iter().any(|seen| seen == id)) {
-        return Outcome::default();
+        let disowned = disown_call(workflow, report).map(Effect::PutWorkflow);
+        return Outcome { effects: disowned.into_iter().collect(), ..Outcome::default() };
     }
     let mut next = workflow.clone();
     match_up(&mut next, report.tool_use_id, report.agent_id);
@@ -440,7 +459,8 @@ pub(crate) fn launch_failed(
     tool_use_id: Option<&str>,
     facts: &Facts,
 ) -> Option<Released> {
-    let released = release(workflow, |agent| agent.is(tool_use_id, None), facts);
+    let slot = &sent_with(workflow, tool_use_id?)?.slot;
+    let released = release(workflow, |agent| agent.slot == *slot, facts);
     (!released.lost.is_empty()).then_some(released)
 }
 

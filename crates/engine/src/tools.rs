@@ -197,7 +197,7 @@ fn slots(released: Option<&Released>) -> Vec<String> {
 fn cut_off(workflow: &WorkflowState, failure: &Failure, facts: &Facts) -> Option<Outcome> {
     let call = failure.tool_use_id?;
     let cause = &failure.error[failure.error.find(API_ERROR)?..];
-    let active = workflow.active_agents.iter().find(|agent| agent.tool_use_id.as_deref() == Some(call))?;
+    let active = completion::sent_with(workflow, call)?;
     let report = Report {
         agent: active.agent()?,
         agent_id: active.agent_id.as_deref(),

@@ -241,29 +241,65 @@ fn an_api_error_of_one_twin_takes_nothing_from_the_other() {
     assert_eq!((world.result("TEST"), world.workflow().fail_count), (Some("fail"), 1));
 }
 
-#[test]
-fn a_call_and_an_id_named_together_put_a_wrong_guess_right() {
-    let mut world = World::new(Workflow::Quick);
-    let [first, second] = twin_testers(&mut world);
+fn first_tester_returns(world: &mut World, call: &str) {
     let trigger = Trigger::AgentReturned {
-        tool_use_id: Some(&first),
+        tool_use_id: Some(call),
         agent_id: Some("t1"),
         subagent_type: "ot:tester",
         finished: true,
         content: &verdict("PASS"),
     };
     world.fire(&trigger);
-    let left = &world.workflow().active_agents[0];
-    assert_eq!((left.tool_use_id.as_deref(), left.agent_id.as_deref()), (Some(&*second), Some("t2")));
-    let error = "API Error: 529 overloaded";
-    let cut_off = Trigger::ToolFailed {
+}
+
+fn call_fails(world: &mut World, call: &str, error: &str) {
+    let failure = Trigger::ToolFailed {
         tool: "Agent",
         error,
         command: "",
         interrupted: false,
-        tool_use_id: Some(&second),
+        tool_use_id: Some(call),
     };
-    world.fire(&cut_off);
+    world.fire(&failure);
+}
+
+#[test]
+fn a_twin_whose_call_was_guessed_is_not_waited_for_when_its_real_call_fails() {
+    for error in ["API Error: 529 overloaded", "Agent type 'ot:tester' not found"] {
+        let mut world = World::new(Workflow::Quick);
+        let [first, second] = twin_testers(&mut world);
+        // Its own word comes first, and takes the entry that has the other's call.
+        world.report_as("tester", "t1", &verdict("PASS"));
+        first_tester_returns(&mut world, &first);
+        assert_eq!(world.status("TEST"), Status::Active, "the other is still at work");
+        call_fails(&mut world, &second, error);
+        assert!(world.workflow().active_agents.is_empty(), "{error}");
+        assert_eq!((world.status("TEST"), world.result("TEST")), (Status::Completed, Some("pass")));
+    }
+}
+
+#[test]
+fn a_call_that_returns_takes_nothing_from_an_agent_with_another() {
+    let mut world = World::new(Workflow::Quick);
+    let [first, second] = twin_testers(&mut world);
+    world.report_as("tester", "t1", &verdict("PASS"));
+    first_tester_returns(&mut world, &first);
+    let before = world.workflow().active_agents.clone();
+    first_tester_returns(&mut world, &first);
+    assert_eq!(world.workflow().active_agents, before);
+    world.report_as("tester", "t2", &verdict("PASS"));
+    call_fails(&mut world, &second, "API Error: 529 overloaded");
+    assert_eq!((world.status("TEST"), world.result("TEST")), (Status::Completed, Some("pass")));
+}
+
+#[test]
+fn a_call_and_an_id_named_together_put_a_wrong_guess_right() {
+    let mut world = World::new(Workflow::Quick);
+    let [first, second] = twin_testers(&mut world);
+    first_tester_returns(&mut world, &first);
+    let left = &world.workflow().active_agents[0];
+    assert_eq!((left.tool_use_id.as_deref(), left.agent_id.as_deref()), (Some(&*second), Some("t2")));
+    call_fails(&mut world, &second, "API Error: 529 overloaded");
     assert!(world.workflow().active_agents.is_empty());
     assert_eq!((world.status("TEST"), world.result("TEST")), (Status::Completed, Some("pass")));
 }
