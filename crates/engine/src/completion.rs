@@ -47,10 +47,10 @@ fn match_up(workflow: &mut WorkflowState, tool_use_id: Option<&str>, agent_id: O
 /// another.
 fn disown_call(workflow: &WorkflowState, report: &Report) -> Option<WorkflowState> {
     let mut next = workflow.clone();
-    let guessed = next.active_agents.iter_mut().find(|agent| agent.is(report.tool_use_id, None))?;
-    let has_other_name = guessed.agent_id.is_some() && guessed.agent_id.as_deref() != report.agent_id;
-    guessed.tool_use_id = guessed.tool_use_id.take().filter(|_| !has_other_name);
-    has_other_name.then_some(next)
+    let has_other_name = |agent: &ActiveAgent| agent.agent_id.is_some() && !agent.is(None, report.agent_id);
+    let mut agents = next.active_agents.iter_mut();
+    agents.find(|agent| agent.is(report.tool_use_id, None) && has_other_name(agent))?.tool_use_id = None;
+    Some(next)
 }
 
 /// Who was sent with this call. One whose call turned out to be a twin's has the call that nobody else has.
