@@ -51,7 +51,8 @@ impl<'a> FrontMatter<'a> {
         if &self.bytes[range.clone()] == value.as_bytes() {
             return None;
         }
-        let gap: &[u8] = if range.is_empty() { b" " } else { b"" };
+        // Nothing at all was there; between two quotes a space would belong to the value.
+        let gap: &[u8] = if self.bytes[..range.start].ends_with(b":") && range.is_empty() { b" " } else { b"" };
         Some([&self.bytes[..range.start], gap, value.as_bytes(), &self.bytes[range.end..]].concat())
     }
 
@@ -89,7 +90,7 @@ fn plain_value(raw: &[u8]) -> Range<usize> {
 }
 
 fn before_comment(value: &[u8]) -> &[u8] {
-    let comment = value.windows(2).position(|pair| pair == b" #");
+    let comment = value.windows(2).position(|pair| pair[0].is_ascii_whitespace() && pair[1] == b'#');
     comment.map_or(value, |at| value[..at].trim_ascii_end())
 }
 
@@ -141,6 +142,9 @@ mod tests {
             ("---\nstatus:\n---", "---\nstatus: paused\n---"),
             ("---\nstatus:a\n---", "---\nstatus:paused\n---"),
             ("---\nstatus: # later\n---", "---\nstatus: paused # later\n---"),
+            ("---\nstatus: x\t# later\n---", "---\nstatus: paused\t# later\n---"),
+            ("---\nstatus: \"\" # later\n---", "---\nstatus: \"paused\" # later\n---"),
+            ("---\nstatus:''\n---", "---\nstatus:'paused'\n---"),
         ];
         for (old, new) in cases {
             assert_eq!(with(old).as_deref(), Some(new));
