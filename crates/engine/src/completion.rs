@@ -53,10 +53,17 @@ fn disown_call(workflow: &WorkflowState, report: &Report) -> Option<WorkflowStat
     Some(next)
 }
 
-/// Who was sent with this call. One whose call turned out to be a twin's has the call that nobody else has.
-pub(crate) fn sent_with<'a>(workflow: &'a WorkflowState, call: &str) -> Option<&'a ActiveAgent> {
+/// Who was sent with this call. One whose call turned out to be a twin's has the call for its like that nobody else
+/// has.
+pub(crate) fn sent_with<'a>(
+    workflow: &'a WorkflowState,
+    call: &str,
+    meant: Option<Agent>,
+) -> Option<&'a ActiveAgent> {
     let agents = &workflow.active_agents;
-    let disowned = |agent: &&ActiveAgent| agent.tool_use_id.is_none() && agent.agent_id.is_some();
+    let disowned = |agent: &&ActiveAgent| {
+        agent.tool_use_id.is_none() && agent.agent_id.is_some() && meant.is_some() && agent.agent() == meant
+    };
     let only_one = || agents.iter().find(disowned).filter(|_| agents.iter().filter(disowned).count() == 1);
     agents.iter().find(|agent| agent.is(Some(call), None)).or_else(only_one)
 }
@@ -457,9 +464,10 @@ fn settle_for_twin(
 pub(crate) fn launch_failed(
     workflow: &WorkflowState,
     tool_use_id: Option<&str>,
+    meant: Option<Agent>,
     facts: &Facts,
 ) -> Option<Released> {
-    let slot = &sent_with(workflow, tool_use_id?)?.slot;
+    let slot = &sent_with(workflow, tool_use_id?, meant)?.slot;
     let released = release(workflow, |agent| agent.slot == *slot, facts);
     (!released.lost.is_empty()).then_some(released)
 }

@@ -37,8 +37,8 @@ pub fn decide(snapshot: &Snapshot, trigger: &Trigger, facts: &Facts) -> Outcome 
         Trigger::FileWritten { path, text } => tools::file_written(path, text, facts),
         // The user's own interruption teaches nothing.
         Trigger::ToolFailed { interrupted: true, .. } => Outcome::default(),
-        Trigger::ToolFailed { tool, error, command, tool_use_id, .. } => {
-            tools::tool_failed(workflow, &Failure { tool, error, command, tool_use_id }, facts)
+        Trigger::ToolFailed { tool, error, command, tool_use_id, agent, .. } => {
+            tools::tool_failed(workflow, &Failure { tool, error, command, tool_use_id, agent }, facts)
         }
         Trigger::Stopping { background } => stopping::stop(snapshot, background, facts),
         Trigger::CallingSkill { skill } => permission::calling_skill(skill, facts),

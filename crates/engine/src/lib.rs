@@ -32,6 +32,6 @@ pub use notification::ENDED_WITHOUT_RESULT;
 pub use outcome::{Effect, FieldValue, Handoff, InputPatch, Outcome, Permission, Record, Reply};
 pub use redact::redact_lines;
 pub use stopping::{NO_REPORT, NO_REPORT_IN_TIME};
-pub use tools::is_markdown;
+pub use tools::{is_delegation, is_markdown};
 pub use trigger::{Facts, Feature, Snapshot, StartSource, Trigger};
 pub use verdict::{Judgement, judge};

@@ -1,7 +1,7 @@
 //! Tool use and its failures: what is observed, recorded and said.
 
 use overtone_messages::{context, tools as words};
-use overtone_registry::EventKind;
+use overtone_registry::{Agent, EventKind};
 
 use crate::completion::{self, Released, Report};
 use crate::gate::identify;
@@ -136,6 +136,7 @@ pub(crate) struct Failure<'a> {
     pub(crate) error: &'a str,
     pub(crate) command: &'a str,
     pub(crate) tool_use_id: Option<&'a str>,
+    pub(crate) agent: Option<Agent>,
 }
 
 /// How much a failure of this tool matters.
@@ -146,9 +147,14 @@ enum Severity {
     Noted,
 }
 
+/// The tool that starts a sub-agent, by its old and its new name.
+pub fn is_delegation(tool: &str) -> bool {
+    matches!(tool, "Task" | "Agent")
+}
+
 fn severity(tool: &str) -> Severity {
     match tool {
-        "Task" | "Agent" => Severity::Delegation,
+        _ if is_delegation(tool) => Severity::Delegation,
         "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => Severity::Writing,
         "Bash" => Severity::Recorded,
         _ => Severity::Noted,
@@ -164,7 +170,7 @@ pub(crate) fn tool_failed(workflow: Option<&WorkflowState>, failure: &Failure, f
     let severity = severity(failure.tool);
     let released = workflow
         .filter(|_| matches!(severity, Severity::Delegation))
-        .and_then(|workflow| completion::launch_failed(workflow, failure.tool_use_id, facts));
+        .and_then(|workflow| completion::launch_failed(workflow, failure.tool_use_id, failure.agent, facts));
     let record = Record::new(EventKind::ToolFailure).with("toolName", failure.tool).with("error", &*error);
     match severity {
         Severity::Delegation => outcome.emit(record.with("slots", slots(released.as_ref()))),
@@ -197,7 +203,7 @@ fn slots(released: Option<&Released>) -> Vec<String> {
 fn cut_off(workflow: &WorkflowState, failure: &Failure, facts: &Facts) -> Option<Outcome> {
     let call = failure.tool_use_id?;
     let cause = &failure.error[failure.error.find(API_ERROR)?..];
-    let active = completion::sent_with(workflow, call)?;
+    let active = completion::sent_with(workflow, call, failure.agent)?;
     let report = Report {
         agent: active.agent()?,
         agent_id: active.agent_id.as_deref(),

@@ -1,6 +1,7 @@
 //! What the engine is told: the stored state, what happened, and what was looked up for it.
 
 use overtone_messages::Lang;
+use overtone_registry::Agent;
 
 use crate::settings::Settings;
 use crate::state::{LoopState, Millis, WorkflowState};
@@ -78,6 +79,8 @@ pub enum Trigger<'a> {
         command: &'a str,
         interrupted: bool,
         tool_use_id: Option<&'a str>,
+        /// Whom the main agent meant to send, if that is what failed.
+        agent: Option<Agent>,
     },
     /// `background` is what the client says about running sub-agents; `None` when it does not say.
     Stopping {

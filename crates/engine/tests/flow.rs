@@ -6,7 +6,7 @@ mod world;
 
 use overtone_engine::state::{Ending, Status, StoppedBy};
 use overtone_engine::{Effect, FieldValue, StartSource, Trigger};
-use overtone_registry::{EventKind, Workflow};
+use overtone_registry::{Agent, EventKind, Workflow};
 use world::{World, verdict};
 
 #[test]
@@ -253,12 +253,17 @@ fn first_tester_returns(world: &mut World, call: &str) {
 }
 
 fn call_fails(world: &mut World, call: &str, error: &str) {
+    call_for(world, Agent::Tester, call, error);
+}
+
+fn call_for(world: &mut World, agent: Agent, call: &str, error: &str) {
     let failure = Trigger::ToolFailed {
         tool: "Agent",
         error,
         command: "",
         interrupted: false,
         tool_use_id: Some(call),
+        agent: Some(agent),
     };
     world.fire(&failure);
 }
@@ -275,6 +280,20 @@ fn a_twin_whose_call_was_guessed_is_not_waited_for_when_its_real_call_fails() {
         call_fails(&mut world, &second, error);
         assert!(world.workflow().active_agents.is_empty(), "{error}");
         assert_eq!((world.status("TEST"), world.result("TEST")), (Status::Completed, Some("pass")));
+    }
+}
+
+#[test]
+fn a_twin_whose_call_is_unknown_is_still_waited_for_when_the_call_of_another_agent_fails() {
+    for error in ["API Error: 529 overloaded", "Agent type 'ot:planner' not found"] {
+        let mut world = World::new(Workflow::Quick);
+        let [first, _] = twin_testers(&mut world);
+        world.report_as("tester", "t1", &verdict("PASS"));
+        first_tester_returns(&mut world, &first);
+        let before = world.workflow().active_agents.clone();
+        call_for(&mut world, Agent::Planner, "elsewhere", error);
+        assert_eq!(world.workflow().active_agents, before, "{error}");
+        assert_eq!(world.status("TEST"), Status::Active);
     }
 }
 
@@ -587,6 +606,7 @@ fn an_unlaunched_agent_frees_its_stage() {
         command: "",
         interrupted: false,
         tool_use_id: Some(&call),
+        agent: None,
     });
     assert_eq!(world.status("DEV"), Status::Pending);
     assert!(world.workflow().active_agents.is_empty());
@@ -603,6 +623,7 @@ fn an_agent_cut_off_by_the_api_is_told_from_one_that_was_never_launched() {
         command: "",
         interrupted: false,
         tool_use_id: Some(&call),
+        agent: None,
     });
     let notice = reply.model_context.unwrap();
     assert!(notice.contains("API") && notice.contains("ot:developer"), "{notice}");
@@ -624,6 +645,7 @@ fn the_record_says_which_agent_it_was_and_what_was_in_force() {
         command: "",
         interrupted: false,
         tool_use_id: Some(&call),
+        agent: None,
     });
     for _ in 0..3 {
         world.stop();

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use overtone_engine::{Effect, Facts, Snapshot, Trigger, decide, identify_agent};
+use overtone_engine::{Effect, Facts, Snapshot, Trigger, decide, identify_agent, is_delegation};
 use overtone_registry::{Agent, Hook};
 use overtone_store::config::Config;
 use overtone_store::instincts::Memory;
@@ -166,7 +166,7 @@ impl Call<'_> {
     fn needs_workflow(&self) -> bool {
         match *self.trigger {
             Trigger::BashRan { .. } | Trigger::FileWritten { .. } => false,
-            Trigger::ToolFailed { tool, .. } => matches!(tool, "Task" | "Agent"),
+            Trigger::ToolFailed { tool, .. } => is_delegation(tool),
             _ => true,
         }
     }

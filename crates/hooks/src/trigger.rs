@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use overtone_engine::{StartSource, Trigger, is_markdown};
-use overtone_registry::Hook;
+use overtone_engine::{StartSource, Trigger, identify_agent, is_delegation, is_markdown};
+use overtone_registry::{Agent, Hook};
 use overtone_wire::{AgentResult, HookInput};
 
 /// A payload with the fields of its hook taken out.
@@ -55,6 +55,7 @@ pub(crate) enum Event<'a> {
         command: Cow<'a, str>,
         interrupted: bool,
         call: Cow<'a, str>,
+        agent: Option<Agent>,
     },
     Stop {
         background: Option<bool>,
@@ -103,6 +104,7 @@ impl<'a> Event<'a> {
                 command: if tool == "Bash" { input.input_text("command") } else { Cow::Borrowed("") },
                 interrupted: input.is_interrupt(),
                 call: input.tool_use_id(),
+                agent: agent_meant(&tool, input),
                 tool,
             },
             Hook::OnStop => Self::Stop { background: input.background_agents() },
@@ -116,8 +118,8 @@ impl<'a> Event<'a> {
     fn used(tool: &str, input: &HookInput<'a>) -> Option<Self> {
         match tool {
             // What waits for the main agent is not for a sub-agent's ears.
-            "Task" | "Agent" if is_sub_agent(input) => None,
-            "Task" | "Agent" => Some(Self::AgentReturn {
+            _ if is_delegation(tool) && is_sub_agent(input) => None,
+            _ if is_delegation(tool) => Some(Self::AgentReturn {
                 subagent_type: input.input_text("subagent_type"),
                 call: input.tool_use_id(),
                 result: input.agent_result(),
@@ -155,12 +157,13 @@ impl<'a> Event<'a> {
             },
             Self::Bash { command, error } => Trigger::BashRan { command, error: error.as_deref() },
             Self::Written { path, text } => Trigger::FileWritten { path, text },
-            Self::Failed { tool, error, command, interrupted, call } => Trigger::ToolFailed {
+            Self::Failed { tool, error, command, interrupted, call, agent } => Trigger::ToolFailed {
                 tool,
                 error,
                 command,
                 interrupted: *interrupted,
                 tool_use_id: given(call),
+                agent: *agent,
             },
             Self::Stop { background } => Trigger::Stopping { background: *background },
             Self::Skill { skill } => Trigger::CallingSkill { skill },
@@ -173,6 +176,12 @@ impl<'a> Event<'a> {
 /// The main agent has a type under `--agent`, but never an id.
 fn is_sub_agent(input: &HookInput) -> bool {
     !input.agent_id().is_empty()
+}
+
+/// Whom the main agent delegates to; a sub-agent's own delegations are not waited for.
+fn agent_meant(tool: &str, input: &HookInput) -> Option<Agent> {
+    let is_ours = is_delegation(tool) && !is_sub_agent(input);
+    is_ours.then(|| identify_agent(&input.input_text("subagent_type"), &input.input_text("description")))?
 }
 
 fn given(text: &str) -> Option<&str> {

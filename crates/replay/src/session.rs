@@ -5,7 +5,9 @@ use overtone_engine::flow::{Step, next_step};
 use overtone_engine::settings::Settings;
 use overtone_engine::state::{ActiveAgent, Millis, WorkflowState};
 use overtone_engine::suggestion::SinceCompact;
-use overtone_engine::{Effect, Facts, Feature, Outcome, Record, Snapshot, StartSource, Trigger, decide};
+use overtone_engine::{
+    Effect, Facts, Feature, Outcome, Record, Snapshot, StartSource, Trigger, decide, is_delegation,
+};
 use overtone_registry::PLUGIN_PREFIX;
 
 use crate::cause::{Cause, Report, Stop, Which};
@@ -180,7 +182,7 @@ impl Session {
     }
 
     fn tool_failed(&mut self, tool: &str, slots: Option<&[String]>, facts: &Facts) -> Vec<Record> {
-        if matches!(tool, "Task" | "Agent") {
+        if is_delegation(tool) {
             self.gather(slots);
         }
         let trigger = Trigger::ToolFailed {
@@ -189,6 +191,7 @@ impl Session {
             command: "",
             interrupted: false,
             tool_use_id: Some(TOGETHER),
+            agent: None,
         };
         self.fire(&trigger, facts)
     }

@@ -187,3 +187,30 @@ fn s3_1e_12_any_failure_falls_back_and_is_logged() {
     output.assert_says_nothing();
     output.assert_logged("safeRun]");
 }
+
+/// The agent at work is known by its id only: which call was its own, another one's result has left open.
+fn with_an_unknown_call() -> Session {
+    let developer = json!({ "stage": "DEV", "startedAt": "2026-01-02T03:04:05.000Z", "agentId": "a1" });
+    running().set("activeAgents", &json!({ "developer": developer }))
+}
+
+#[test]
+fn only_the_failed_call_for_an_agent_of_its_kind_ends_the_wait_for_one_whose_call_is_unknown() {
+    let call = |kind: &str, description: &str| {
+        let mut fields = failure("Agent", "agent not found", false);
+        fields["tool_input"] = json!({ "description": description, "prompt": "x", "subagent_type": kind });
+        fields
+    };
+    let mut nested = call("ot:developer", "x");
+    nested["agent_id"] = json!("a1");
+    for other in [call("ot:planner", "x"), call("Explore", "developer"), nested] {
+        let session = with_an_unknown_call();
+        session.hook("post-use-failure", other).json();
+        assert_eq!(session.state_on_disk()["activeAgents"]["developer"]["agentId"], "a1");
+    }
+    for own in [call("ot:developer", "x"), call("general-purpose", "developer: add login")] {
+        let session = with_an_unknown_call();
+        session.hook("post-use-failure", own).json();
+        assert_eq!(session.state_on_disk()["activeAgents"], json!({}));
+    }
+}

@@ -15,7 +15,7 @@ pub enum Act {
     Start(Agent, u8),
     Report(Agent, u8, &'static str),
     Returned(Agent, u8, bool),
-    LaunchFailed(u8),
+    LaunchFailed(Agent, u8),
     Prompt(&'static str),
     Stop(Option<bool>),
     Session(StartSource),
@@ -40,7 +40,7 @@ pub fn acts() -> impl Strategy<Value = Act> {
         2 => (agents(), 0..4u8).prop_map(|(agent, id)| Act::Start(agent, id)),
         6 => (agents(), 0..40u8, words).prop_map(|(agent, id, word)| Act::Report(agent, id, word)),
         2 => (agents(), 0..20u8, any::<bool>()).prop_map(|(agent, id, done)| Act::Returned(agent, id, done)),
-        1 => (0..20u8).prop_map(Act::LaunchFailed),
+        1 => (agents(), 0..20u8).prop_map(|(agent, id)| Act::LaunchFailed(agent, id)),
         1 => prop::sample::select(vec!["go on", "<task-notification>", "/ot:stop", "[workflow:quick]"]).prop_map(Act::Prompt),
         3 => prop::option::of(any::<bool>()).prop_map(Act::Stop),
         1 => prop::sample::select(vec![StartSource::Startup, StartSource::Resume, StartSource::Compact]).prop_map(Act::Session),
@@ -82,7 +82,7 @@ pub fn perform(world: &mut World, act: &Act) {
                 content: "10 failed",
             });
         }
-        Act::LaunchFailed(id) => {
+        Act::LaunchFailed(agent, id) => {
             let call = format!("call-{id}");
             let trigger = Trigger::ToolFailed {
                 tool: "Agent",
@@ -90,6 +90,7 @@ pub fn perform(world: &mut World, act: &Act) {
                 command: "",
                 interrupted: false,
                 tool_use_id: Some(&call),
+                agent: Some(*agent),
             };
             world.fire(&trigger);
         }

@@ -52,7 +52,8 @@ impl<'a> FrontMatter<'a> {
             return None;
         }
         // Nothing at all was there; between two quotes a space would belong to the value.
-        let gap: &[u8] = if self.bytes[..range.start].ends_with(b":") && range.is_empty() { b" " } else { b"" };
+        let gap: &[u8] =
+            if self.bytes[..range.start].ends_with(b":") && range.is_empty() { b" " } else { b"" };
         Some([&self.bytes[..range.start], gap, value.as_bytes(), &self.bytes[range.end..]].concat())
     }
 
