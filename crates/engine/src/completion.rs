@@ -47,9 +47,8 @@ fn match_up(workflow: &mut WorkflowState, tool_use_id: Option<&str>, agent_id: O
 /// another.
 fn disown_call(workflow: &WorkflowState, report: &Report) -> Option<WorkflowState> {
     let mut next = workflow.clone();
-    let has_other_name = |agent: &ActiveAgent| agent.agent_id.is_some() && !agent.is(None, report.agent_id);
     let mut agents = next.active_agents.iter_mut();
-    agents.find(|agent| agent.is(report.tool_use_id, None) && has_other_name(agent))?.tool_use_id = None;
+    agents.find(|agent| agent.is(report.tool_use_id, None) && agent.agent_id.is_some())?.tool_use_id = None;
     Some(next)
 }
 

@@ -298,6 +298,17 @@ fn a_twin_whose_call_is_unknown_is_still_waited_for_when_the_call_of_another_age
 }
 
 #[test]
+fn of_two_twins_whose_calls_are_unknown_none_is_taken_for_the_one_that_failed() {
+    let mut world = World::new(Workflow::Quick);
+    twin_testers(&mut world);
+    for agent in &mut world.workflow_mut().active_agents {
+        agent.tool_use_id = None;
+    }
+    call_fails(&mut world, "one of them", "Agent type 'ot:tester' not found");
+    assert_eq!(world.workflow().active_agents.len(), 2);
+}
+
+#[test]
 fn a_call_that_returns_takes_nothing_from_an_agent_with_another() {
     let mut world = World::new(Workflow::Quick);
     let [first, second] = twin_testers(&mut world);

@@ -106,6 +106,13 @@ mod tests {
     }
 
     #[test]
+    fn what_the_system_could_not_tell_may_be_anything() {
+        let lost = notify::Event::new(notify::EventKind::Other).set_flag(notify::event::Flag::Rescan);
+        assert_eq!(changes(Path::new("/s"), Ok(lost)), [Change::Anything]);
+        assert_eq!(changes(Path::new("/s"), Err(notify::Error::generic("x"))), [Change::Anything]);
+    }
+
+    #[test]
     fn without_a_folder_there_is_nothing_to_hear() {
         let place = tempfile::tempdir().unwrap();
         assert!(Watch::begin(&Home::at(place.path().to_owned()), |_| {}).is_none());
