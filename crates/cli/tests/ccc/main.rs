@@ -25,5 +25,7 @@ mod spec5;
 mod supervised;
 mod switching;
 mod terminal;
+#[path = "../common/tls.rs"]
+mod tls;
 mod validate;
 mod world;

@@ -1,15 +1,14 @@
 //! `ccc validate` against real servers: each outcome is told apart, and no token is shown or sent elsewhere.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::sync::{Arc, Barrier};
 
-use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Map, Value, json};
 
 use crate::server::{Reply, Server, listen, silent};
 use crate::terminal::at_terminal;
+use crate::tls::{Stream, Tls};
 use crate::world::{Output, TOKEN_A, TOKEN_B, World, put};
 
 fn provider(address: &str) -> Value {
@@ -153,21 +152,12 @@ fn a_silent_server_is_waited_for_only_so_long() {
 
 /// A server with a certificate of its own; returns its port and the certificate.
 fn with_certificate() -> (u16, String) {
-    let own = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
-    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(own.signing_key.serialize_der()));
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![own.cert.der().clone()], key)
-        .unwrap();
-    let config = Arc::new(config);
-    (listen(move |stream| serve(&config, stream)), own.cert.pem())
+    let tls = Tls::new();
+    let certificate = tls.certificate.clone();
+    (listen(move |stream| serve(tls.accept(stream))), certificate)
 }
 
-fn serve(config: &Arc<ServerConfig>, stream: TcpStream) {
-    let mut stream = StreamOwned::new(ServerConnection::new(Arc::clone(config)).unwrap(), stream);
+fn serve(mut stream: Stream) {
     let mut request = [0; 4096];
     let Ok(count) = stream.read(&mut request) else { return };
     let is_named = String::from_utf8_lossy(&request[..count]).to_lowercase().contains("authorization");

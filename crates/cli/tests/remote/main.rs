@@ -16,4 +16,6 @@ mod restart;
 mod secure;
 mod service;
 mod telemetry;
+#[path = "../common/tls.rs"]
+mod tls;
 mod world;

@@ -2,15 +2,10 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::thread;
 
-use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
-
 use crate::service::Service;
-
-type Stream = StreamOwned<ServerConnection, TcpStream>;
+use crate::tls::{Stream, Tls};
 
 pub(crate) struct Secure {
     address: SocketAddr,
@@ -20,26 +15,17 @@ pub(crate) struct Secure {
 
 impl Secure {
     pub(crate) fn before(service: &Service) -> Self {
-        let own = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
-        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(own.signing_key.serialize_der()));
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![own.cert.der().clone()], key)
-            .unwrap();
-        let (config, behind) = (Arc::new(config), service.url().replace("http://", ""));
+        let (tls, behind) = (Tls::new(), service.url().replace("http://", ""));
+        let certificate = tls.certificate.clone();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let secure = StreamOwned::new(ServerConnection::new(Arc::clone(&config)).unwrap(), stream);
                 // Who does not trust the certificate goes away again.
-                let _ = hand_on(secure, &behind);
+                let _ = hand_on(tls.accept(stream), &behind);
             }
         });
-        Self { address, certificate: own.cert.pem() }
+        Self { address, certificate }
     }
 
     pub(crate) fn url(&self) -> String {
