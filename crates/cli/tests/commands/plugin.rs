@@ -60,6 +60,20 @@ fn up_says_what_is_in_the_way() {
 }
 
 #[test]
+fn down_says_what_is_in_the_way_and_what_to_do() {
+    let world = World::new();
+    world.run("up").ok();
+    let settings = world.state().parent().unwrap().join(".claude/settings.json");
+    fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    // A link to itself cannot be read by anybody.
+    std::os::unix::fs::symlink(&settings, &settings).unwrap();
+    for command in ["down", "uninstall --yes"] {
+        world.run(command).fails(&["settings.json", "check the path"]);
+    }
+    assert!(world.state().join("plugin/hooks/hooks.json").exists(), "nothing is half gone");
+}
+
+#[test]
 fn validate_finds_the_folder_and_its_problems() {
     let world = World::new();
     world.run("validate").fails(&["plugins/overtone", "overtone up"]);
