@@ -63,8 +63,8 @@ static BARS: [Bar; 13] = [
     count("processes, the program itself among them", Limit::AtMost(1.0), "", |row| {
         row.role.class().map(|_| to_float(row.trace.processes))
     }),
-    count("peak memory", Limit::AtMost(6.0), "MiB", |row| {
-        row.role.class().map(|_| to_float(row.trace.peak_kib) / 1024.0)
+    count("memory of its own", Limit::AtMost(1.0), "MiB", |row| {
+        row.role.class().map(|_| to_float(row.trace.own_kib) / 1024.0)
     }),
 ];
 

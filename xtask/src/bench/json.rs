@@ -27,6 +27,7 @@ fn row(row: &Row) -> Value {
         "system_calls": row.trace.calls,
         "processes": row.trace.processes,
         "peak_kib": row.trace.peak_kib,
+        "own_kib": row.trace.own_kib,
         "surprise": row.surprise,
     })
 }

@@ -50,7 +50,9 @@ undone after each start. Comparisons are of the 10th percentile (p10): what a st
 way. The one with Node is of p10 or of the median, whichever is better for Node. Before the first start every program,
 ours and others', is read from the disk anew: how a file came into memory makes a fifth of such a time.
 
-- Instructions: callgrind. System calls, processes and peak memory: ptrace, from the program's first call to its exit.
+- Instructions: callgrind. System calls, processes and memory: ptrace, from the program's first call to its exit. Most
+  of the peak is the program's file, which all its starts share; the system decides how much of it is seen at once. What
+  a start has for itself is in the last column.
 - The hooks in other languages do the same as our `pre-task` when it refuses: read the payload and the workflow, decide,
   answer. They give the same answer, run without version managers' shims and with an empty environment. Their sources
   are in [xtask/src/bench/rivals](../../xtask/src/bench/rivals).
@@ -66,7 +68,7 @@ ours and others', is read from the disk anew: how a file came into memory makes 
 
 ```
 cargo xtask bench            everything; writes this page
-cargo xtask bench --counts   without times: what CI checks
+cargo xtask bench --counts   without times: what is the same in every run
 cargo xtask bench --quick    a first look; writes nothing
 ```
 
@@ -75,7 +77,7 @@ It builds the release binary and fetches valgrind and jq when they are missing. 
 
 ## All figures
 
-Times in milliseconds, peak memory in MiB; growth is the huge session against the empty one, of the column before it.
+Times in milliseconds, memory in MiB; growth is the huge session against the empty one, of the column before it.
 
 {table}"
     )
@@ -139,7 +141,10 @@ mod tests {
     fn the_page_tells_the_verdicts_and_every_row() {
         let rows = example();
         let page = render(&rows, &judge(&rows), 400, &Machine::this());
-        assert!(page.contains("| peak memory | ≤ 6 MiB | 2 (pre-task (refused), empty) | holds |"), "{page}");
+        assert!(
+            page.contains("| memory of its own | ≤ 1 MiB | 0.50 (pre-task (refused), empty) | holds |"),
+            "{page}"
+        );
         assert!(page.contains("| instructions, huge against empty session | ≤ 1.20 × | 1.30 (pre-task (refused), huge) | **broken** |"), "{page}");
         assert!(page.contains("| huge | 1,000,000 | 100,000 | 500 | 200 MB |"), "{page}");
         assert!(rows.iter().all(|row| page.contains(&row.role.name())));

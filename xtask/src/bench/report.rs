@@ -60,7 +60,7 @@ fn busy_note(rows: &[Row]) -> Option<String> {
     })
 }
 
-/// `PASS  peak memory <= 6 MiB: worst 1.3 (on-stop, huge)`
+/// `PASS  memory of its own <= 1 MiB: worst 0.3 (on-stop, huge)`
 fn bar_line(verdict: &Verdict) -> String {
     let bar = verdict.bar;
     let word = match (verdict.passed(), bar.kind) {
@@ -77,7 +77,7 @@ fn bar_line(verdict: &Verdict) -> String {
     line + "\n"
 }
 
-/// `<= 6 MiB`
+/// `<= 1 MiB`
 pub(crate) fn limit(verdict: &Verdict) -> String {
     let bar = verdict.bar;
     format!("{} {} {}", bar.limit.sign(), number(bar.limit.value()), bar.unit).trim_end().to_owned()

@@ -135,7 +135,7 @@ pub(crate) mod tests {
             let p10 = Duration::from_micros(micros);
             Times { p10, median: p10 * 2, p90: p10 * 3 }
         });
-        let trace = Trace { calls: 38, processes: 1, peak_kib: 2048 };
+        let trace = Trace { calls: 38, processes: 1, peak_kib: 2048, own_kib: 512 };
         let measured = Measured {
             surprises: vec![None; roles.len()],
             times: Some(times.to_vec()),

@@ -10,7 +10,7 @@ pub(crate) struct Column {
     pub cell: fn(&Row) -> String,
 }
 
-const COLUMNS: [Column; 14] = [
+const COLUMNS: [Column; 15] = [
     text("program", |row| row.role.name()),
     text("session", |row| row.role.setting().to_owned()),
     text("class", |row| row.role.class().map_or("", |class| class.name()).to_owned()),
@@ -25,6 +25,7 @@ const COLUMNS: [Column; 14] = [
     figure("calls", |row| row.trace.calls.to_string()),
     figure("proc.", |row| row.trace.processes.to_string()),
     figure("peak", |row| mebibytes(row.trace.peak_kib)),
+    figure("own", |row| mebibytes(row.trace.own_kib)),
 ];
 
 const fn text(head: &'static str, cell: fn(&Row) -> String) -> Column {
@@ -98,11 +99,13 @@ mod tests {
         let rows = without_times();
         let text = Table::of(&rows).markdown();
         assert!(
-            text.starts_with("| program | session | class | instr. | growth | calls | proc. | peak |\n"),
+            text.starts_with(
+                "| program | session | class | instr. | growth | calls | proc. | peak | own |\n"
+            ),
             "{text}"
         );
         assert!(
-            text.contains("| pre-task (refused) | huge | reading | 130,000 | 1.30 | 38 | 1 | 2.0 |\n"),
+            text.contains("| pre-task (refused) | huge | reading | 130,000 | 1.30 | 38 | 1 | 2.0 | 0.5 |\n"),
             "{text}"
         );
     }

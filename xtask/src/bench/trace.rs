@@ -1,7 +1,10 @@
-//! One start under observation (ptrace): system calls, processes, peak memory.
+//! One start under observation (ptrace): system calls, processes, memory.
 //!
-//! The peak is read in the moment of the exit. `wait4` and `getrusage` would not do: Linux counts the memory of the
-//! parent that called exec into the child's maximum, so every small program seems as large as its starter.
+//! The peak of all memory is read in the moment of the exit. `wait4` and `getrusage` would not do: Linux counts the
+//! memory of the parent that called exec into the child's maximum, so every small program seems as large as its starter.
+//! Most of it is the program's file, which all starts share; how much of it is seen at once is up to the system, and to
+//! how the file came into memory. What a program takes for itself is looked up at every system call, since it needs one
+//! to give anything back.
 //!
 //! To see a program from its first call, a shell waits for a line on stdin and then becomes the program. What comes
 //! after that line is the program's own input.
@@ -27,8 +30,10 @@ pub(crate) struct Trace {
     /// Calls of all its processes and threads, from its first to its last.
     pub calls: u64,
     pub processes: u64,
-    /// Of the program itself, without those that it starts.
+    /// Of the program itself, without those that it starts, as the next one.
     pub peak_kib: u64,
+    /// The most that it had for itself.
+    pub own_kib: u64,
 }
 
 pub(crate) fn measure(subjects: &mut Subjects) -> Result<Vec<Trace>> {
@@ -100,7 +105,7 @@ impl Observer {
     fn note(&mut self, status: WaitStatus) -> io::Result<()> {
         match status {
             WaitStatus::PtraceSyscall(pid) => {
-                self.note_call(pid);
+                self.note_call(pid)?;
                 resume(pid, None)
             }
             WaitStatus::PtraceEvent(pid, _, event) => {
@@ -115,12 +120,21 @@ impl Observer {
     }
 
     /// Each call stops twice, at its beginning and at its end.
-    fn note_call(&mut self, pid: Pid) {
+    fn note_call(&mut self, pid: Pid) -> io::Result<()> {
         self.alive.insert(pid);
         if !self.inside.remove(&pid) {
             self.inside.insert(pid);
             self.seen.calls += u64::from(self.begun);
+            self.note_memory(pid)?;
         }
+        Ok(())
+    }
+
+    fn note_memory(&mut self, pid: Pid) -> io::Result<()> {
+        if self.begun && pid == self.program {
+            self.seen.own_kib = self.seen.own_kib.max(own(pid)?);
+        }
+        Ok(())
     }
 
     fn note_event(&mut self, pid: Pid, event: i32) -> io::Result<()> {
@@ -131,7 +145,10 @@ impl Observer {
                 // The end of the exec is still to come.
                 self.inside.insert(pid);
             }
-            EXIT if pid == self.program => self.seen.peak_kib = peak(pid)?,
+            EXIT if pid == self.program => {
+                self.note_memory(pid)?;
+                self.seen.peak_kib = peak(pid)?;
+            }
             FORK | VFORK | CLONE => {
                 let new = Pid::from_raw(i32::try_from(ptrace::getevent(pid)?).map_err(io::Error::other)?);
                 self.alive.insert(new);
@@ -177,6 +194,11 @@ fn peak(pid: Pid) -> io::Result<u64> {
     field(&status(pid)?, "VmHWM:").ok_or_else(|| io::Error::other("no VmHWM in its status"))
 }
 
+fn own(pid: Pid) -> io::Result<u64> {
+    let memory = fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
+    field(&memory, "Anonymous:").ok_or_else(|| io::Error::other("its memory is not told"))
+}
+
 fn status(pid: Pid) -> io::Result<String> {
     fs::read_to_string(format!("/proc/{pid}/status"))
 }
@@ -201,6 +223,7 @@ mod tests {
         assert_eq!(little.processes, 1);
         assert!((10..500).contains(&little.calls), "{little:?}");
         assert!((100..50_000).contains(&little.peak_kib), "{little:?}");
+        assert!((4..little.peak_kib).contains(&little.own_kib), "{little:?}");
         // The same again is the same count, and one more file costs some calls.
         assert_eq!(traced(&["cat"], b"x").unwrap().calls, little.calls);
         assert!(traced(&["cat", "-", "/dev/null"], b"x").unwrap().calls > little.calls);
