@@ -2,6 +2,10 @@
 //!
 //! Static, because a hook is started on every tool call and the dynamic loader takes longer than the hook.
 
+mod layout;
+mod linker;
+mod training;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,6 +13,7 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::{elf, shell};
+pub(crate) use linker::{is_called as is_called_as_linker, run as run_as_linker};
 
 const BINARY: &str = "overtone";
 const ADD_TARGET_LIMIT: Duration = Duration::from_mins(2);
@@ -38,11 +43,16 @@ pub(crate) fn chosen(binary: Option<&Path>) -> Result<PathBuf> {
 /// Builds the binary without a word on stdout, which may belong to another command's figures.
 pub(crate) fn build() -> Result<Built> {
     let target = choose_target()?;
-    compile(&target)?;
     let folder = shell::target_dir()?;
+    let dist = folder.join("dist");
+    fs::create_dir_all(&dist).map_err(|e| Error::io("cannot create folder", &dist, &e))?;
+    compile(&target, &dist)?;
     let compiled = folder.join(&target).join("release").join(BINARY);
-    let path = folder.join("dist").join(BINARY);
+    let path = dist.join(BINARY);
     install(&compiled, &path)?;
+    if let Some(report) = linker::report(&dist) {
+        eprintln!("dist: {report}");
+    }
     if elf::is_static(&path)? {
         return Ok(Built { path, target });
     }
@@ -81,9 +91,13 @@ fn add_target(target: &str) -> bool {
 
 /// The target is always named: flags then do not reach build scripts and procedural macros, which cannot be
 /// static.
-fn compile(target: &str) -> Result<()> {
+fn compile(target: &str, dist: &Path) -> Result<()> {
+    let this = std::env::current_exe().map_err(|e| Error::new(format!("cannot find this program: {e}")))?;
     let mut command = shell::cargo();
-    command.args(["build", "--release", "--package", BINARY, "--bin", BINARY, "--target", target]);
+    command
+        .args(["build", "--release", "--package", BINARY, "--bin", BINARY, "--target", target])
+        .env(format!("CARGO_TARGET_{}_LINKER", target.to_uppercase().replace('-', "_")), this)
+        .env(linker::FOLDER, dist);
     for (variable, value) in c_compiler(target) {
         if std::env::var_os(&variable).is_none() {
             command.env(variable, value);
@@ -108,8 +122,6 @@ pub(crate) fn flags() -> [&'static str; 2] {
 
 /// Replaces by renaming: the old binary may be running, and cannot be written to then.
 fn install(compiled: &Path, result: &Path) -> Result<()> {
-    let folder = result.parent().unwrap_or(result);
-    fs::create_dir_all(folder).map_err(|e| Error::io("cannot create folder", folder, &e))?;
     let beside = result.with_extension("new");
     fs::copy(compiled, &beside).map_err(|e| Error::io("cannot copy", compiled, &e))?;
     fs::rename(&beside, result).map_err(|e| Error::io("cannot replace", result, &e))

@@ -58,6 +58,8 @@ ours and others', is read from the disk anew: how a file came into memory makes 
   are in [xtask/src/bench/rivals](../../xtask/src/bench/rivals).
 - More than half of what a reading hook takes is the start of a process, as the floor shows: it does nothing at all. That
   limits how many times faster than Node a hook can be, and the ratio differs by a tenth from run to run.
+- What hooks use is side by side in the release binary (`cargo xtask dist` plays a workflow, sees which functions run,
+  and links again): a start asks the system for half as many pieces of the file.
 - The dashboard is off here. Where it is wanted, the first `on-start` starts it and does not wait for it; no hook needs it.
 - The workflow names its feature. With one that does not, `on-start` and `pre-compact` look through all features in
   progress, and take longer the more there are: once at a session's start and at a compaction, never at a tool call.
