@@ -195,7 +195,7 @@ fn with_an_unknown_call() -> Session {
 }
 
 #[test]
-fn only_the_failed_call_for_an_agent_of_its_kind_ends_the_wait_for_one_whose_call_is_unknown() {
+fn s3_1e_1_only_a_failed_delegation_to_its_kind_ends_the_wait_for_an_agent_whose_call_is_unknown() {
     let call = |kind: &str, description: &str| {
         let mut fields = failure("Agent", "agent not found", false);
         fields["tool_input"] = json!({ "description": description, "prompt": "x", "subagent_type": kind });
