@@ -110,7 +110,7 @@ pub fn register(
     binary: &Path,
 ) -> Result<Registered, RegisterError> {
     let file = SettingsFile::at(place.settings());
-    let existed = place.settings().exists();
+    let existed = is_there(&place.settings())?;
     // A file that we cannot read is told before anything is changed.
     let before = file.read()?.to_text();
     remember(home, &file, existed)?;
@@ -128,6 +128,11 @@ pub fn register(
         Ok(set_status_line(settings, binary)?)
     })?;
     Ok(Registered { status_line, refused })
+}
+
+/// One that cannot be looked at is not taken for missing: it would not be kept.
+fn is_there(path: &Path) -> Result<bool, RegisterError> {
+    path.try_exists().map_err(|error| RegisterError::Io(path.to_owned(), error))
 }
 
 /// Keeps the user's file as it was before the first time, and notes what is edited.
@@ -232,7 +237,7 @@ fn restore(home: &Home, place: &Place, file: &SettingsFile) -> Result<(), Regist
         if file.read()?.is_empty() {
             remove_if_there(&place.settings()).map_err(|error| io(&place.settings(), error))?;
         }
-    } else if backup.exists() {
+    } else if is_there(&backup)? {
         let original = SettingsFile::at(&backup).read()?;
         file.edit(|settings| -> Result<_, RegisterError> {
             if settings.get(&[]) == original.get(&[]) {

@@ -104,7 +104,8 @@ impl SettingsFile {
     /// whether it did. The copy is private, and complete or not there at all.
     pub fn backup_once(&self, backup: &Path) -> Result<bool, SettingsError> {
         let target = Target::of(&self.path).map_err(|problem| self.error(problem))?;
-        if fs::symlink_metadata(backup).is_ok() || !target.file().exists() {
+        let is_there = target.file().try_exists().map_err(|error| self.error(Problem::Read(error)))?;
+        if fs::symlink_metadata(backup).is_ok() || !is_there {
             return Ok(false);
         }
         let _lock = self.lock(&target)?;
