@@ -2,7 +2,7 @@
 //! they use side by side.
 //!
 //! A start asks the system for every piece of the program's file that it uses, some kilobytes at a time. The hooks use a
-//! twentieth of the program, scattered all over it, and more than half of what they took was asking.
+//! twentieth of the program, scattered all over it, and asking took a sixth to a third of their time.
 //!
 //! Nothing here may stop a build: without valgrind, for example, the program is as good, only slower to start.
 
