@@ -28,7 +28,7 @@ pub(crate) enum Kind {
     Count,
 }
 
-static BARS: [Bar; 13] = [
+static BARS: [Bar; 14] = [
     time("time, reading hooks", Limit::AtMost(1.0), "x /bin/true", |row| {
         of(row, Class::Reading, to_true(row))
     }),
@@ -62,6 +62,9 @@ static BARS: [Bar; 13] = [
     }),
     count("processes, the program itself among them", Limit::AtMost(1.0), "", |row| {
         row.role.class().map(|_| to_float(row.trace.processes))
+    }),
+    count("peak memory", Limit::AtMost(6.0), "MiB", |row| {
+        row.role.class().map(|_| to_float(row.trace.peak_kib) / 1024.0)
     }),
     count("memory of its own", Limit::AtMost(1.0), "MiB", |row| {
         row.role.class().map(|_| to_float(row.trace.own_kib) / 1024.0)

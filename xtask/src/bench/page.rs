@@ -143,6 +143,7 @@ mod tests {
     fn the_page_tells_the_verdicts_and_every_row() {
         let rows = example();
         let page = render(&rows, &judge(&rows), 400, &Machine::this());
+        assert!(page.contains("| peak memory | ≤ 6 MiB | 2 (pre-task (refused), empty) | holds |"), "{page}");
         assert!(
             page.contains("| memory of its own | ≤ 1 MiB | 0.50 (pre-task (refused), empty) | holds |"),
             "{page}"
