@@ -153,7 +153,7 @@ pub fn resume(snapshot: &Snapshot, settings: &Settings, by: &str, now: Millis) -
     };
     let mut looping = snapshot.looping.clone().unwrap_or_else(|| LoopState::started(now));
     let aborted = workflow.ending == Some(Ending::Aborted);
-    if !aborted && !looping.stopped {
+    if !aborted && !looping.stopped && looping.paused.is_none() {
         return Err(Refusal::NothingToDo);
     }
     workflow.forgive();
@@ -187,7 +187,7 @@ pub fn message(
     outcome.emit(record.with("length", length));
     outcome.push(Effect::PutWorkflow(workflow));
     let mut looping = snapshot.looping.clone().unwrap_or_else(|| LoopState::started(now));
-    looping.free();
+    looping.unpause();
     outcome.push(Effect::PutLoop(looping));
     Ok(outcome)
 }
@@ -303,7 +303,7 @@ mod tests {
     fn agents_of_an_earlier_workflow_are_known_to_have_nothing_to_report() {
         let mut running = snapshot(&init(&Snapshot::default(), &start(false)).unwrap());
         let earlier = running.workflow.as_mut().unwrap();
-        earlier.remember_finished("a1");
+        earlier.remember_finished("a1", None);
         earlier.active_agents.push(crate::state::ActiveAgent {
             slot: "developer".into(),
             stage: None,
@@ -311,9 +311,13 @@ mod tests {
             tool_use_id: None,
             agent_id: Some("a2".into()),
             background: true,
+            awaits_start: false,
+            holds: Vec::new(),
+            handoff: None,
         });
         let fresh = snapshot(&init(&running, &start(true)).unwrap()).workflow.unwrap();
-        assert_eq!(fresh.finished_agents, ["a1", "a2"]);
+        let ids: Vec<_> = fresh.finished_agents.iter().map(|finished| finished.id.as_str()).collect();
+        assert_eq!(ids, ["a1", "a2"]);
         assert!(fresh.active_agents.is_empty());
     }
 

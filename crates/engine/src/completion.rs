@@ -1,30 +1,49 @@
 //! An agent reports back: verdict, convergence, retries, handoff and the next step.
 
 use overtone_messages::flow as words;
-use overtone_registry::{Agent, EventKind, StageKey};
+use overtone_registry::{Agent, EventKind, Stage, StageKey};
 
 use crate::flow::{Step, limit_reached, next_step};
 use crate::gate::stage_without_record;
 use crate::instinct::{Observation, Signal};
-use crate::outcome::{Effect, Handoff, Outcome, Record};
+use crate::outcome::{Effect, Handoff, Outcome, Permission, Record};
 use crate::redact::first_line;
-use crate::state::{ActiveAgent, StageResult, StageState, Status, Verdict, WorkflowState};
+use crate::state::{ActiveAgent, Hold, StageResult, StageState, Status, Verdict, WorkflowState};
 use crate::suggestion::{Reason, format_size, suggest_compact};
-use crate::text::{moved_text, step_text, titled};
+use crate::text::{TASK_UNITS, cut, moved_text, step_text, titled};
 use crate::trigger::Facts;
 use crate::verdict::{Judgement, grade, judge};
 
-/// An agent's report, from `SubagentStop` or, if that never came, from the Agent tool's result.
+/// An agent's report.
 pub(crate) struct Report<'a> {
     pub(crate) agent: Agent,
     pub(crate) agent_id: Option<&'a str>,
     pub(crate) tool_use_id: Option<&'a str>,
     pub(crate) message: &'a str,
+    pub(crate) channel: Channel,
 }
+
+/// The way a report came, which decides how it can be sent back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Channel {
+    /// `SubagentHandback` is about to deliver it: refusing the call lets the agent go on.
+    Handback,
+    /// `SubagentStop`: blocking it lets the agent go on.
+    Stop,
+    /// The Agent tool's result or a notification: the agent is over.
+    Result,
+}
+
+/// Why a stage counts as failed although its report does not say so.
+pub const NO_VERDICT: &str = "no-verdict";
 
 /// Records that the client has started an agent, so that its report can be told from a twin's.
 pub(crate) fn bind_agent(workflow: &WorkflowState, agent: Agent, agent_id: &str) -> Option<WorkflowState> {
     let mut next = workflow.clone();
+    if let Some(continued) = next.active_agents.iter_mut().find(|active| active.is(None, Some(agent_id))) {
+        let waited = std::mem::take(&mut continued.awaits_start);
+        return waited.then_some(next);
+    }
     let unbound = next.active_agents.iter_mut().find(|a| a.agent() == Some(agent) && a.agent_id.is_none())?;
     unbound.agent_id = Some(agent_id.to_owned());
     Some(next)
@@ -95,22 +114,32 @@ pub(crate) fn find_active(workflow: &WorkflowState, report: &Report) -> Option<u
 }
 
 pub(crate) fn report(workflow: &WorkflowState, report: &Report, facts: &Facts) -> Outcome {
-    if report.agent_id.is_some_and(|id| workflow.finished_agents.iter().any(|seen| seen == id)) {
+    if report.agent_id.is_some_and(|id| workflow.finished_agent(id).is_some()) {
         let disowned = disown_call(workflow, report).map(Effect::PutWorkflow);
         return Outcome { effects: disowned.into_iter().collect(), ..Outcome::default() };
     }
     let mut next = workflow.clone();
     match_up(&mut next, report.tool_use_id, report.agent_id);
-    let active = find_active(&next, report).map(|at| next.active_agents.remove(at));
+    let found = find_active(&next, report);
+    if let Some(at) = found {
+        // The end of the run before: the agent has not started again yet.
+        if next.active_agents[at].awaits_start && report.channel == Channel::Stop {
+            return Outcome::default();
+        }
+        if let Some(held) = hold(&next, at, report, facts) {
+            return held;
+        }
+    }
+    let active = found.map(|at| next.active_agents.remove(at));
     // A report without a name has that of the entry: the named one that comes late must not count again.
     if let Some(id) = report.agent_id.or_else(|| active.as_ref()?.agent_id.as_deref()) {
-        next.remember_finished(id);
+        next.remember_finished(id, Some(report.agent));
     }
     let stage = match &active {
         Some(active) => active.stage.filter(|key| next.stage(*key).is_some()),
         None => report.agent.stage().and_then(|stage| stage_without_record(&next, stage)),
     };
-    let mut desk = Desk {
+    let mut processor = ReportProcessor {
         workflow: next,
         facts,
         report,
@@ -120,14 +149,93 @@ pub(crate) fn report(workflow: &WorkflowState, report: &Report, facts: &Facts) -
         passed: None,
     };
     match judge(report.agent.stage(), report.message) {
-        Judgement::Broken => desk.broken(stage),
-        Judgement::Verdict(verdict) => desk.finished(stage, verdict),
+        Judgement::Broken => processor.broken(stage),
+        Judgement::Verdict(verdict) => processor.finished(stage, Some(verdict)),
+        Judgement::NoVerdict => processor.finished(stage, None),
     }
-    desk.close()
+    processor.close()
 }
 
-/// Everything needed to work one report off.
-struct Desk<'a> {
+/// Sends a report back to an agent that is able to go on: once for its verdict, and once a developer for open tasks.
+/// An agent without a stage decides nothing, so nothing is asked of it.
+fn hold(workflow: &WorkflowState, at: usize, report: &Report, facts: &Facts) -> Option<Outcome> {
+    if report.channel == Channel::Result {
+        return None;
+    }
+    let active = &workflow.active_agents[at];
+    let key = active.stage.filter(|key| workflow.stage(*key).is_some())?;
+    let (hold, text) = match judge(report.agent.stage(), report.message) {
+        Judgement::NoVerdict => {
+            let choices = verdict_choices(report.agent.stage());
+            (Hold::NoVerdict, words::ask_verdict(facts.lang, &choices))
+        }
+        Judgement::Verdict(Verdict::Pass) if key.stage == Stage::Dev => {
+            let open = &facts.own_feature(workflow)?.open_work;
+            let first = cut(open.first()?, TASK_UNITS);
+            (Hold::OpenTasks, words::ask_tasks(facts.lang, open.len(), first))
+        }
+        _ => return None,
+    };
+    if active.holds.contains(&hold) {
+        return None;
+    }
+    let mut next = workflow.clone();
+    let mut outcome = Outcome::default();
+    next.active_agents[at].holds.push(hold);
+    let slot = next.active_agents[at].slot.clone();
+    if hold == Hold::NoVerdict && !report.message.trim().is_empty() {
+        let file = next_handoff_file(&mut next, Some(key), report.agent);
+        next.active_agents[at].handoff = Some(file.clone());
+        let text = handoff_head(Some(key), report.agent, None) + report.message.trim_end() + "\n";
+        outcome.push(Effect::SaveHandoff(Handoff { file, text, appends: false }));
+    }
+    let record = Record::new(EventKind::SystemWarning).with("reason", "report-sent-back");
+    let record = record.with("agent", report.agent.name()).with("stage", key).with("slot", slot);
+    let handoff = next.active_agents[at].handoff.as_deref().and_then(handoff_number);
+    outcome.emit(record.with("missing", hold.key()).with("handoff", handoff));
+    outcome.push(Effect::PutWorkflow(next));
+    match report.channel {
+        Channel::Handback => outcome.reply.permission = Some(Permission::Deny { reason: text }),
+        Channel::Stop | Channel::Result => outcome.reply.block = Some(text),
+    }
+    Some(outcome)
+}
+
+/// The markers that an agent of this stage may end with.
+fn verdict_choices(stage: Option<Stage>) -> String {
+    let bad = match stage {
+        Some(Stage::Retro) => "ISSUES",
+        Some(stage) if stage.is_reviewer() => "REJECT",
+        _ => "FAIL",
+    };
+    ["PASS", bad, "BLOCKED"].map(|word| format!("`<!-- VERDICT: {{\"result\":\"{word}\"}} -->`")).join(" ")
+}
+
+/// The name of the next handoff: `handoffs/03-TEST-2-tester.md`.
+fn next_handoff_file(workflow: &mut WorkflowState, stage: Option<StageKey>, agent: Agent) -> String {
+    workflow.handoff_count += 1;
+    let title = handoff_title(stage, agent).replace(':', "-");
+    format!("handoffs/{:02}-{title}-{}.md", workflow.handoff_count, agent.name())
+}
+
+/// The number that a handoff's name begins with.
+fn handoff_number(file: &str) -> Option<u32> {
+    file.strip_prefix("handoffs/")?.split('-').next()?.parse().ok()
+}
+
+/// An agent without a stage of its own here still has one it is made for.
+fn handoff_title(stage: Option<StageKey>, agent: Agent) -> String {
+    let stage = stage.or_else(|| agent.stage().map(StageKey::first));
+    stage.map_or_else(|| "OTHER".to_owned(), |key| key.to_string())
+}
+
+fn handoff_head(stage: Option<StageKey>, agent: Agent, verdict: Option<Verdict>) -> String {
+    let (title, result) = (handoff_title(stage, agent), verdict.map_or("none", Verdict::key));
+    format!("<!-- stage: {title} · agent: {} · result: {result} -->\n\n", agent.name())
+}
+
+/// What the processing of one report works on.
+struct ReportProcessor<'a> {
     workflow: WorkflowState,
     facts: &'a Facts,
     report: &'a Report<'a>,
@@ -138,7 +246,7 @@ struct Desk<'a> {
     passed: Option<StageKey>,
 }
 
-impl Desk<'_> {
+impl ReportProcessor<'_> {
     /// An API error is no result: nothing is counted, and the stage is open again, unless a twin works on it or has
     /// done it.
     fn broken(&mut self, stage: Option<StageKey>) {
@@ -170,29 +278,44 @@ impl Desk<'_> {
         !self.report.message.trim().is_empty()
     }
 
-    fn finished(&mut self, stage: Option<StageKey>, verdict: Verdict) {
+    /// Without a verdict, a stage has failed; an agent that has no stage has simply ended.
+    fn finished(&mut self, stage: Option<StageKey>, given: Option<Verdict>) {
         let spent = self.started.as_ref().and_then(|a| a.started_at).map(|at| self.facts.now.since(at));
+        let verdict = given.or(stage.map(|_| Verdict::Fail));
+        let kept = self.started.as_ref().and_then(|active| active.handoff.clone());
+        let number = match &kept {
+            Some(file) => handoff_number(file),
+            None => self.has_message().then_some(self.workflow.handoff_count + 1),
+        };
         let done = self
             .record(EventKind::AgentComplete, stage)
-            .with("result", verdict.key())
+            .with("result", verdict.map(Verdict::key))
+            .with_some("reason", self.missing_verdict(stage, given))
             .with("durationMs", spent)
             .with("agentId", self.agent_id())
             .with("slot", self.slot())
-            .with("handoff", self.has_message().then_some(self.workflow.handoff_count + 1));
+            .with("handoff", number);
         self.outcome.emit(done);
         if self.report.agent == Agent::Grader {
             self.score();
         }
-        self.save_handoff(stage, verdict);
-        let Some(key) = stage else {
+        self.save_handoff(stage, verdict, kept);
+        let (Some(key), Some(verdict)) = (stage, verdict) else {
             self.lines.push(words::agent_finished(self.facts.lang, self.report.agent.name()));
             return;
         };
+        if given.is_none() {
+            self.lines.push(words::no_verdict(self.facts.lang, self.report.agent.name()));
+        }
         if self.twin_still_working(key, verdict) {
             return;
         }
         let verdict = self.worst_so_far(key, verdict);
         self.settle(key, verdict);
+    }
+
+    fn missing_verdict(&self, stage: Option<StageKey>, given: Option<Verdict>) -> Option<&'static str> {
+        (stage.is_some() && given.is_none()).then_some(NO_VERDICT)
     }
 
     fn score(&mut self) {
@@ -233,6 +356,7 @@ impl Desk<'_> {
         match verdict {
             Verdict::Pass | Verdict::Issues => self.complete(key, verdict),
             Verdict::Fail | Verdict::Reject => self.failed(key, verdict),
+            Verdict::Blocked => self.blocked(key),
         }
         self.converge(key);
         self.workflow.settle_current_stage();
@@ -253,14 +377,32 @@ impl Desk<'_> {
             self.workflow.retro_count += 1;
             let (count, limit) = (self.workflow.retro_count, self.facts.settings.max_retros);
             self.lines.push(words::stage_issues(self.facts.lang, &title, count, limit));
-            if count <= limit {
-                self.lines.push(words::issues_advice(self.facts.lang));
-            }
+            self.lines.push(if count < limit {
+                words::issues_advice(self.facts.lang)
+            } else {
+                words::issues_limit(self.facts.lang)
+            });
         } else {
             self.passed = Some(key);
             self.lines.push(words::stage_passed(self.facts.lang, &title));
+            self.mention_open_tasks(key);
         }
         self.observe_performance(key, Signal::Contradict);
+    }
+
+    /// A developer that keeps tasks open on purpose has said whose they are; the main agent should know.
+    fn mention_open_tasks(&mut self, key: StageKey) {
+        let open = self.facts.own_feature(&self.workflow).map_or(0, |feature| feature.open_work.len());
+        if key.stage == Stage::Dev && open > 0 {
+            self.lines.push(words::tasks_open(self.facts.lang, open));
+        }
+    }
+
+    /// Nothing is counted against the limits: it is not the work that is at fault.
+    fn blocked(&mut self, key: StageKey) {
+        self.lines.push(words::stage_blocked(self.facts.lang, &titled(self.facts.lang, key)));
+        let record = self.record(EventKind::SystemWarning, Some(key));
+        self.outcome.emit(record.with("reason", "stage-blocked"));
     }
 
     fn failed(&mut self, key: StageKey, verdict: Verdict) {
@@ -322,30 +464,26 @@ impl Desk<'_> {
         self.lines.push(words::converged(self.facts.lang, group.name));
     }
 
-    fn save_handoff(&mut self, stage: Option<StageKey>, verdict: Verdict) {
-        if !self.has_message() {
+    /// A report that was sent back for its verdict stays the handoff; what came after is added to it.
+    fn save_handoff(&mut self, stage: Option<StageKey>, verdict: Option<Verdict>, kept: Option<String>) {
+        let agent = self.report.agent;
+        if kept.is_none() && !self.has_message() {
             return;
         }
-        let agent = self.report.agent;
-        // An agent without a stage of its own here still has one it is made for.
-        let title = stage
-            .or_else(|| agent.stage().map(StageKey::first))
-            .map_or_else(|| "OTHER".to_owned(), |key| key.to_string());
-        self.workflow.handoff_count += 1;
-        let file = format!(
-            "handoffs/{:02}-{}-{}.md",
-            self.workflow.handoff_count,
-            title.replace(':', "-"),
-            agent.name()
-        );
-        let head =
-            format!("<!-- stage: {title} · agent: {} · result: {} -->\n\n", agent.name(), verdict.key());
+        let head = handoff_head(stage, agent, verdict);
+        let body = self.report.message.trim_end();
+        let handoff = match kept {
+            Some(file) => Handoff { file, text: format!("\n{head}{body}\n"), appends: true },
+            None => {
+                let file = next_handoff_file(&mut self.workflow, stage, agent);
+                Handoff { file, text: format!("{head}{body}\n"), appends: false }
+            }
+        };
         match stage.and_then(|key| self.workflow.stage_mut(key)) {
-            Some(finished) => finished.handoff = Some(file.clone()),
-            None => self.workflow.add_other_handoff(file.clone()),
+            Some(finished) => finished.handoff = Some(handoff.file.clone()),
+            None => self.workflow.add_other_handoff(handoff.file.clone()),
         }
-        self.outcome
-            .push(Effect::SaveHandoff(Handoff { file, text: head + self.report.message.trim_end() + "\n" }));
+        self.outcome.push(Effect::SaveHandoff(handoff));
     }
 
     fn record(&self, kind: EventKind, stage: Option<StageKey>) -> Record {
@@ -443,8 +581,8 @@ fn settle_for_twin(
     facts: &Facts,
 ) {
     let agent = lost.agent().unwrap_or_else(|| key.stage.agent());
-    let report = Report { agent, agent_id: None, tool_use_id: None, message: "" };
-    let mut desk = Desk {
+    let report = Report { agent, agent_id: None, tool_use_id: None, message: "", channel: Channel::Result };
+    let mut processor = ReportProcessor {
         workflow: released.workflow.clone(),
         facts,
         report: &report,
@@ -453,10 +591,10 @@ fn settle_for_twin(
         lines: Vec::new(),
         passed: None,
     };
-    desk.settle(key, verdict);
-    desk.workflow.leave_notice(desk.lines.join("\n"));
-    released.workflow = desk.workflow;
-    released.effects.append(&mut desk.outcome.effects);
+    processor.settle(key, verdict);
+    processor.workflow.leave_notice(processor.lines.join("\n"));
+    released.workflow = processor.workflow;
+    released.effects.append(&mut processor.outcome.effects);
 }
 
 /// An agent that failed to launch had been marked for a stage: nobody works on it.

@@ -2,7 +2,7 @@
 
 use overtone_registry::Agent;
 
-use crate::completion::{self, Report};
+use crate::completion::{self, Channel, Report};
 use crate::gate::{self, Delegation};
 use crate::outcome::Outcome;
 use crate::tools::{self, Failure, Returned};
@@ -18,27 +18,39 @@ pub fn decide(snapshot: &Snapshot, trigger: &Trigger, facts: &Facts) -> Outcome 
         Trigger::Compacting { trigger } => session::compact(snapshot, trigger, facts),
         Trigger::Prompted { prompt } => prompt::submit(snapshot, prompt, facts),
         Trigger::Delegating { subagent_type, description, prompt, tool_use_id } => {
-            gate::delegate(workflow, &Delegation { subagent_type, description, prompt, tool_use_id }, facts)
+            gate::delegate(snapshot, &Delegation { subagent_type, description, prompt, tool_use_id }, facts)
         }
+        Trigger::ContinuingAgent { agent_id } => gate::continue_agent(snapshot, agent_id, facts),
         Trigger::AgentDelegating { subagent_type } => {
             gate::delegate_from_agent(workflow, subagent_type, facts)
         }
         Trigger::AgentStarted { agent_type, agent_id } => Agent::from_wire(agent_type)
             .map(|agent| session::agent_started(snapshot, agent, agent_id, facts))
             .unwrap_or_default(),
-        Trigger::AgentStopped { agent_type, agent_id, message } => {
-            agent_stopped(snapshot, agent_type, agent_id, message, facts)
+        Trigger::HandingBack { agent_type, agent_id, message } => {
+            let mut outcome = reported(snapshot, agent_type, agent_id, message, Channel::Handback, facts);
+            // The main agent is told when the report reaches it.
+            outcome.reply.result.clear();
+            outcome
         }
-        Trigger::AgentReturned { tool_use_id, agent_id, subagent_type, finished, content } => {
-            let returned = Returned { tool_use_id, agent_id, subagent_type, finished, content };
-            tools::agent_returned(workflow, &returned, facts)
+        Trigger::AgentStopped { agent_type, agent_id, message, hands_back } => {
+            let outcome = reported(snapshot, agent_type, agent_id, message, Channel::Stop, facts);
+            // The report itself is still to come, unless this one is sent back.
+            if hands_back && outcome.reply.block.is_none() { Outcome::default() } else { outcome }
         }
+        Trigger::AgentReturned { tool_use_id, agent_id, subagent_type, finished, content, handback } => {
+            let returned = Returned { tool_use_id, agent_id, subagent_type, finished, content, handback };
+            tools::agent_returned(snapshot, &returned, facts)
+        }
+        Trigger::UserAnswered => prompt::user_answered(workflow),
         Trigger::BashRan { command, error } => tools::bash_ran(command, error, facts),
         Trigger::FileWritten { path, text } => tools::file_written(path, text, facts),
-        // The user's own interruption teaches nothing.
-        Trigger::ToolFailed { interrupted: true, .. } => Outcome::default(),
+        // The user's own interruption teaches nothing, but whoever was interrupted is not waited for.
+        Trigger::ToolFailed { interrupted: true, tool_use_id, agent, .. } => {
+            tools::interrupted(snapshot, tool_use_id, agent, facts)
+        }
         Trigger::ToolFailed { tool, error, command, tool_use_id, agent, .. } => {
-            tools::tool_failed(workflow, &Failure { tool, error, command, tool_use_id, agent }, facts)
+            tools::tool_failed(snapshot, &Failure { tool, error, command, tool_use_id, agent }, facts)
         }
         Trigger::Stopping { background } => stopping::stop(snapshot, background, facts),
         Trigger::CallingSkill { skill } => permission::calling_skill(skill, facts),
@@ -47,11 +59,12 @@ pub fn decide(snapshot: &Snapshot, trigger: &Trigger, facts: &Facts) -> Outcome 
     }
 }
 
-fn agent_stopped(
+fn reported(
     snapshot: &Snapshot,
     agent_type: &str,
     agent_id: &str,
     message: &str,
+    channel: Channel,
     facts: &Facts,
 ) -> Outcome {
     let workflow = snapshot.workflow.as_ref().filter(|workflow| workflow.is_open());
@@ -59,5 +72,5 @@ fn agent_stopped(
         return Outcome::default();
     };
     let agent_id = Some(agent_id).filter(|id| !id.is_empty());
-    completion::report(workflow, &Report { agent, agent_id, tool_use_id: None, message }, facts)
+    completion::report(workflow, &Report { agent, agent_id, tool_use_id: None, message, channel }, facts)
 }

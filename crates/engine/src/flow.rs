@@ -1,6 +1,6 @@
 //! Where the workflow stands: what is open, and what comes next.
 
-use overtone_registry::{Stage, StageKey, TestMode};
+use overtone_registry::{Agent, Stage, StageKey, TestMode};
 
 use crate::settings::Settings;
 use crate::state::{StageState, Status, Verdict, WorkflowState};
@@ -14,16 +14,18 @@ pub enum Step {
     Delegate(Vec<StageKey>),
     /// These are running and nothing else can start.
     Wait(Vec<StageKey>),
-    /// A test-like stage failed: find the cause, repair, run it again.
-    Repair(StageKey),
-    /// A review rejected: rework, review again.
-    Rework(StageKey),
+    /// At least one test-like stage failed: find the cause, repair with all these reports, run them again.
+    Repair(Vec<StageKey>),
+    /// Reviews rejected: rework with all these reports, review again.
+    Rework(Vec<StageKey>),
     /// A stage that makes something failed: do it again.
     Again(StageKey),
-    /// A judgement in a workflow without development: a person decides.
+    /// A judgement in a workflow without development: the user decides.
     Report(StageKey),
-    /// The retry limit is reached: a person decides.
-    AskPerson(StageKey),
+    /// An agent needs the user: ask, then delegate its stage again.
+    Blocked(StageKey),
+    /// The retry limit is reached: the user decides.
+    AskUser(StageKey),
 }
 
 pub fn next_step(workflow: &WorkflowState, settings: &Settings) -> Step {
@@ -46,19 +48,53 @@ pub fn limit_reached(workflow: &WorkflowState, settings: &Settings) -> bool {
         || workflow.counted_rejections() >= settings.max_rejections
 }
 
-/// Stages that must be finished before `target` may start: unresolved ones before it that nobody works on,
-/// except those of its own parallel group.
-pub fn blocking(workflow: &WorkflowState, target: StageKey) -> Vec<StageKey> {
-    let Some(end) = workflow.position(target) else {
-        return Vec::new();
-    };
+/// What keeps a stage from starting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Obstacle {
+    /// Stages before it that nobody works on and that have no good verdict.
+    Unfinished(Vec<StageKey>),
+    /// Stages, or an agent without one, that are at work now.
+    Running(Vec<StageKey>),
+    /// A debugger looks for the cause that this stage is to repair.
+    Debugging,
+    /// It is finished, and nothing asks for another attempt.
+    Complete,
+}
+
+/// What keeps `target` from starting, its own parallel group aside. `reopens`: there is a reason to do a finished
+/// stage again.
+pub fn obstacle(workflow: &WorkflowState, target: StageKey, reopens: bool) -> Option<Obstacle> {
+    let end = workflow.position(target)?;
     let group = workflow.group_keys(target);
-    workflow.stages[..end]
+    let outside = |stage: &&StageState| !group.contains(&stage.key);
+    let open: Vec<_> =
+        workflow.stages[..end].iter().filter(outside).filter(|stage| !stage.is_resolved()).collect();
+    if let Some(first) = open.first() {
+        // The first open stage with its group decides whether there is something to do or only to wait for.
+        let first_group = workflow.group_keys(first.key);
+        if with_status(workflow, &first_group, Status::Pending).is_empty() && !first.is_failed() {
+            return Some(Obstacle::Running(with_status(workflow, &first_group, Status::Active)));
+        }
+        let idle = open.iter().filter(|stage| stage.status != Status::Active);
+        return Some(Obstacle::Unfinished(idle.map(|stage| stage.key).collect()));
+    }
+    // A stage behind it that is running judges what this one would change.
+    let running: Vec<_> = workflow
+        .stages
         .iter()
-        .filter(|stage| !stage.is_resolved() && stage.status != Status::Active)
+        .filter(outside)
+        .filter(|stage| stage.status == Status::Active)
         .map(|stage| stage.key)
-        .filter(|key| !group.contains(key))
-        .collect()
+        .collect();
+    if !running.is_empty() {
+        return Some(Obstacle::Running(running));
+    }
+    let debugging = workflow.active_agents.iter().any(|active| active.agent() == Some(Agent::Debugger));
+    if target.stage == Stage::Dev && debugging {
+        return Some(Obstacle::Debugging);
+    }
+    let is_complete = workflow.stage(target).is_some_and(StageState::is_resolved);
+    (is_complete && !reopens).then_some(Obstacle::Complete)
 }
 
 fn after_failure(workflow: &WorkflowState, failed: &StageState, settings: &Settings) -> Step {
@@ -66,20 +102,24 @@ fn after_failure(workflow: &WorkflowState, failed: &StageState, settings: &Setti
     if !running.is_empty() {
         return Step::Wait(running);
     }
+    if let Some(blocked) = workflow.stages.iter().find(|stage| stage.is_blocked()) {
+        return Step::Blocked(blocked.key);
+    }
     if limit_reached(workflow, settings) {
-        return Step::AskPerson(failed.key);
+        return Step::AskUser(failed.key);
     }
-    match (workflow.repair_stage(failed.key), failed.verdict()) {
-        (Some(_), Some(Verdict::Reject)) => Step::Rework(failed.key),
-        (Some(_), _) => Step::Repair(failed.key),
-        (None, _) if needs_person(failed) => Step::Report(failed.key),
-        (None, _) => Step::Again(failed.key),
+    if workflow.repair_stage(failed.key).is_none() {
+        return if needs_user(failed) { Step::Report(failed.key) } else { Step::Again(failed.key) };
     }
+    let all: Vec<_> = workflow.stages.iter().filter(|stage| stage.is_failed()).collect();
+    let keys = all.iter().map(|stage| stage.key).collect();
+    let only_rejected = all.iter().all(|stage| stage.verdict() == Some(Verdict::Reject));
+    if only_rejected { Step::Rework(keys) } else { Step::Repair(keys) }
 }
 
 /// A judge has nobody to send its findings to in a workflow without DEV. Writing a specification (TEST before
 /// DEV) is making, not judging.
-fn needs_person(failed: &StageState) -> bool {
+fn needs_user(failed: &StageState) -> bool {
     failed.key.stage.is_judge() && !(failed.key.stage == Stage::Test && failed.mode == Some(TestMode::Spec))
 }
 

@@ -1,14 +1,14 @@
 //! Delegation: which agent is meant, whether its stage may start, and what it is told.
 
 use overtone_messages::flow as words;
-use overtone_registry::{Agent, EventKind, PLUGIN_PREFIX, Stage, StageKey, limits};
+use overtone_registry::{Agent, EventKind, Stage, StageKey, limits};
 
 use crate::completion::recorded;
-use crate::flow::{blocking, limit_reached, next_step};
+use crate::flow::{Obstacle, Step, limit_reached, next_step, obstacle};
 use crate::outcome::{Effect, InputPatch, Outcome, Permission, Record, Reply};
-use crate::state::{ActiveAgent, Ending, Status, WorkflowState};
+use crate::state::{ActiveAgent, Ending, StageState, Status, Turn, Verdict, WorkflowState};
 use crate::text::{key_list, moved_text, step_text, workflow_context};
-use crate::trigger::Facts;
+use crate::trigger::{Facts, Snapshot};
 
 /// What divides the context block from the original prompt.
 const DIVIDER: &str = "\n\n---\n\n";
@@ -21,28 +21,76 @@ pub(crate) struct Delegation<'a> {
     pub(crate) tool_use_id: Option<&'a str>,
 }
 
-pub(crate) fn delegate(workflow: Option<&WorkflowState>, call: &Delegation, facts: &Facts) -> Outcome {
-    let (Some(agent), Some(workflow)) = (identify(call.subagent_type, call.description), workflow) else {
+pub(crate) fn delegate(snapshot: &Snapshot, call: &Delegation, facts: &Facts) -> Outcome {
+    let agent = identify(call.subagent_type, call.description);
+    let (Some(agent), Some(workflow)) = (agent, &snapshot.workflow) else {
         return Outcome::default();
     };
-    if let Some(reason) = moved_text(facts.lang, workflow) {
-        return deny(reason);
+    if let Some(refused) = refused_by_ending(workflow, agent, facts) {
+        return refused;
     }
-    match workflow.ending {
-        Some(Ending::Completed) => return Outcome::default(),
-        Some(Ending::Aborted) => return deny(words::deny_finished(facts.lang, agent.name())),
-        None => {}
+    if facts.plan_mode {
+        return deny(words::deny_plan_mode(facts.lang), words::plan_mode_advice(facts.lang));
     }
     // Asked again about the same call, the answer is the same and nobody is there twice.
     if let Some(known) = recorded(workflow, call.tool_use_id, None) {
-        return allow(workflow, known.stage, call, facts);
+        return Outcome {
+            reply: allow_with_context(workflow, known.stage, call, facts),
+            effects: Vec::new(),
+        };
     }
-    let mut next = workflow.clone();
-    let target = target_stage(&mut next, agent);
-    if let Some(reason) = refusal(&next, agent, target, facts) {
-        return deny(reason);
+    let admitted = match admit(workflow, agent, facts) {
+        Ok(admitted) => admitted,
+        Err(refusal) => return refusal,
+    };
+    let (mut outcome, workflow, stage) = start(snapshot, admitted, agent, call.tool_use_id, None, facts);
+    outcome.reply = allow_with_context(&workflow, stage, call, facts);
+    outcome.push(Effect::PutWorkflow(workflow));
+    outcome
+}
+
+/// The main agent goes on with an agent that has reported: another attempt of its stage, under the same rules.
+pub(crate) fn continue_agent(snapshot: &Snapshot, agent_id: &str, facts: &Facts) -> Outcome {
+    let Some(workflow) = &snapshot.workflow else {
+        return Outcome::default();
+    };
+    // One that is still at work gets the message without further ado.
+    if recorded(workflow, None, Some(agent_id)).is_some() {
+        return Outcome::default();
     }
-    start(next, agent, target, call, facts)
+    let Some(agent) = workflow.finished_agent(agent_id).and_then(|finished| finished.agent) else {
+        return Outcome::default();
+    };
+    if let Some(refused) = refused_by_ending(workflow, agent, facts) {
+        return refused;
+    }
+    let admitted = match admit(workflow, agent, facts) {
+        Ok(admitted) => admitted,
+        Err(refusal) => return refusal,
+    };
+    let (mut outcome, mut workflow, _) = start(snapshot, admitted, agent, None, Some(agent_id), facts);
+    workflow.finished_agents.retain(|finished| finished.id != agent_id);
+    outcome.push(Effect::PutWorkflow(workflow));
+    outcome
+}
+
+/// The client has started an agent again that had reported, without the main agent's doing: the user wrote to it. It
+/// cannot be refused, so where its stage may not start, its report belongs to none.
+pub(crate) fn agent_restarted(snapshot: &Snapshot, agent: Agent, agent_id: &str, facts: &Facts) -> Outcome {
+    let Some(workflow) = snapshot.workflow.as_ref().filter(|workflow| workflow.is_open()) else {
+        return Outcome::default();
+    };
+    let admitted = match admit(workflow, agent, facts) {
+        Ok(admitted) => admitted,
+        Err(_) => Admitted { workflow: workflow.clone(), target: None, stage: None },
+    };
+    let (mut outcome, mut workflow, _) = start(snapshot, admitted, agent, None, Some(agent_id), facts);
+    workflow.finished_agents.retain(|finished| finished.id != agent_id);
+    for active in workflow.active_agents.iter_mut().filter(|active| active.is(None, Some(agent_id))) {
+        active.awaits_start = false;
+    }
+    outcome.push(Effect::PutWorkflow(workflow));
+    outcome
 }
 
 /// Stages are the main agent's to delegate: only it is told the next step. Helpers of other kinds are free.
@@ -54,17 +102,40 @@ pub(crate) fn delegate_from_agent(
     let (Some(agent), Some(workflow)) = (Agent::from_wire(subagent_type), workflow) else {
         return Outcome::default();
     };
-    match moved_text(facts.lang, workflow) {
-        Some(reason) => deny(reason),
-        None if workflow.is_open() => deny(words::deny_nested(facts.lang, agent.name())),
-        None => Outcome::default(),
+    if let Some(moved) = refused_by_move(workflow, facts) {
+        return moved;
     }
+    if !workflow.is_open() {
+        return Outcome::default();
+    }
+    deny(words::deny_nested(facts.lang, agent.name()), words::nested_advice(facts.lang))
+}
+
+/// A workflow that has ended or goes on elsewhere decides without a look at the stages.
+fn refused_by_ending(workflow: &WorkflowState, agent: Agent, facts: &Facts) -> Option<Outcome> {
+    if let Some(moved) = refused_by_move(workflow, facts) {
+        return Some(moved);
+    }
+    match workflow.ending {
+        Some(Ending::Completed) => Some(Outcome::default()),
+        Some(Ending::Aborted) => Some(deny_at_limit(agent, facts)),
+        None => None,
+    }
+}
+
+fn refused_by_move(workflow: &WorkflowState, facts: &Facts) -> Option<Outcome> {
+    let machine = workflow.moved_to.as_deref()?;
+    Some(deny(words::deny_moved(facts.lang, machine), moved_text(facts.lang, workflow)?))
+}
+
+fn deny_at_limit(agent: Agent, facts: &Facts) -> Outcome {
+    deny(words::deny_limit(facts.lang), words::limit_advice(facts.lang, agent.name()))
 }
 
 /// The agent that is meant: by its type, else by the description; never by the prompt.
 pub fn identify(subagent_type: &str, description: &str) -> Option<Agent> {
-    if subagent_type.starts_with(PLUGIN_PREFIX) {
-        return Agent::from_wire(subagent_type);
+    if let Some(agent) = Agent::from_wire(subagent_type) {
+        return Some(agent);
     }
     // An agent of a kind of its own (Explore, another plugin's) is not ours, whatever its description says.
     if !matches!(subagent_type, "" | "general-purpose") {
@@ -87,15 +158,75 @@ fn by_alias(description: &str) -> Option<Agent> {
     Agent::ALL.into_iter().find(|agent| agent.aliases().contains(&label))
 }
 
-/// The stage that the agent is sent to. Sending a debugger or a developer after a failure opens the way back.
-fn target_stage(workflow: &mut WorkflowState, agent: Agent) -> Option<StageKey> {
-    if matches!(agent, Agent::Developer | Agent::Debugger) {
-        open_repair(workflow);
+/// A workflow that lets the agent start.
+struct Admitted {
+    workflow: WorkflowState,
+    /// The stage that begins with it.
+    target: Option<StageKey>,
+    /// What the agent is recorded for: a stage that is not part of the workflow, for a helper.
+    stage: Option<StageKey>,
+}
+
+/// Decides whether the agent may start. Sending a debugger or a developer after a failure opens the way back.
+fn admit(workflow: &WorkflowState, agent: Agent, facts: &Facts) -> Result<Admitted, Outcome> {
+    let lang = facts.lang;
+    if limit_reached(workflow, &facts.settings) {
+        return Err(deny_at_limit(agent, facts));
     }
+    let repairs = matches!(agent, Agent::Developer | Agent::Debugger);
+    // Both reports of a round come first; and what needs the user is not repaired.
+    if repairs && let Some(failed) = workflow.stages.iter().find(|stage| stage.is_failed()) {
+        match next_step(workflow, &facts.settings) {
+            Step::Wait(running) => return Err(deny_running(&running, facts)),
+            Step::Blocked(key) if !workflow.user_wrote && workflow.repair_stage(failed.key).is_some() => {
+                let step = step_text(lang, &Step::Blocked(key));
+                return Err(deny(words::deny_blocked(lang, &key.to_string()), step));
+            }
+            _ => {}
+        }
+    }
+    let had_failed = workflow.stages.iter().any(StageState::is_failed);
+    let mut next = workflow.clone();
+    if repairs {
+        open_repair(&mut next);
+    }
+    let target = target_stage(&next, agent);
+    let reopens = match agent {
+        Agent::Developer => asks_for_change(workflow, facts),
+        Agent::Debugger => had_failed,
+        _ => false,
+    };
+    if let Some(key) = target
+        && let Some(obstacle) = obstacle(&next, key, reopens)
+    {
+        return Err(refuse(&next, key, &obstacle, facts));
+    }
+    if agent == Agent::Developer {
+        target.into_iter().for_each(|key| reopen_behind(&mut next, key));
+    }
+    let stage = target.or_else(|| agent.stage().map(StageKey::first));
+    Ok(Admitted { workflow: next, target, stage })
+}
+
+/// The first unresolved stage of the agent, else its last one.
+fn target_stage(workflow: &WorkflowState, agent: Agent) -> Option<StageKey> {
     let stage = agent.stage()?;
     let mut own = workflow.stages.iter().filter(|s| s.key.stage == stage);
     let last = own.clone().next_back().map(|s| s.key);
     own.find(|s| !s.is_resolved()).map(|s| s.key).or(last)
+}
+
+/// Whether something asks for another change of code that is developed: a retrospective with issues, open tasks at
+/// the end, or the user.
+fn asks_for_change(workflow: &WorkflowState, facts: &Facts) -> bool {
+    let found_issues = workflow.stages.iter().any(|stage| {
+        stage.key.stage == Stage::Retro && stage.is_resolved() && stage.verdict() == Some(Verdict::Issues)
+    });
+    let has_open_tasks = facts.own_feature(workflow).is_some_and(|feature| !feature.pending.is_empty());
+    let is_finished = workflow.stages.iter().all(StageState::is_resolved);
+    workflow.user_wrote
+        || (found_issues && workflow.retro_count < facts.settings.max_retros)
+        || (is_finished && has_open_tasks)
 }
 
 /// Opens DEV and every failed stage after it, each with its parallel group.
@@ -108,44 +239,70 @@ fn open_repair(workflow: &mut WorkflowState) {
         let mut reopened = workflow.group_keys(key);
         reopened.push(repair);
         for key in reopened {
-            if let Some(stage) = workflow.stage_mut(key).filter(|s| s.status == Status::Completed) {
-                stage.reopen();
-            }
+            reopen_completed(workflow, key);
         }
     }
 }
 
-fn refusal(
-    workflow: &WorkflowState,
-    agent: Agent,
-    target: Option<StageKey>,
-    facts: &Facts,
-) -> Option<String> {
-    if limit_reached(workflow, &facts.settings) {
-        return Some(words::deny_finished(facts.lang, agent.name()));
+/// What was judged or described before is about other code now, so every completed stage behind DEV runs again.
+fn reopen_behind(workflow: &mut WorkflowState, dev: StageKey) {
+    let Some(at) = workflow.position(dev) else { return };
+    let behind: Vec<_> = workflow.stages[at + 1..].iter().map(|stage| stage.key).collect();
+    for key in behind {
+        reopen_completed(workflow, key);
     }
-    let missing = blocking(workflow, target?);
-    if missing.is_empty() {
-        return None;
-    }
-    let step = step_text(facts.lang, &next_step(workflow, &facts.settings));
-    Some(words::deny_skipped(facts.lang, &key_list(facts.lang, &missing), &step))
 }
 
-fn deny(reason: String) -> Outcome {
+fn reopen_completed(workflow: &mut WorkflowState, key: StageKey) {
+    if let Some(stage) = workflow.stage_mut(key)
+        && stage.status == Status::Completed
+    {
+        stage.reopen();
+    }
+}
+
+fn refuse(workflow: &WorkflowState, target: StageKey, obstacle: &Obstacle, facts: &Facts) -> Outcome {
+    let lang = facts.lang;
+    let step = || step_text(lang, &next_step(workflow, &facts.settings));
+    match obstacle {
+        Obstacle::Unfinished(keys) => {
+            let stages = key_list(lang, keys);
+            deny(words::deny_order(lang, &stages), words::skipped_advice(lang, &stages, &step()))
+        }
+        Obstacle::Running(keys) => deny_running(keys, facts),
+        Obstacle::Debugging => deny(words::deny_order(lang, "DEBUG"), words::running_advice(lang, "DEBUG")),
+        Obstacle::Complete => {
+            let stage = target.to_string();
+            deny(words::deny_complete(lang, &stage), words::complete_advice(lang, &stage, &step()))
+        }
+    }
+}
+
+fn deny_running(keys: &[StageKey], facts: &Facts) -> Outcome {
+    let stages = key_list(facts.lang, keys);
+    deny(words::deny_order(facts.lang, &stages), words::running_advice(facts.lang, &stages))
+}
+
+/// The client shows the reason to the user and the model; the advice reaches the model only.
+fn deny(reason: String, advice: String) -> Outcome {
     let permission = Some(Permission::Deny { reason });
-    Outcome { reply: Reply { permission, ..Reply::default() }, effects: Vec::new() }
+    Outcome {
+        reply: Reply { permission, model_context: Some(advice), ..Reply::default() },
+        effects: Vec::new(),
+    }
 }
 
+/// Records that the agent is at work. Whoever calls it puts the workflow.
 fn start(
-    mut workflow: WorkflowState,
+    snapshot: &Snapshot,
+    admitted: Admitted,
     agent: Agent,
-    target: Option<StageKey>,
-    call: &Delegation,
+    tool_use_id: Option<&str>,
+    agent_id: Option<&str>,
     facts: &Facts,
-) -> Outcome {
+) -> (Outcome, WorkflowState, Option<StageKey>) {
+    let Admitted { mut workflow, target, stage } = admitted;
     let mut outcome = Outcome::default();
-    let stage = target.or_else(|| agent.stage().map(StageKey::first));
     let slot = workflow.free_slot(agent);
     if let Some(key) = target {
         activate(&mut workflow, key, facts, &mut outcome);
@@ -155,28 +312,47 @@ fn start(
             .with("agent", agent.name())
             .with("stage", stage)
             .with("slot", &*slot)
+            .with_some("continues", agent_id)
             .under(&facts.settings),
     );
     workflow.active_agents.push(ActiveAgent {
         slot,
         stage,
         started_at: Some(facts.now),
-        tool_use_id: call.tool_use_id.map(str::to_owned),
-        agent_id: None,
-        background: false,
+        tool_use_id: tool_use_id.map(str::to_owned),
+        agent_id: agent_id.map(str::to_owned),
+        background: agent_id.is_some(),
+        awaits_start: agent_id.is_some(),
+        holds: Vec::new(),
+        handoff: None,
     });
-    outcome.reply = allow(&workflow, stage, call, facts).reply;
-    outcome.push(Effect::PutWorkflow(workflow));
-    outcome
+    workflow.user_wrote = false;
+    if let Some(looping) = &snapshot.looping {
+        let mut next = looping.clone();
+        next.turn = Some(Turn::Working);
+        if next.paused.is_some() {
+            next.unpause();
+        }
+        if next != *looping {
+            outcome.push(Effect::PutLoop(next));
+        }
+    }
+    (outcome, workflow, stage)
 }
 
-fn allow(workflow: &WorkflowState, stage: Option<StageKey>, call: &Delegation, facts: &Facts) -> Outcome {
+fn allow_with_context(
+    workflow: &WorkflowState,
+    stage: Option<StageKey>,
+    call: &Delegation,
+    facts: &Facts,
+) -> Reply {
+    let context = workflow_context(workflow, stage, facts, limits::CONTEXT_TEXT_UNITS);
     let patch = InputPatch {
-        prompt: briefing(workflow, stage, call.prompt, facts),
+        prompt: format!("{context}{DIVIDER}{}", call.prompt),
         foreground: facts.settings.foreground_agents,
     };
     let permission = Some(Permission::Allow { reason: None, patch: Some(patch) });
-    Outcome { reply: Reply { permission, ..Reply::default() }, effects: Vec::new() }
+    Reply { permission, ..Reply::default() }
 }
 
 fn activate(workflow: &mut WorkflowState, key: StageKey, facts: &Facts, outcome: &mut Outcome) {
@@ -212,11 +388,6 @@ fn announce_parallel(workflow: &WorkflowState, key: StageKey, outcome: &mut Outc
     }
 }
 
-fn briefing(workflow: &WorkflowState, stage: Option<StageKey>, prompt: &str, facts: &Facts) -> String {
-    let context = workflow_context(workflow, stage, facts, limits::CONTEXT_TEXT_UNITS);
-    format!("{context}{DIVIDER}{prompt}")
-}
-
 /// The stage that an agent without an entry must have been working on: an active one of its kind, or the next
 /// one that may start. Used when the record of the delegation was lost.
 pub(crate) fn stage_without_record(workflow: &WorkflowState, stage: Stage) -> Option<StageKey> {
@@ -224,7 +395,7 @@ pub(crate) fn stage_without_record(workflow: &WorkflowState, stage: Stage) -> Op
     let active = own().find(|s| s.status == Status::Active).map(|s| s.key);
     active.or_else(|| {
         let open = own().find(|s| !s.is_resolved())?.key;
-        blocking(workflow, open).is_empty().then_some(open)
+        obstacle(workflow, open, false).is_none().then_some(open)
     })
 }
 
@@ -235,6 +406,7 @@ mod tests {
     #[test]
     fn the_type_decides_before_the_description() {
         assert_eq!(identify("ot:tester", "developer work"), Some(Agent::Tester));
+        assert_eq!(identify("OT:Tester", "developer work"), Some(Agent::Tester));
         assert_eq!(identify("ot:unknown", "developer"), None);
         assert_eq!(identify("other:developer", "developer"), None);
     }

@@ -26,12 +26,13 @@ mod trigger;
 mod verdict;
 mod wording;
 
+pub use completion::NO_VERDICT;
 pub use decide::decide;
 pub use gate::identify as identify_agent;
 pub use notification::ENDED_WITHOUT_RESULT;
 pub use outcome::{Effect, FieldValue, Handoff, InputPatch, Outcome, Permission, Record, Reply};
 pub use redact::redact_lines;
 pub use stopping::{NO_REPORT, NO_REPORT_IN_TIME};
-pub use tools::{is_delegation, is_markdown};
-pub use trigger::{Facts, Feature, Snapshot, StartSource, Trigger};
+pub use tools::{INTERRUPTED, is_delegation, is_markdown};
+pub use trigger::{Facts, Feature, FeatureHolder, Snapshot, StartSource, Trigger};
 pub use verdict::{Judgement, judge};

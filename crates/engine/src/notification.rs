@@ -1,4 +1,4 @@
-//! The prompt that the client makes when a background agent has ended.
+//! Prompts that the client makes itself: a sub-agent has ended, has delivered its report, or was stopped by the user.
 
 use overtone_messages::flow as words;
 use overtone_registry::EventKind;
@@ -6,56 +6,116 @@ use overtone_registry::EventKind;
 use crate::completion;
 use crate::outcome::{Effect, Outcome, Record};
 use crate::prompt::deliver_notices;
-use crate::state::WorkflowState;
 use crate::tools::{self, Returned};
-use crate::trigger::Facts;
+use crate::trigger::{Facts, Snapshot};
 
 /// The `error` of an agent that was killed or has failed.
 pub const ENDED_WITHOUT_RESULT: &str = "ended-without-result";
 
-const OPENING: &str = "<task-notification>";
+const TASK_OPENING: &str = "<task-notification>";
+const REPORT_OPENING: &str = "<agent-message from=\"";
 
-/// What a notification says of its agent.
-struct Notification<'a> {
+/// The line after which a hand-back's text follows, indented by two blanks.
+const REPORT_FOLLOWS: &str = "The report follows:\n";
+
+/// How the client says that its safety check objected to a hand-back.
+const SECURITY_WARNING: &str = "SECURITY WARNING:";
+
+/// How the client tells the main agent that the user stopped a background agent.
+const STOPPED_OPENING: &str = "Background agent \"";
+const STOPPED_ENDING: &str = "\" was stopped by the user.";
+
+/// A prompt that no user has typed.
+pub(crate) enum Notification<'a> {
+    /// A background task has ended.
+    Task(TaskEnd<'a>),
+    /// An agent's report, as it was delivered.
+    Report { agent_id: &'a str, text: String, is_flagged: bool },
+    /// The user stopped a background agent.
+    StoppedByUser,
+}
+
+/// What a task notification says of its agent.
+pub(crate) struct TaskEnd<'a> {
     agent_id: Option<&'a str>,
     tool_use_id: Option<&'a str>,
     completed: bool,
     result: &'a str,
 }
 
-pub(crate) fn is_notification(prompt: &str) -> bool {
-    prompt.starts_with(OPENING)
-}
-
-/// Delivers what waits, after making up for a `SubagentStop` that never came.
-pub(crate) fn notified(workflow: Option<&WorkflowState>, prompt: &str, facts: &Facts) -> Outcome {
-    let note = parse(prompt);
-    let open = workflow.filter(|workflow| workflow.is_open());
-    match open.filter(|workflow| completion::recorded(workflow, note.tool_use_id, note.agent_id).is_some()) {
-        Some(workflow) if note.completed => {
-            let content = unescape(note.result);
-            let returned = Returned {
-                tool_use_id: note.tool_use_id,
-                agent_id: note.agent_id,
-                subagent_type: "",
-                finished: true,
-                content: &content,
-            };
-            tools::agent_returned(Some(workflow), &returned, facts)
+impl<'a> Notification<'a> {
+    pub(crate) fn parse(prompt: &'a str) -> Option<Self> {
+        if prompt.starts_with(TASK_OPENING) {
+            return Some(Self::Task(parse_task(prompt)));
         }
-        Some(workflow) => lost(workflow, &note, facts),
-        None => {
-            let mut outcome = Outcome::default();
-            outcome.reply.model_context = deliver_notices(workflow, facts, &mut outcome);
-            outcome
+        if let Some(rest) = prompt.strip_prefix(REPORT_OPENING) {
+            let (agent_id, body) = rest.split_once("\">")?;
+            return Some(Self::parse_report(agent_id, body));
+        }
+        let stopped = prompt.starts_with(STOPPED_OPENING) && prompt.trim_end().ends_with(STOPPED_ENDING);
+        stopped.then_some(Self::StoppedByUser)
+    }
+
+    fn parse_report(agent_id: &'a str, body: &str) -> Self {
+        let body = body.trim_end().trim_end_matches("</agent-message>");
+        let (head, report) = body.split_once(REPORT_FOLLOWS).unwrap_or((body, body));
+        let lines = report.lines().map(|line| line.strip_prefix("  ").unwrap_or(line));
+        Self::Report {
+            agent_id,
+            text: lines.collect::<Vec<_>>().join("\n"),
+            is_flagged: head.trim_start().starts_with(SECURITY_WARNING),
         }
     }
 }
 
-/// It was killed or has failed: nobody works on its stage any more.
-fn lost(workflow: &WorkflowState, note: &Notification, facts: &Facts) -> Outcome {
-    let released = completion::release(workflow, |a| a.is(note.tool_use_id, note.agent_id), facts);
+/// Delivers what waits, after making up for a report that came no other way.
+pub(crate) fn notified(snapshot: &Snapshot, notification: &Notification, facts: &Facts) -> Outcome {
+    match notification {
+        Notification::Task(task) => task_ended(snapshot, task, facts),
+        Notification::Report { agent_id, text, is_flagged } => {
+            let returned = Returned {
+                tool_use_id: None,
+                agent_id: Some(agent_id),
+                subagent_type: "",
+                finished: true,
+                content: text,
+                handback: if *is_flagged { "flagged" } else { "send" },
+            };
+            tools::agent_returned(snapshot, &returned, facts)
+        }
+        Notification::StoppedByUser => Outcome::default(),
+    }
+}
+
+fn task_ended(snapshot: &Snapshot, task: &TaskEnd, facts: &Facts) -> Outcome {
+    let open = snapshot.workflow.as_ref().filter(|workflow| workflow.is_open());
+    let is_waited_for = open
+        .is_some_and(|workflow| completion::recorded(workflow, task.tool_use_id, task.agent_id).is_some());
+    if is_waited_for && !task.completed {
+        return lost(snapshot, task, facts);
+    }
+    if is_waited_for {
+        let content = unescape(task.result);
+        let returned = Returned {
+            tool_use_id: task.tool_use_id,
+            agent_id: task.agent_id,
+            subagent_type: "",
+            finished: true,
+            content: &content,
+            handback: "",
+        };
+        return tools::agent_returned(snapshot, &returned, facts);
+    }
     let mut outcome = Outcome::default();
+    outcome.reply.model_context = deliver_notices(snapshot, facts, &mut outcome);
+    outcome
+}
+
+/// It was killed or has failed: nobody works on its stage any more.
+fn lost(snapshot: &Snapshot, task: &TaskEnd, facts: &Facts) -> Outcome {
+    let mut outcome = Outcome::default();
+    let Some(workflow) = &snapshot.workflow else { return outcome };
+    let released = completion::release(workflow, |a| a.is(task.tool_use_id, task.agent_id), facts);
     let mut next = released.workflow;
     for agent in &released.lost {
         let record =
@@ -67,16 +127,16 @@ fn lost(workflow: &WorkflowState, note: &Notification, facts: &Facts) -> Outcome
     }
     outcome.effects.extend(released.effects);
     outcome.push(Effect::PutWorkflow(next.clone()));
-    outcome.reply.model_context = deliver_notices(Some(&next), facts, &mut outcome);
+    let current = Snapshot { workflow: Some(next), looping: snapshot.looping.clone() };
+    outcome.reply.model_context = deliver_notices(&current, facts, &mut outcome);
     outcome
 }
 
-fn parse(prompt: &str) -> Notification<'_> {
-    let status = element(prompt, "status");
-    Notification {
+fn parse_task(prompt: &str) -> TaskEnd<'_> {
+    TaskEnd {
         agent_id: element(prompt, "task-id"),
         tool_use_id: element(prompt, "tool-use-id"),
-        completed: status == Some("completed"),
+        completed: element(prompt, "status") == Some("completed"),
         result: element(prompt, "result").unwrap_or_default(),
     }
 }
@@ -96,13 +156,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_notification_is_taken_apart() {
+    fn a_task_notification_is_taken_apart() {
         let prompt = "<task-notification>\n<task-id>a1</task-id>\n<tool-use-id>t1</tool-use-id>\n\
             <status>completed</status>\n<result>ok &lt;!-- &amp;lt; --&gt;</result>\n</task-notification>";
-        let note = parse(prompt);
-        assert_eq!((note.agent_id, note.tool_use_id, note.completed), (Some("a1"), Some("t1"), true));
-        assert_eq!(unescape(note.result), "ok <!-- &lt; -->");
-        let killed = parse("<task-notification><task-id>a1</task-id><status>killed</status>");
+        let task = parse_task(prompt);
+        assert_eq!((task.agent_id, task.tool_use_id, task.completed), (Some("a1"), Some("t1"), true));
+        assert_eq!(unescape(task.result), "ok <!-- &lt; -->");
+        let killed = parse_task("<task-notification><task-id>a1</task-id><status>killed</status>");
         assert!(!killed.completed && killed.tool_use_id.is_none() && killed.result.is_empty());
+    }
+
+    #[test]
+    fn a_delivered_report_is_read_without_its_frame() {
+        let prompt = "<agent-message from=\"a1\">\n[Subagent hand-back] Not a message from the user. \
+            The report follows:\n  2 failed\n    indented\n  <!-- VERDICT: {\"result\":\"FAIL\"} -->\n</agent-message>";
+        let Some(Notification::Report { agent_id, text, is_flagged }) = Notification::parse(prompt) else {
+            panic!("not read as a report");
+        };
+        assert_eq!((agent_id, is_flagged), ("a1", false));
+        assert_eq!(text, "2 failed\n  indented\n<!-- VERDICT: {\"result\":\"FAIL\"} -->");
+        let flagged = "<agent-message from=\"a1\">\n  SECURITY WARNING: auto mode blocked this. \
+            [Subagent hand-back] The report follows:\n  x\n</agent-message>";
+        assert!(matches!(Notification::parse(flagged), Some(Notification::Report { is_flagged: true, .. })));
+    }
+
+    #[test]
+    fn only_the_client_s_own_sentence_means_a_stopped_agent() {
+        let stopped = "Background agent \"the job\" was stopped by the user.";
+        assert!(matches!(Notification::parse(stopped), Some(Notification::StoppedByUser)));
+        assert!(Notification::parse("Background agent work is slow").is_none());
+        assert!(Notification::parse("what is an <agent-message from=\"x\">?").is_none());
     }
 }

@@ -18,7 +18,7 @@ pub struct Outcome {
 pub struct Reply {
     /// The specification's `result` text.
     pub result: String,
-    /// For the person.
+    /// For the user.
     pub system_message: Option<String>,
     /// For the model.
     pub model_context: Option<String>,
@@ -30,8 +30,17 @@ pub struct Reply {
 /// An opinion on a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Permission {
-    Allow { reason: Option<String>, patch: Option<InputPatch> },
-    Deny { reason: String },
+    Allow {
+        reason: Option<String>,
+        patch: Option<InputPatch>,
+    },
+    Deny {
+        reason: String,
+    },
+    /// The client asks the user.
+    Ask {
+        reason: String,
+    },
 }
 
 /// Changes to the Agent tool's input; every other field stays as it is.
@@ -63,6 +72,8 @@ pub enum Effect {
 pub struct Handoff {
     pub file: String,
     pub text: String,
+    /// The file is there: the text is added to it.
+    pub appends: bool,
 }
 
 /// One timeline event without its time stamp.
@@ -132,6 +143,15 @@ impl Record {
     pub fn with(mut self, name: &'static str, value: impl Into<FieldValue>) -> Self {
         self.fields.push((name, value.into()));
         self
+    }
+
+    /// With the field only where there is something to say.
+    #[must_use]
+    pub(crate) fn with_some(self, name: &'static str, value: Option<impl Into<FieldValue>>) -> Self {
+        match value {
+            Some(value) => self.with(name, value),
+            None => self,
+        }
     }
 
     /// With the limits it was decided under, if a person has changed them.

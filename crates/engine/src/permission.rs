@@ -28,20 +28,50 @@ pub(crate) fn calling_skill(skill: &str, facts: &Facts) -> Outcome {
     if skill.trim_start_matches('/').starts_with(PLUGIN_PREFIX) { allow(facts) } else { Outcome::default() }
 }
 
+/// What only the user may do leads to the client's question; planning starts nothing.
 pub(crate) fn running_command(command: &str, facts: &Facts) -> Outcome {
-    if is_own_plain_command(command) { allow(facts) } else { Outcome::default() }
+    if is_own_plain_command(command) {
+        let words = plain_words(command);
+        return match needs_user(&words) {
+            Some(name) => ask(&name, facts),
+            None if facts.plan_mode && words.first().is_some_and(|word| word == "init") => Outcome::default(),
+            None => allow(facts),
+        };
+    }
+    Outcome::default()
+}
+
+/// Commands that end things or grant new attempts: the user's, whoever types them.
+fn needs_user(words: &[String]) -> Option<String> {
+    let names: Vec<_> = words.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
+    match *names.first()? {
+        name @ ("stop" | "resume") => Some(name.to_owned()),
+        "init" if words.iter().any(|word| word == "--force" || word == "--anyway") => {
+            Some("init --force".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// The words after the program's name, without quotes.
+fn plain_words(command: &str) -> Vec<String> {
+    command.split_whitespace().skip(1).map(|word| word.replace(['"', '\''], "")).collect()
+}
+
+fn ask(command: &str, facts: &Facts) -> Outcome {
+    let permission = Permission::Ask { reason: words::ask_user_command(facts.lang, command) };
+    Outcome { reply: Reply { permission: Some(permission), ..Reply::default() }, effects: Vec::new() }
 }
 
 /// One `overtone …` command with nothing that a shell could make more of.
 fn is_own_plain_command(command: &str) -> bool {
     let command = command.trim();
     let shell_syntax = |c: char| ";&|<>$`(){}\\\n\r\0".contains(c);
-    let mut words = command.split_whitespace();
-    if command.contains(shell_syntax) || words.next() != Some(PROGRAM) {
+    if command.contains(shell_syntax) || command.split_whitespace().next() != Some(PROGRAM) {
         return false;
     }
     // Quotes and options do not hide a subcommand from this check.
-    let words: Vec<_> = words.map(|word| word.replace(['"', '\''], "")).collect();
+    let words = plain_words(command);
     let names: Vec<_> = words.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
     let asked = ASKED.iter().any(|asked| names.windows(asked.len()).any(|window| window == *asked));
     !asked && !names.contains(&"rm")
@@ -55,9 +85,10 @@ fn allow(facts: &Facts) -> Outcome {
 pub(crate) fn changing_file(agent_type: &str, tool: &str, facts: &Facts) -> Outcome {
     match Agent::from_wire(agent_type) {
         Some(agent) if !agent.tools().permits(tool) => {
-            let reason = flow::deny_read_only(facts.lang, agent.name(), tool);
-            let permission = Some(Permission::Deny { reason });
-            Outcome { reply: Reply { permission, ..Reply::default() }, effects: Vec::new() }
+            let permission =
+                Some(Permission::Deny { reason: flow::deny_read_only(facts.lang, agent.name()) });
+            let model_context = Some(flow::read_only_advice(facts.lang, tool));
+            Outcome { reply: Reply { permission, model_context, ..Reply::default() }, effects: Vec::new() }
         }
         _ => Outcome::default(),
     }
@@ -77,6 +108,31 @@ mod tests {
         ] {
             assert!(is_own_plain_command(command), "{command}");
         }
+    }
+
+    #[test]
+    fn what_ends_things_or_grants_attempts_is_asked_of_the_user() {
+        for command in [
+            "overtone stop",
+            "overtone resume",
+            "overtone --json resume",
+            "overtone 'stop'",
+            "overtone init single --force",
+            "overtone init --force single",
+            "overtone init quick --feature x --anyway",
+        ] {
+            let outcome = running_command(command, &Facts::default());
+            assert!(matches!(outcome.reply.permission, Some(Permission::Ask { .. })), "{command}");
+        }
+        let allowed = running_command("overtone init single", &Facts::default()).reply.permission;
+        assert!(matches!(allowed, Some(Permission::Allow { .. })));
+    }
+
+    #[test]
+    fn planning_starts_no_workflow() {
+        let facts = Facts { plan_mode: true, ..Facts::default() };
+        assert_eq!(running_command("overtone init single", &facts).reply.permission, None);
+        assert!(running_command("overtone status", &facts).reply.permission.is_some());
     }
 
     #[test]

@@ -1,69 +1,159 @@
-//! What is added to a user's prompt.
+//! What the main agent is told with a prompt, and what a prompt means for the loop.
 
 use overtone_messages::{context, prompt as words};
-use overtone_registry::{PLUGIN_PREFIX, Workflow};
+use overtone_registry::{EventKind, PLUGIN_PREFIX, Workflow};
 
+use crate::completion;
 use crate::flow::next_step;
 use crate::instinct::{Observation, ObservationKind};
-use crate::notification::{is_notification, notified};
-use crate::outcome::{Effect, Outcome};
-use crate::state::{Ending, LoopState, WorkflowState};
+use crate::notification::{Notification, notified};
+use crate::outcome::{Effect, Outcome, Record};
+use crate::state::{Ending, Pause, Turn, WorkflowState};
 use crate::text::{moved_text, step_text, titled};
+use crate::tools::INTERRUPTED;
 use crate::trigger::{Facts, Snapshot};
 
 pub(crate) fn submit(snapshot: &Snapshot, prompt: &str, facts: &Facts) -> Outcome {
     let prompt = prompt.trim_start();
-    if is_notification(prompt) {
-        return notified(snapshot.workflow.as_ref(), prompt, facts);
-    }
+    let notification = Notification::parse(prompt);
+    let is_interrupt = match notification {
+        None => is_in_turn(snapshot),
+        Some(Notification::StoppedByUser) => true,
+        Some(_) => false,
+    };
+    let mut current = snapshot.clone();
     let mut outcome = Outcome::default();
-    release_loop(snapshot.looping.as_ref(), &mut outcome);
-    let moved = snapshot.workflow.as_ref().and_then(|workflow| moved_text(facts.lang, workflow));
-    if moved.is_none() && prompt.strip_prefix('/').is_some_and(|rest| rest.starts_with(PLUGIN_PREFIX)) {
-        outcome.reply.model_context = deliver_notices(snapshot.workflow.as_ref(), facts, &mut outcome);
-        return outcome;
-    }
-    let notices = take_notices(snapshot.workflow.as_ref(), &mut outcome);
-    let text = moved.unwrap_or_else(|| guidance(snapshot, prompt, facts, &mut outcome));
-    outcome.reply.model_context =
-        Some([notices, Some(text.clone())].into_iter().flatten().collect::<Vec<_>>().join("\n"));
-    outcome.reply.system_message = Some(text);
+    let beginning = Beginning { turn: turn_of(prompt), is_user: notification.is_none(), is_interrupt };
+    begin_turn(&mut current, &beginning, facts, &mut outcome);
+    let answer = match &notification {
+        Some(Notification::StoppedByUser) => Outcome::default(),
+        Some(notification) => notified(&current, notification, facts),
+        None => answer_user(&current, prompt, facts),
+    };
+    outcome.effects.extend(answer.effects);
+    outcome.reply = answer.reply;
     outcome
 }
 
-/// The waiting texts with what is to be done now: others may have been sent while a text waited.
-pub(crate) fn deliver_notices(
-    workflow: Option<&WorkflowState>,
-    facts: &Facts,
-    outcome: &mut Outcome,
-) -> Option<String> {
-    let text = take_notices(workflow, outcome)?;
+/// The user answered a question of the main agent, which is as good as a prompt.
+pub(crate) fn user_answered(workflow: Option<&WorkflowState>) -> Outcome {
+    let heard = workflow.and_then(note_user_words).map(Effect::PutWorkflow);
+    Outcome { effects: heard.into_iter().collect(), ..Outcome::default() }
+}
+
+/// A turn that neither ended nor was let go has been interrupted: the client raises no event for it.
+fn is_in_turn(snapshot: &Snapshot) -> bool {
+    snapshot.looping.as_ref().is_some_and(|looping| looping.turn.is_some())
+}
+
+/// Commands of ours that only show something.
+const LOOKING: [&str; 3] = ["status", "dashboard", "specs"];
+
+fn turn_of(prompt: &str) -> Turn {
+    let command = prompt.strip_prefix('/').and_then(|rest| rest.strip_prefix(PLUGIN_PREFIX));
+    let name = command.and_then(|command| command.split_whitespace().next()).unwrap_or_default();
+    if LOOKING.contains(&name) { Turn::Looking } else { Turn::Working }
+}
+
+/// How a turn of the main agent begins.
+struct Beginning {
+    turn: Turn,
+    /// The user wrote something, so whatever the loop was stuck on may be solved.
+    is_user: bool,
+    is_interrupt: bool,
+}
+
+/// Notes that a turn begins. After an interruption the loop pauses, and agents that the main agent waited for are gone.
+fn begin_turn(snapshot: &mut Snapshot, beginning: &Beginning, facts: &Facts, outcome: &mut Outcome) {
+    let (Some(workflow), Some(looping)) = (&snapshot.workflow, &snapshot.looping) else { return };
+    if !workflow.is_open() || looping.stopped {
+        return;
+    }
+    let mut next = looping.clone();
+    next.turn = Some(beginning.turn);
+    if beginning.is_user {
+        next.forget_progress();
+    }
+    if beginning.is_interrupt {
+        next.pause(Pause::Interrupted);
+        let released = completion::release(workflow, |agent| !agent.background, facts);
+        for lost in &released.lost {
+            let record =
+                Record::new(EventKind::AgentError).with("agent", lost.name()).with("stage", lost.stage);
+            outcome.emit(record.with("slot", &*lost.slot).with("error", INTERRUPTED));
+        }
+        if !released.lost.is_empty() {
+            outcome.effects.extend(released.effects);
+            outcome.push(Effect::PutWorkflow(released.workflow.clone()));
+            snapshot.workflow = Some(released.workflow);
+        }
+    }
+    if next != *looping {
+        outcome.push(Effect::PutLoop(next.clone()));
+        snapshot.looping = Some(next);
+    }
+}
+
+fn answer_user(snapshot: &Snapshot, prompt: &str, facts: &Facts) -> Outcome {
+    let mut outcome = Outcome::default();
+    let mut current = snapshot.clone();
+    let is_ours = prompt.strip_prefix('/').is_none_or(|command| command.starts_with(PLUGIN_PREFIX));
+    let moved = snapshot.workflow.as_ref().and_then(|workflow| moved_text(facts.lang, workflow));
+    if moved.is_some() && is_ours {
+        outcome.reply.model_context = moved;
+        return outcome;
+    }
+    if prompt.starts_with('/') {
+        // Commands of others are theirs; ours say themselves what is to be done.
+        if is_ours {
+            outcome.reply.model_context = take_notices(&current, &mut outcome);
+        }
+        return outcome;
+    }
+    if let Some(next) = snapshot.workflow.as_ref().and_then(note_user_words) {
+        outcome.push(Effect::PutWorkflow(next.clone()));
+        current.workflow = Some(next);
+    }
+    let notices = take_notices(&current, &mut outcome);
+    let guidance = if facts.plan_mode { None } else { guidance(&current, prompt, facts, &mut outcome) };
+    let texts: Vec<_> = [notices, guidance].into_iter().flatten().collect();
+    outcome.reply.model_context = (!texts.is_empty()).then(|| texts.join("\n"));
+    outcome
+}
+
+/// With the note that the user wrote, once the work has begun: before that there is nothing to change.
+fn note_user_words(workflow: &WorkflowState) -> Option<WorkflowState> {
+    let has_begun = workflow.stages.iter().any(|stage| stage.attempts > 0);
+    if !workflow.is_open() || workflow.user_wrote || !has_begun {
+        return None;
+    }
+    Some(WorkflowState { user_wrote: true, ..workflow.clone() })
+}
+
+/// The waiting texts, with what is to be done now: others may have been sent while a text waited. Nobody is sent on
+/// whom the user has stopped.
+pub(crate) fn deliver_notices(snapshot: &Snapshot, facts: &Facts, outcome: &mut Outcome) -> Option<String> {
+    let text = take_notices(snapshot, outcome)?;
     // One that was completed meanwhile still has its summary to ask for.
-    let going = workflow.filter(|workflow| workflow.ending != Some(Ending::Aborted));
-    let step = going.map(|workflow| step_text(facts.lang, &next_step(workflow, &facts.settings)));
+    let going = snapshot.workflow.as_ref().filter(|workflow| workflow.ending != Some(Ending::Aborted));
+    let step = going.filter(|_| !snapshot.is_halted());
+    let step = step.map(|workflow| step_text(facts.lang, &next_step(workflow, &facts.settings)));
     Some([Some(text), step].into_iter().flatten().collect::<Vec<_>>().join("\n"))
 }
 
 /// The waiting texts, taken so that they are delivered exactly once: those of a session that was moved, elsewhere.
-fn take_notices(workflow: Option<&WorkflowState>, outcome: &mut Outcome) -> Option<String> {
-    let waiting = |workflow: &&WorkflowState| !workflow.notices.is_empty() && workflow.moved_to.is_none();
-    let mut next = workflow.filter(waiting)?.clone();
+fn take_notices(snapshot: &Snapshot, outcome: &mut Outcome) -> Option<String> {
+    let workflow = snapshot.workflow.as_ref()?;
+    if workflow.notices.is_empty() || workflow.moved_to.is_some() {
+        return None;
+    }
+    let mut next = workflow.clone();
     let text = std::mem::take(&mut next.notices).join("\n");
     outcome.push(Effect::PutWorkflow(next));
     Some(text)
 }
 
-fn release_loop(looping: Option<&LoopState>, outcome: &mut Outcome) {
-    if let Some(stuck) =
-        looping.filter(|looping| looping.consecutive_errors > 0 || looping.fingerprint.is_some())
-    {
-        let mut freed = stuck.clone();
-        freed.free();
-        outcome.push(Effect::PutLoop(freed));
-    }
-}
-
-fn guidance(snapshot: &Snapshot, prompt: &str, facts: &Facts, outcome: &mut Outcome) -> String {
+fn guidance(snapshot: &Snapshot, prompt: &str, facts: &Facts, outcome: &mut Outcome) -> Option<String> {
     let lang = facts.lang;
     match workflow_override(prompt) {
         Some(Ok(workflow)) => {
@@ -73,38 +163,43 @@ fn guidance(snapshot: &Snapshot, prompt: &str, facts: &Facts, outcome: &mut Outc
                 workflow.name(),
                 lesson,
             )));
-            words::use_workflow(lang, workflow.name())
+            Some(words::use_workflow(lang, workflow.name()))
         }
         Some(Err(name)) => {
             let known = Workflow::ALL.map(Workflow::name).join(&context::list_separator(lang));
-            format!("{}\n{}", words::unknown_workflow(lang, &name, &known), standing(snapshot, facts))
+            let unknown = words::unknown_workflow(lang, &name, &known);
+            outcome.reply.system_message = Some(unknown.clone());
+            Some(format!("{unknown}\n{}", standing(snapshot, facts)))
         }
-        None => standing(snapshot, facts),
+        None => Some(standing(snapshot, facts)),
     }
 }
 
 /// The workflow that runs, or the way to one.
 fn standing(snapshot: &Snapshot, facts: &Facts) -> String {
     let lang = facts.lang;
-    let stopped = snapshot.looping.as_ref().is_some_and(|looping| looping.stopped);
-    match &snapshot.workflow {
-        Some(workflow) if workflow.ending == Some(Ending::Aborted) || (workflow.is_open() && stopped) => {
-            words::paused(lang, &workflow.workflow_type)
-        }
-        Some(workflow) if workflow.is_open() => {
+    let Some(workflow) = &snapshot.workflow else {
+        return words::use_auto(lang);
+    };
+    let is_stopped = snapshot.looping.as_ref().is_some_and(|looping| looping.stopped);
+    let step = || step_text(lang, &next_step(workflow, &facts.settings));
+    match workflow.ending {
+        Some(Ending::Completed) => words::use_auto(lang),
+        Some(Ending::Aborted) => words::stopped(lang, &workflow.workflow_type),
+        None if is_stopped => words::stopped(lang, &workflow.workflow_type),
+        None if snapshot.is_halted() => words::paused(lang, &workflow.workflow_type, &step()),
+        None => {
             let stage = workflow.current_stage.map_or_else(|| "–".to_owned(), |key| titled(lang, key));
-            let step = step_text(lang, &next_step(workflow, &facts.settings));
-            words::running(lang, &workflow.workflow_type, &stage, &step)
+            words::running(lang, &workflow.workflow_type, &stage, &step())
         }
-        _ => words::use_auto(lang),
     }
 }
 
-/// `[workflow:standard]` anywhere in the prompt; an unknown name is told, not taken.
+/// `[workflow:standard]` anywhere in the prompt, in any case; an unknown name is reported, not taken.
 fn workflow_override(prompt: &str) -> Option<Result<Workflow, String>> {
     let name = prompt.split_once("[workflow:")?.1.split(']').next()?.trim();
     let plain = !name.is_empty()
         && name.len() <= 40
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
-    plain.then(|| Workflow::from_name(name).ok_or_else(|| name.to_owned()))
+    plain.then(|| Workflow::from_name(&name.to_ascii_lowercase()).ok_or_else(|| name.to_owned()))
 }

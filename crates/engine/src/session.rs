@@ -4,9 +4,10 @@ use overtone_messages::{context, prompt};
 use overtone_registry::{Agent, EventKind, RefSkill};
 
 use crate::completion::{self, bind_agent};
+use crate::gate;
 use crate::outcome::{Effect, Outcome, Record};
 use crate::state::{LoopState, StoppedBy, WorkflowState};
-use crate::text::{moved_text, pending_tasks, recovery};
+use crate::text::{duration, moved_text, pending_tasks, recovery, short_id};
 use crate::trigger::{Facts, Snapshot, StartSource};
 
 pub(crate) fn start(snapshot: &Snapshot, source: StartSource, facts: &Facts) -> Outcome {
@@ -16,14 +17,17 @@ pub(crate) fn start(snapshot: &Snapshot, source: StartSource, facts: &Facts) -> 
     if source != StartSource::Compact {
         let record = Record::new(EventKind::SessionStart).with("source", source_name(source));
         outcome.emit(record.with("version", facts.version));
-        resume_loop(snapshot, &mut outcome);
+    }
+    let looping = started_loop(snapshot, source);
+    if looping != snapshot.looping {
+        outcome.effects.extend(looping.clone().map(Effect::PutLoop));
     }
     let workflow =
         snapshot.workflow.as_ref().map(|workflow| refreshed(workflow, source, facts, &mut outcome));
     if workflow != snapshot.workflow {
         outcome.effects.extend(workflow.clone().map(Effect::PutWorkflow));
     }
-    greet(workflow.as_ref(), source, facts, &mut outcome);
+    greet(&Snapshot { workflow, looping }, source, facts, &mut outcome);
     outcome
 }
 
@@ -33,19 +37,23 @@ const fn source_name(source: StartSource) -> &'static str {
         StartSource::Resume => "resume",
         StartSource::Clear => "clear",
         StartSource::Compact => "compact",
+        StartSource::Fork => "fork",
     }
 }
 
-/// The end of a session stops the loop; coming back to it starts the loop again.
-fn resume_loop(snapshot: &Snapshot, outcome: &mut Outcome) {
-    let open = snapshot.workflow.as_ref().is_some_and(WorkflowState::is_open);
-    if let Some(looping) =
-        snapshot.looping.as_ref().filter(|l| open && l.stopped_by == Some(StoppedBy::SessionEnd))
-    {
-        let mut next = looping.clone();
-        next.restart();
-        outcome.push(Effect::PutLoop(next));
+/// The end of a session stops the loop; coming back to it starts the loop again. What the user has stopped stays so.
+fn started_loop(snapshot: &Snapshot, source: StartSource) -> Option<LoopState> {
+    let mut next = snapshot.looping.clone()?;
+    if source == StartSource::Compact {
+        return Some(next);
     }
+    // Whatever turn there was ended with its process.
+    next.turn = None;
+    let is_open = snapshot.workflow.as_ref().is_some_and(WorkflowState::is_open);
+    if is_open && next.stopped_by == Some(StoppedBy::SessionEnd) {
+        next.restart();
+    }
+    Some(next)
 }
 
 /// The workflow as a starting session finds it: with its feature, and without agents of a dead process.
@@ -57,8 +65,10 @@ fn refreshed(
 ) -> WorkflowState {
     let mut next = workflow.clone();
     let unnamed = next.feature_name.as_deref().unwrap_or_default().is_empty();
-    if let Some(feature) =
-        facts.feature.as_ref().filter(|_| unnamed && next.is_open() && !facts.feature_is_taken)
+    if let Some(feature) = &facts.feature
+        && unnamed
+        && next.is_open()
+        && facts.feature_holder.is_none()
     {
         next.feature_name = Some(feature.name.clone());
     }
@@ -70,27 +80,62 @@ fn refreshed(
     released.workflow
 }
 
-fn greet(workflow: Option<&WorkflowState>, source: StartSource, facts: &Facts, outcome: &mut Outcome) {
+fn greet(snapshot: &Snapshot, source: StartSource, facts: &Facts, outcome: &mut Outcome) {
     let lang = facts.lang;
     outcome.reply.result = prompt::banner(lang, facts.version);
-    let moved = workflow.and_then(|workflow| moved_text(lang, workflow));
-    let tasks = || facts.feature.as_ref().and_then(|feature| pending_tasks(lang, feature, true));
-    let interrupted = moved.clone().or_else(tasks);
-    let running = workflow.filter(|workflow| workflow.is_open() && moved.is_none());
-    let state = match (source, running) {
-        (StartSource::Compact, Some(workflow)) => {
-            Some(recovery(context::recovery_header(lang), workflow, facts))
-        }
-        (_, Some(workflow)) => Some(recovery(context::resume_header(lang), workflow, facts)),
-        (_, None) => interrupted.clone(),
+    let workflow = snapshot.workflow.as_ref().filter(|workflow| workflow.is_open());
+    let state = match workflow {
+        Some(workflow) => Some(match moved_text(lang, workflow) {
+            Some(moved) => moved,
+            None if source == StartSource::Compact => {
+                recovery(context::recovery_header(lang), snapshot, workflow, facts)
+            }
+            None => recovery(context::resume_header(lang), snapshot, workflow, facts),
+        }),
+        None => leftover(facts),
     };
     if source != StartSource::Compact {
-        outcome.reply.system_message = interrupted;
+        outcome.reply.system_message = Some(greeting(snapshot, workflow, facts));
     }
     let parts: Vec<_> = [state, lessons(facts)].into_iter().flatten().collect();
     if !parts.is_empty() {
         outcome.reply.model_context = Some(parts.join("\n\n"));
     }
+}
+
+/// The one line that the user sees when a session starts.
+fn greeting(snapshot: &Snapshot, workflow: Option<&WorkflowState>, facts: &Facts) -> String {
+    let lang = facts.lang;
+    if let Some(workflow) = workflow {
+        let (name, done, total) = (&workflow.workflow_type, workflow.resolved_count(), workflow.stages.len());
+        return match &workflow.moved_to {
+            Some(machine) => prompt::greet_moved(lang, name, machine),
+            None if snapshot.is_halted() => prompt::greet_paused(lang, name, done, total),
+            None => prompt::greet_running(lang, name, done, total),
+        };
+    }
+    match (&facts.feature, &facts.feature_holder) {
+        (Some(feature), Some(holder)) => {
+            let age = duration(facts.now.since(holder.last_active));
+            prompt::greet_held(lang, facts.version, &feature.name, short_id(&holder.session_id), &age)
+        }
+        (Some(feature), None) if !feature.pending.is_empty() => {
+            prompt::greet_unfinished(lang, facts.version, &feature.name, feature.checked, feature.total)
+        }
+        _ => prompt::banner(lang, facts.version),
+    }
+}
+
+/// What the model is told of a feature that an earlier session left unfinished, or that another one works on.
+fn leftover(facts: &Facts) -> Option<String> {
+    let feature = facts.feature.as_ref()?;
+    if let Some(holder) = &facts.feature_holder {
+        let age = duration(facts.now.since(holder.last_active));
+        let id = short_id(&holder.session_id);
+        return Some(context::feature_held(facts.lang, &feature.name, id, &age));
+    }
+    let tasks = pending_tasks(facts.lang, feature, true)?;
+    Some(format!("{tasks}\n{}", context::only_if_asked(facts.lang)))
 }
 
 fn lessons(facts: &Facts) -> Option<String> {
@@ -112,7 +157,7 @@ pub(crate) fn compact(snapshot: &Snapshot, trigger: &str, facts: &Facts) -> Outc
     outcome.emit(record.with("currentStage", workflow.current_stage).with("trigger", trigger));
     if workflow.is_open() {
         let text = moved_text(facts.lang, workflow)
-            .unwrap_or_else(|| recovery(context::recovery_header(facts.lang), workflow, facts));
+            .unwrap_or_else(|| recovery(context::recovery_header(facts.lang), snapshot, workflow, facts));
         outcome.reply.system_message = Some(text);
     }
     outcome
@@ -136,8 +181,14 @@ pub(crate) fn end(looping: Option<&LoopState>, reason: &str) -> Outcome {
 /// A sub-agent starts: it gets the reference skills that the client does not preload.
 pub(crate) fn agent_started(snapshot: &Snapshot, agent: Agent, agent_id: &str, facts: &Facts) -> Outcome {
     let mut outcome = Outcome::default();
-    if let Some(workflow) = snapshot.workflow.as_ref().filter(|_| !agent_id.is_empty()) {
-        outcome.effects.extend(bind_agent(workflow, agent, agent_id).map(Effect::PutWorkflow));
+    if let Some(workflow) = &snapshot.workflow
+        && !agent_id.is_empty()
+    {
+        if workflow.finished_agent(agent_id).is_some() {
+            outcome = gate::agent_restarted(snapshot, agent, agent_id, facts);
+        } else {
+            outcome.effects.extend(bind_agent(workflow, agent, agent_id).map(Effect::PutWorkflow));
+        }
     }
     let bodies: Vec<_> = agent.skills().iter().map(|skill: &RefSkill| skill.body().trim_end()).collect();
     if !bodies.is_empty() {

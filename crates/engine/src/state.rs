@@ -46,25 +46,30 @@ pub enum Verdict {
     Issues,
     Fail,
     Reject,
+    /// It needs the user, or cannot be run here. Nothing is repaired; the user is asked.
+    Blocked,
 }
 
 impl Verdict {
+    const ALL: [Self; 5] = [Self::Pass, Self::Issues, Self::Fail, Self::Reject, Self::Blocked];
+
     pub const fn key(self) -> &'static str {
         match self {
             Self::Pass => "pass",
             Self::Issues => "issues",
             Self::Fail => "fail",
             Self::Reject => "reject",
+            Self::Blocked => "blocked",
         }
     }
 
     pub fn from_key(key: &str) -> Option<Self> {
-        [Self::Pass, Self::Issues, Self::Fail, Self::Reject].into_iter().find(|verdict| verdict.key() == key)
+        Self::ALL.into_iter().find(|verdict| verdict.key() == key)
     }
 
-    /// A stage with this verdict must be repaired before the workflow can go on.
-    pub const fn is_open(self) -> bool {
-        matches!(self, Self::Fail | Self::Reject)
+    /// A stage with this verdict lets the stages behind it start.
+    pub const fn is_good(self) -> bool {
+        matches!(self, Self::Pass | Self::Issues)
     }
 }
 
@@ -104,6 +109,8 @@ pub struct StageState {
     pub completed_at: Option<Millis>,
     /// The file with the agent's last message, relative to the session directory.
     pub handoff: Option<String>,
+    /// The result of the attempt before, while the stage is open for another one. It is what `handoff` tells of.
+    pub last_result: Option<StageResult>,
 }
 
 impl StageState {
@@ -117,6 +124,7 @@ impl StageState {
             started_at: None,
             completed_at: None,
             handoff: None,
+            last_result: None,
         }
     }
 
@@ -124,9 +132,14 @@ impl StageState {
         self.result.as_ref()?.verdict()
     }
 
-    /// Finished with a verdict that must be repaired.
+    /// Finished with a verdict that does not let the workflow go on.
     pub fn is_failed(&self) -> bool {
-        self.status == Status::Completed && self.verdict().is_some_and(Verdict::is_open)
+        self.status == Status::Completed && self.verdict().is_some_and(|verdict| !verdict.is_good())
+    }
+
+    /// Finished with the word that the user is needed.
+    pub fn is_blocked(&self) -> bool {
+        self.status == Status::Completed && self.verdict() == Some(Verdict::Blocked)
     }
 
     /// Finished for good.
@@ -137,7 +150,9 @@ impl StageState {
     /// Opens the stage for another attempt. `attempts` and the last handoff are kept.
     pub fn reopen(&mut self) {
         self.status = Status::Pending;
-        self.result = None;
+        if let Some(result) = self.result.take() {
+            self.last_result = Some(result);
+        }
         self.completed_at = None;
     }
 }
@@ -152,6 +167,40 @@ pub struct ActiveAgent {
     pub tool_use_id: Option<String>,
     pub agent_id: Option<String>,
     pub background: bool,
+    /// The main agent goes on with it, and it has not started again yet: a report before that is of the run before.
+    pub awaits_start: bool,
+    /// What its report was sent back for, each at most once.
+    pub holds: Vec<Hold>,
+    /// The file with the report that was sent back for its verdict.
+    pub handoff: Option<String>,
+}
+
+/// Why a report is sent back to the agent that made it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hold {
+    NoVerdict,
+    OpenTasks,
+}
+
+impl Hold {
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::NoVerdict => "no-verdict",
+            Self::OpenTasks => "open-tasks",
+        }
+    }
+
+    pub fn from_key(key: &str) -> Option<Self> {
+        [Self::NoVerdict, Self::OpenTasks].into_iter().find(|hold| hold.key() == key)
+    }
+}
+
+/// An agent that has reported. The client can continue it, under the same id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FinishedAgent {
+    pub id: String,
+    /// `None` in files of versions that kept only the id.
+    pub agent: Option<Agent>,
 }
 
 impl ActiveAgent {
@@ -209,8 +258,8 @@ pub struct WorkflowState {
     pub feature_name: Option<String>,
     /// Texts for the main agent that could not be delivered yet.
     pub notices: Vec<String>,
-    /// The agents that reported back last, so that a second report is not counted again.
-    pub finished_agents: Vec<String>,
+    /// The agents that reported back last, so that the same report is not counted again when it comes another way.
+    pub finished_agents: Vec<FinishedAgent>,
     pub handoff_count: u32,
     /// Messages of agents that belong to no stage here, such as a debugger sent after a failed test.
     pub other_handoffs: Vec<String>,
@@ -218,6 +267,8 @@ pub struct WorkflowState {
     /// spares every hook a search of the timeline. `None` in a file that does not count.
     pub completed_stages: Option<u32>,
     pub ending: Option<Ending>,
+    /// The user has written something since the last delegation: it may ask for another change of the code.
+    pub user_wrote: bool,
     /// The machine that has taken the session over. Kept here, not with the loop: a delegation reads only this.
     pub moved_to: Option<String>,
 }
@@ -260,6 +311,7 @@ impl WorkflowState {
             other_handoffs: Vec::new(),
             completed_stages: Some(0),
             ending: None,
+            user_wrote: false,
             moved_to: None,
         }
     }
@@ -308,17 +360,27 @@ impl WorkflowState {
         self.stages[..end].iter().rev().map(|s| s.key).find(|key| key.stage == Stage::Dev)
     }
 
-    pub fn remember_finished(&mut self, agent_id: &str) {
-        self.finished_agents.push(agent_id.to_owned());
+    pub fn remember_finished(&mut self, agent_id: &str, agent: Option<Agent>) {
+        self.finished_agents.retain(|finished| finished.id != agent_id);
+        self.finished_agents.push(FinishedAgent { id: agent_id.to_owned(), agent });
         let excess = self.finished_agents.len().saturating_sub(REMEMBERED_AGENTS);
         self.finished_agents.drain(..excess);
     }
 
+    /// The agent that has reported under this id.
+    pub fn finished_agent(&self, agent_id: &str) -> Option<&FinishedAgent> {
+        self.finished_agents.iter().find(|finished| finished.id == agent_id)
+    }
+
     /// Whoever worked for an earlier workflow of the session has nothing to report to this one.
     pub fn disown_agents(&mut self, earlier: &Self) {
-        let running = earlier.active_agents.iter().filter_map(|agent| agent.agent_id.as_ref());
-        for id in earlier.finished_agents.iter().chain(running) {
-            self.remember_finished(id);
+        for finished in &earlier.finished_agents {
+            self.remember_finished(&finished.id, finished.agent);
+        }
+        for running in &earlier.active_agents {
+            if let Some(id) = &running.agent_id {
+                self.remember_finished(id, running.agent());
+            }
         }
     }
 
@@ -423,6 +485,49 @@ impl StoppedBy {
     }
 }
 
+/// Why a loop that was not stopped sends nobody back to work. It goes on when an agent is delegated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pause {
+    /// Several rounds in a row changed nothing.
+    NoProgress,
+    /// The user interrupted the main agent.
+    Interrupted,
+}
+
+impl Pause {
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::NoProgress => "no-progress",
+            Self::Interrupted => "interrupted",
+        }
+    }
+
+    pub fn from_key(key: &str) -> Option<Self> {
+        [Self::NoProgress, Self::Interrupted].into_iter().find(|pause| pause.key() == key)
+    }
+}
+
+/// What a turn of the main agent is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    Working,
+    /// The user only looks: nobody is sent back to work because of it.
+    Looking,
+}
+
+impl Turn {
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Working => "working",
+            Self::Looking => "looking",
+        }
+    }
+
+    pub fn from_key(key: &str) -> Option<Self> {
+        [Self::Working, Self::Looking].into_iter().find(|turn| turn.key() == key)
+    }
+}
+
 /// The loop that keeps a session going.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LoopState {
@@ -433,8 +538,12 @@ pub struct LoopState {
     pub consecutive_errors: u32,
     /// What the workflow looked like when the last round began.
     pub fingerprint: Option<String>,
-    /// The person has been told that the loop stopped.
+    /// The user has been shown that the loop stopped or paused.
     pub announced: bool,
+    /// The loop waits for the user, or for the workflow to go on because of them.
+    pub paused: Option<Pause>,
+    /// The turn of the main agent that has begun and has not ended by itself yet.
+    pub turn: Option<Turn>,
     pub started_at: Option<Millis>,
 }
 
@@ -448,8 +557,21 @@ impl LoopState {
         self.stopped_by = Some(by);
     }
 
-    /// A person has spoken, so whatever the loop was stuck on may be solved.
-    pub fn free(&mut self) {
+    pub fn pause(&mut self, why: Pause) {
+        self.paused = Some(why);
+        self.announced = false;
+        self.forget_progress();
+    }
+
+    /// The workflow goes on, so the loop does too.
+    pub fn unpause(&mut self) {
+        self.paused = None;
+        self.announced = false;
+        self.forget_progress();
+    }
+
+    /// The user has spoken, so whatever the loop was stuck on may be solved.
+    pub fn forget_progress(&mut self) {
         self.consecutive_errors = 0;
         self.fingerprint = None;
     }

@@ -1,13 +1,13 @@
 //! The loop: whether the session may stop.
 
 use overtone_messages::{flow as words, looping};
-use overtone_registry::{EventKind, StageKey};
+use overtone_registry::{Agent, EventKind, StageKey};
 
 use crate::completion;
 use crate::flow::{Step, next_step};
 use crate::outcome::{Effect, Outcome, Record};
-use crate::state::{Ending, LoopState, StoppedBy, WorkflowState};
-use crate::text::{cut, duration, moved_text, progress_bar, step_text, titled};
+use crate::state::{Ending, LoopState, Pause, StoppedBy, Turn, WorkflowState};
+use crate::text::{TASK_UNITS, agent_name, cut, duration, moved_text, progress_bar, step_text, titled};
 use crate::trigger::{Facts, Feature, Snapshot};
 
 /// A background agent that has not reported back for this long is given up (old clients do not say which run).
@@ -17,29 +17,37 @@ const BACKGROUND_AGE_LIMIT: i64 = 2 * 3600 * 1000;
 pub const NO_REPORT: &str = "no-report";
 pub const NO_REPORT_IN_TIME: &str = "no-report-in-time";
 
-/// How much of a task is quoted.
-const TASK_UNITS: usize = 200;
-
-pub(crate) fn stop(snapshot: &Snapshot, background: Option<bool>, facts: &Facts) -> Outcome {
+pub(crate) fn stop(snapshot: &Snapshot, background: Option<&[String]>, facts: &Facts) -> Outcome {
     let stored = match &snapshot.workflow {
         Some(workflow) if workflow.moved_to.is_some() => return leave(snapshot, workflow, facts),
         Some(workflow) if workflow.is_open() => workflow,
         Some(workflow) if workflow.ending == Some(Ending::Completed) => return archive_late(workflow, facts),
         _ => return Outcome::default(),
     };
-    // Running agents wake the session when they finish.
-    if background == Some(true) || waits_for_background(stored, background, facts) {
-        return Outcome::default();
+    // Running agents wake the session when they finish, and a plan is the user's to accept.
+    if facts.plan_mode || waits_for_agents(stored, background, facts) {
+        return end_turn(snapshot);
     }
-    let mut door = Door {
+    let mut decision = StopDecision {
         workflow: stored.clone(),
         looping: snapshot.looping.clone().unwrap_or_else(|| LoopState::started(facts.now)),
         facts,
         outcome: Outcome::default(),
     };
-    door.release_lost_agents(background);
-    door.decide(background.is_some());
-    door.close(snapshot)
+    decision.release_lost_agents(background.is_some());
+    decision.decide(background.is_some());
+    decision.close(snapshot)
+}
+
+/// The session stops without a word.
+fn end_turn(snapshot: &Snapshot) -> Outcome {
+    let mut outcome = Outcome::default();
+    if let Some(looping) = &snapshot.looping
+        && looping.turn.is_some()
+    {
+        outcome.push(Effect::PutLoop(LoopState { turn: None, ..looping.clone() }));
+    }
+    outcome
 }
 
 /// The work goes on elsewhere: the session may stop, and is told once where it is.
@@ -62,31 +70,34 @@ fn archive_late(workflow: &WorkflowState, facts: &Facts) -> Outcome {
     Outcome { effects: effects.into_iter().collect(), ..Outcome::default() }
 }
 
-/// Without word from the client, a young background agent is taken to be running.
-fn waits_for_background(workflow: &WorkflowState, background: Option<bool>, facts: &Facts) -> bool {
-    background.is_none()
-        && workflow.active_agents.iter().any(|a| {
+/// Whether agents are at work. The client may list one that has delivered its report as running for a moment longer.
+/// Where it says nothing, a young background agent is taken to be running.
+fn waits_for_agents(workflow: &WorkflowState, background: Option<&[String]>, facts: &Facts) -> bool {
+    match background {
+        Some(running) => running.iter().any(|id| workflow.finished_agent(id).is_none()),
+        None => workflow.active_agents.iter().any(|a| {
             a.background && a.started_at.is_some_and(|at| facts.now.since(at) < BACKGROUND_AGE_LIMIT)
-        })
+        }),
+    }
 }
 
-/// The decision at the door.
-struct Door<'a> {
+/// The decision whether the main agent is sent back to work.
+struct StopDecision<'a> {
     workflow: WorkflowState,
     looping: LoopState,
     facts: &'a Facts,
     outcome: Outcome,
 }
 
-impl Door<'_> {
+impl StopDecision<'_> {
     /// The main agent stops only when no foreground agent runs, so whoever has not reported back never will.
-    fn release_lost_agents(&mut self, background: Option<bool>) {
+    fn release_lost_agents(&mut self, client_lists_agents: bool) {
         let released = completion::release(&self.workflow, |_| true, self.facts);
         self.workflow = released.workflow;
         for agent in &released.lost {
             let record =
                 Record::new(EventKind::AgentError).with("agent", agent.name()).with("stage", agent.stage);
-            let reason = if background.is_some() { NO_REPORT } else { NO_REPORT_IN_TIME };
+            let reason = if client_lists_agents { NO_REPORT } else { NO_REPORT_IN_TIME };
             let record = record.with("slot", &*agent.slot).with("error", reason);
             self.outcome.emit(self.circumstances(record));
             if completion::is_missed(&self.workflow, agent) {
@@ -100,12 +111,17 @@ impl Door<'_> {
         if self.looping.stopped {
             return self.stay_stopped();
         }
+        let looks = self.looping.turn == Some(Turn::Looking);
         match next_step(&self.workflow, &self.facts.settings) {
-            Step::AskPerson(key) => self.abort(key),
+            Step::AskUser(key) => self.abort(key),
             Step::Report(key) => self.hand_over(key),
             Step::Done if self.open_tasks().is_none() => self.complete(),
-            step => self.go_on(&step, client_shows_context),
+            _ if looks => {}
+            Step::Blocked(key) => self.wait_for_user(key),
+            _ if self.looping.paused.is_some() => self.stay_paused(),
+            step => return self.go_on(&step, client_shows_context),
         }
+        self.looping.turn = None;
     }
 
     fn stay_stopped(&mut self) {
@@ -113,6 +129,18 @@ impl Door<'_> {
             self.say(looping::stopped_by_user(self.facts.lang));
         }
         self.looping.announced = true;
+        self.looping.turn = None;
+    }
+
+    fn stay_paused(&mut self) {
+        if !self.looping.announced {
+            self.say(looping::paused(self.facts.lang));
+        }
+        self.looping.announced = true;
+    }
+
+    fn wait_for_user(&mut self, key: StageKey) {
+        self.say(looping::blocked(self.facts.lang, &titled(self.facts.lang, key)));
     }
 
     fn open_tasks(&self) -> Option<&Feature> {
@@ -131,7 +159,7 @@ impl Door<'_> {
     }
 
     fn hand_over(&mut self, key: StageKey) {
-        self.say(looping::needs_person(self.facts.lang, &titled(self.facts.lang, key)));
+        self.say(looping::needs_user(self.facts.lang, &titled(self.facts.lang, key)));
         self.end_aborted(key, "needs-person");
     }
 
@@ -180,6 +208,9 @@ impl Door<'_> {
         }
         if self.stuck() {
             self.say(looping::limit_no_progress(self.facts.lang, settings.max_consecutive_errors));
+            self.looping.pause(Pause::NoProgress);
+            self.looping.announced = true;
+            self.looping.turn = None;
             return;
         }
         self.looping.iterations += 1;
@@ -201,6 +232,7 @@ impl Door<'_> {
         let settings = &self.facts.settings;
         self.say(looping::limit_iterations(self.facts.lang, settings.max_iterations));
         self.looping.stop(StoppedBy::Limit);
+        self.looping.turn = None;
         let record = Record::new(EventKind::SystemWarning).with("reason", "loop-limit");
         self.outcome.emit(self.circumstances(record.with("iterations", self.looping.iterations)));
     }
@@ -245,7 +277,8 @@ impl Door<'_> {
         lines.append(&mut self.workflow.notices);
         let next = match (step, self.open_tasks()) {
             (Step::Done, Some(feature)) => {
-                words::tasks_left(lang, feature.pending.len(), cut(&feature.pending[0], TASK_UNITS))
+                let first = cut(&feature.pending[0], TASK_UNITS);
+                words::tasks_left(lang, feature.pending.len(), first, &agent_name(lang, Agent::Developer))
             }
             (step, _) => step_text(lang, step),
         };

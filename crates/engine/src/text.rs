@@ -1,11 +1,14 @@
 //! The state put into words: progress bar, next step, recovery text, sub-agent context, pending tasks.
 
-use overtone_messages::{Lang, context, flow as words, looping, stage_label, stage_name};
+use overtone_messages::{Lang, context, flow as words, looping, prompt, stage_label, stage_name};
 use overtone_registry::{Agent, Stage, StageKey, TestMode, limits};
 
 use crate::flow::{Step, next_step};
 use crate::state::{StageState, Status, WorkflowState};
-use crate::trigger::{Facts, Feature};
+use crate::trigger::{Facts, Feature, Snapshot};
+
+/// How much of a task is quoted.
+pub(crate) const TASK_UNITS: usize = 200;
 
 /// Length as the specifications count it: UTF-16 units.
 pub fn units(text: &str) -> usize {
@@ -58,6 +61,7 @@ pub fn progress_bar(lang: Lang, workflow: &WorkflowState) -> String {
 /// The mark of a stage's state, the same everywhere it is shown.
 pub fn mark(stage: &StageState) -> &'static str {
     match stage.status {
+        Status::Completed if stage.is_blocked() => "✋",
         Status::Completed if stage.is_failed() => "❌",
         Status::Completed => "✅",
         Status::Active => "🔄",
@@ -71,16 +75,27 @@ pub fn step_text(lang: Lang, step: &Step) -> String {
         Step::Done => words::all_stages_done(lang),
         Step::Delegate(keys) if keys.len() > 1 => words::next_parallel(lang, &agents_of(lang, keys)),
         Step::Delegate(keys) => words::next_delegate(lang, &agents_of(lang, keys)),
+        Step::Wait(keys) if keys.len() > 1 => words::waiting_for_parallel(lang, &key_list(lang, keys)),
         Step::Wait(keys) => words::waiting_for(lang, &key_list(lang, keys)),
-        Step::Repair(key) => {
+        Step::Repair(keys) => {
             let (debugger, developer) =
                 (agent_name(lang, Agent::Debugger), agent_name(lang, Agent::Developer));
-            words::next_repair(lang, &debugger, &developer, &key.to_string())
+            let stages = key_list(lang, keys);
+            if keys.len() > 1 {
+                words::next_repair_all(lang, &debugger, &developer, &stages)
+            } else {
+                words::next_repair(lang, &debugger, &developer, &stages)
+            }
         }
-        Step::Rework(key) => words::next_rework(lang, &agent_name(lang, Agent::Developer), &key.to_string()),
+        Step::Rework(keys) => {
+            words::next_rework(lang, &agent_name(lang, Agent::Developer), &key_list(lang, keys))
+        }
         Step::Again(key) => words::next_again(lang, &agent_name(lang, key.stage.agent())),
         Step::Report(key) => words::report_findings(lang, &titled(lang, *key)),
-        Step::AskPerson(key) => words::ask_person(lang, &titled(lang, *key)),
+        Step::Blocked(key) => {
+            words::ask_user_blocked(lang, &titled(lang, *key), &agent_name(lang, key.stage.agent()))
+        }
+        Step::AskUser(key) => words::ask_user(lang, &titled(lang, *key)),
     }
 }
 
@@ -125,13 +140,22 @@ pub fn pending_tasks(lang: Lang, feature: &Feature, interrupted: bool) -> Option
     Some(lines.join("\n"))
 }
 
-/// The text that brings the state back after a compaction or a resume.
-pub fn recovery(header: String, workflow: &WorkflowState, facts: &Facts) -> String {
+/// The text that brings the state back after a compaction or a resume. A workflow that the user has stopped or paused
+/// gets no orders.
+pub fn recovery(header: String, snapshot: &Snapshot, workflow: &WorkflowState, facts: &Facts) -> String {
     let lang = facts.lang;
     let mut lines = vec![header];
     lines.extend(summary(workflow, facts));
-    lines.push(step_text(lang, &next_step(workflow, &facts.settings)));
+    let step = step_text(lang, &next_step(workflow, &facts.settings));
+    let is_halted = snapshot.is_halted();
+    if !is_halted {
+        lines.push(step.clone());
+    }
     lines.extend(handoff_paths(workflow, facts));
+    if is_halted {
+        lines.push(prompt::paused(lang, &workflow.workflow_type, &step));
+        return fit(lines.join("\n"), &context::recovery_truncated(lang), limits::RECOVERY_TEXT_UNITS);
+    }
     if let Some(tasks) = facts.feature.as_ref().and_then(|feature| pending_tasks(lang, feature, false)) {
         lines.push(String::new());
         lines.push(tasks);
@@ -149,6 +173,11 @@ fn close_with_guide(lang: Lang, body: &str) -> String {
     let ending = format!("\n\n{guide}\n{}", context::recovery_truncated(lang));
     let room = limits::RECOVERY_TEXT_UNITS.saturating_sub(units(&ending));
     format!("{}{ending}", cut(body, room))
+}
+
+/// The beginning of a session id, as it is shown to users.
+pub fn short_id(id: &str) -> &str {
+    id.get(..8).unwrap_or(id)
 }
 
 fn summary(workflow: &WorkflowState, facts: &Facts) -> Vec<String> {
@@ -240,15 +269,24 @@ fn feature_lines(workflow: &WorkflowState, facts: &Facts) -> Vec<String> {
     };
     let mut lines = vec![context::feature(facts.lang, name)];
     if facts.own_feature(workflow).is_some() {
-        lines.push(context::specs_path(facts.lang, &format!("specs/features/in-progress/{name}/")));
+        let path = format!("specs/features/in-progress/{name}/");
+        let path = match &facts.project_dir {
+            Some(project) => format!("{project}/{path}"),
+            None => path,
+        };
+        lines.push(context::specs_path(facts.lang, &path));
     }
     lines
 }
 
 fn earlier_stage(stage: &StageState, lang: Lang) -> String {
-    // A reopened stage has no result any more, but its report is what the repair is about.
-    let result = stage.result.as_ref().map_or("↩", |result| result.text());
-    let line = context::earlier_stage(lang, &stage.key.to_string(), result);
+    // A reopened stage has no result any more, but the report of its last attempt is what the repair is about.
+    let result = match (&stage.result, &stage.last_result) {
+        (Some(result), _) => result.text().to_owned(),
+        (None, Some(last)) => format!("↩ {}", last.text()),
+        (None, None) => "↩".to_owned(),
+    };
+    let line = context::earlier_stage(lang, &stage.key.to_string(), &result);
     match &stage.handoff {
         Some(handoff) => format!("{line} · {}", file_name(handoff)),
         None => line,

@@ -1,29 +1,24 @@
 //! Tool use and its failures: what is observed, recorded and said.
 
-use overtone_messages::{context, tools as words};
+use overtone_messages::{context, flow, tools as words};
 use overtone_registry::{Agent, EventKind};
 
-use crate::completion::{self, Released, Report};
+use crate::completion::{self, Channel, Released, Report};
 use crate::gate::identify;
 use crate::instinct::{Observation, ObservationKind, Signal};
 use crate::outcome::{Effect, Outcome, Record};
 use crate::prompt::deliver_notices;
 use crate::redact::{command_name, first_line};
-use crate::state::WorkflowState;
-use crate::trigger::Facts;
+use crate::state::{LoopState, Pause, WorkflowState};
+use crate::trigger::{Facts, Snapshot};
 use crate::verdict::API_ERROR;
 use crate::wording::mismatches;
 
-/// Programs that a dedicated tool does better.
-const PREFERRED: [(&str, &str); 7] = [
-    ("grep", "Grep"),
-    ("rg", "Grep"),
-    ("find", "Glob"),
-    ("cat", "Read"),
-    ("head", "Read"),
-    ("tail", "Read"),
-    ("sed", "Edit"),
-];
+/// Programs that a dedicated tool does better. Searching is not among them: the clients offer no Grep and no Glob.
+const PREFERRED: [(&str, &str); 4] = [("cat", "Read"), ("head", "Read"), ("tail", "Read"), ("sed", "Edit")];
+
+/// The `error` of an agent that the user interrupted.
+pub const INTERRUPTED: &str = "interrupted";
 
 /// How much of an error is kept.
 const ERROR_LENGTH: usize = 300;
@@ -35,15 +30,12 @@ pub(crate) struct Returned<'a> {
     pub(crate) subagent_type: &'a str,
     pub(crate) finished: bool,
     pub(crate) content: &'a str,
+    pub(crate) handback: &'a str,
 }
 
-/// Delivers the waiting next step to the main agent, after making up for a `SubagentStop` that never came.
-pub(crate) fn agent_returned(
-    workflow: Option<&WorkflowState>,
-    returned: &Returned,
-    facts: &Facts,
-) -> Outcome {
-    let Some(workflow) = workflow else {
+/// Delivers the waiting next step to the main agent, after making up for a report that came no other way.
+pub(crate) fn agent_returned(snapshot: &Snapshot, returned: &Returned, facts: &Facts) -> Outcome {
+    let Some(workflow) = &snapshot.workflow else {
         return Outcome::default();
     };
     if !returned.finished {
@@ -53,13 +45,37 @@ pub(crate) fn agent_returned(
             ..Outcome::default()
         };
     }
-    deliver(workflow, reconcile(workflow, returned, facts).unwrap_or_default(), facts)
+    let mut outcome = reconcile(workflow, returned, facts).unwrap_or_default();
+    note_handback(workflow, returned, facts, &mut outcome);
+    deliver(snapshot, outcome, facts)
+}
+
+/// A report that the client delivered under a warning, or not at all, is recorded as such.
+fn note_handback(workflow: &WorkflowState, returned: &Returned, facts: &Facts, outcome: &mut Outcome) {
+    let active = completion::recorded(workflow, returned.tool_use_id, returned.agent_id);
+    let Some(agent) = identify(returned.subagent_type, "")
+        .or_else(|| active?.agent())
+        .or_else(|| workflow.finished_agent(returned.agent_id?)?.agent)
+    else {
+        return;
+    };
+    let text = match returned.handback {
+        "flagged" => flow::handback_flagged(facts.lang, agent.name()),
+        "withheld" => flow::handback_withheld(facts.lang, agent.name()),
+        _ => return,
+    };
+    let record = Record::new(EventKind::SystemWarning).with("reason", "handback");
+    outcome.emit(record.with("agent", agent.name()).with("handback", returned.handback));
+    let mut next = outcome.workflow().unwrap_or(workflow).clone();
+    next.leave_notice(text);
+    outcome.push(Effect::PutWorkflow(next));
 }
 
 /// The outcome with all waiting texts for the main agent.
-fn deliver(workflow: &WorkflowState, mut outcome: Outcome, facts: &Facts) -> Outcome {
-    let current = outcome.workflow().cloned().unwrap_or_else(|| workflow.clone());
-    outcome.reply.model_context = deliver_notices(Some(&current), facts, &mut outcome);
+fn deliver(snapshot: &Snapshot, mut outcome: Outcome, facts: &Facts) -> Outcome {
+    let workflow = outcome.workflow().cloned().or_else(|| snapshot.workflow.clone());
+    let current = Snapshot { workflow, looping: snapshot.looping.clone() };
+    outcome.reply.model_context = deliver_notices(&current, facts, &mut outcome);
     outcome.reply.result = String::new();
     outcome
 }
@@ -73,6 +89,7 @@ fn reconcile(workflow: &WorkflowState, returned: &Returned, facts: &Facts) -> Op
         agent_id: returned.agent_id,
         tool_use_id: returned.tool_use_id,
         message: returned.content,
+        channel: Channel::Result,
     };
     completion::find_active(workflow, &report)?;
     Some(completion::report(workflow, &report, facts))
@@ -161,8 +178,35 @@ fn severity(tool: &str) -> Severity {
     }
 }
 
-pub(crate) fn tool_failed(workflow: Option<&WorkflowState>, failure: &Failure, facts: &Facts) -> Outcome {
-    if let Some(outcome) = workflow.and_then(|workflow| cut_off(workflow, failure, facts)) {
+/// The user interrupted a delegation: its agent is gone, and the loop does not push against it.
+pub(crate) fn interrupted(
+    snapshot: &Snapshot,
+    tool_use_id: Option<&str>,
+    agent: Option<Agent>,
+    facts: &Facts,
+) -> Outcome {
+    let mut outcome = Outcome::default();
+    let Some(workflow) = &snapshot.workflow else {
+        return outcome;
+    };
+    let Some(released) = completion::launch_failed(workflow, tool_use_id, agent, facts) else {
+        return outcome;
+    };
+    for lost in &released.lost {
+        let record = Record::new(EventKind::AgentError).with("agent", lost.name()).with("stage", lost.stage);
+        outcome.emit(record.with("slot", &*lost.slot).with("error", INTERRUPTED));
+    }
+    outcome.effects.extend(released.effects);
+    outcome.push(Effect::PutWorkflow(released.workflow));
+    let mut looping = snapshot.looping.clone().unwrap_or_else(|| LoopState::started(facts.now));
+    looping.pause(Pause::Interrupted);
+    outcome.push(Effect::PutLoop(looping));
+    outcome
+}
+
+pub(crate) fn tool_failed(snapshot: &Snapshot, failure: &Failure, facts: &Facts) -> Outcome {
+    let workflow = snapshot.workflow.as_ref();
+    if let Some(outcome) = cut_off(snapshot, failure, facts) {
         return outcome;
     }
     let mut outcome = Outcome::default();
@@ -200,7 +244,8 @@ fn slots(released: Option<&Released>) -> Vec<String> {
 
 /// A working agent that the API cut off. Newer clients report it as a failure of the tool, older ones as the
 /// agent's result; the agent was launched well, so its name is not to blame.
-fn cut_off(workflow: &WorkflowState, failure: &Failure, facts: &Facts) -> Option<Outcome> {
+fn cut_off(snapshot: &Snapshot, failure: &Failure, facts: &Facts) -> Option<Outcome> {
+    let workflow = snapshot.workflow.as_ref()?;
     let call = failure.tool_use_id?;
     let cause = &failure.error[failure.error.find(API_ERROR)?..];
     let active = completion::sent_with(workflow, call, failure.agent)?;
@@ -209,8 +254,9 @@ fn cut_off(workflow: &WorkflowState, failure: &Failure, facts: &Facts) -> Option
         agent_id: active.agent_id.as_deref(),
         tool_use_id: Some(call),
         message: cause,
+        channel: Channel::Result,
     };
-    Some(deliver(workflow, completion::report(workflow, &report, facts), facts))
+    Some(deliver(snapshot, completion::report(workflow, &report, facts), facts))
 }
 
 fn lesson_of(failure: &Failure, error: &str, facts: &Facts) -> Observation {

@@ -14,6 +14,13 @@ pub struct Snapshot {
     pub looping: Option<LoopState>,
 }
 
+impl Snapshot {
+    /// The user has stopped or interrupted the loop, or it waits for them: nothing may order the main agent on.
+    pub fn is_halted(&self) -> bool {
+        self.looping.as_ref().is_some_and(|looping| looping.stopped || looping.paused.is_some())
+    }
+}
+
 /// Why a session starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StartSource {
@@ -21,6 +28,8 @@ pub enum StartSource {
     Resume,
     Clear,
     Compact,
+    /// A copy of another session's conversation, under an id of its own.
+    Fork,
 }
 
 /// What just happened in the client.
@@ -52,10 +61,22 @@ pub enum Trigger<'a> {
         agent_type: &'a str,
         agent_id: &'a str,
     },
+    /// The main agent sends a message to an agent, which goes on with it.
+    ContinuingAgent {
+        agent_id: &'a str,
+    },
+    /// An agent is about to deliver its report.
+    HandingBack {
+        agent_type: &'a str,
+        agent_id: &'a str,
+        message: &'a str,
+    },
+    /// `hands_back`: the client will have the agent deliver its report in a call of its own.
     AgentStopped {
         agent_type: &'a str,
         agent_id: &'a str,
         message: &'a str,
+        hands_back: bool,
     },
     /// The Agent tool returned: `finished` unless it only launched in the background.
     AgentReturned {
@@ -64,7 +85,11 @@ pub enum Trigger<'a> {
         subagent_type: &'a str,
         finished: bool,
         content: &'a str,
+        /// How the client delivered the report, where it says: `send`, `flagged`, `withheld`.
+        handback: &'a str,
     },
+    /// The user answered a question of the main agent.
+    UserAnswered,
     BashRan {
         command: &'a str,
         error: Option<&'a str>,
@@ -82,9 +107,9 @@ pub enum Trigger<'a> {
         /// Whom the main agent meant to send, if that is what failed.
         agent: Option<Agent>,
     },
-    /// `background` is what the client says about running sub-agents; `None` when it does not say.
+    /// `background` are the sub-agents that the client says are running; `None` when it does not say.
     Stopping {
-        background: Option<bool>,
+        background: Option<&'a [String]>,
     },
     CallingSkill {
         skill: &'a str,
@@ -105,6 +130,15 @@ pub struct Feature {
     pub checked: usize,
     pub total: usize,
     pub pending: Vec<String>,
+    /// The pending tasks that are work, not the boxes of stages.
+    pub open_work: Vec<String>,
+}
+
+/// Another session that is at work on a feature.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeatureHolder {
+    pub session_id: String,
+    pub last_active: Millis,
 }
 
 /// Everything else a decision may need. The driver fills in what the trigger asks for.
@@ -114,10 +148,14 @@ pub struct Facts {
     pub lang: Lang,
     pub settings: Settings,
     pub version: &'static str,
+    /// The user is planning: nothing is started and nobody is sent on.
+    pub plan_mode: bool,
+    /// The project's folder, where agents work in another one.
+    pub project_dir: Option<String>,
     /// The in-progress feature: the workflow's own, or else the newest.
     pub feature: Option<Feature>,
-    /// Another session works on that feature: it must not be taken from it.
-    pub feature_is_taken: bool,
+    /// The other session of this machine that works on that feature.
+    pub feature_holder: Option<FeatureHolder>,
     pub transcript_bytes: Option<u64>,
     pub context_percent: Option<u32>,
     pub since_compact: SinceCompact,

@@ -4,8 +4,8 @@
 
 mod world;
 
-use overtone_engine::state::{Ending, Status, StoppedBy};
-use overtone_engine::{Effect, FieldValue, StartSource, Trigger};
+use overtone_engine::state::{Ending, Millis, Status, StoppedBy};
+use overtone_engine::{Effect, FeatureHolder, FieldValue, StartSource, Trigger};
 use overtone_registry::{Agent, EventKind, Workflow};
 use world::{World, verdict};
 
@@ -13,8 +13,9 @@ use world::{World, verdict};
 fn a_skipped_stage_is_named_and_refused() {
     let mut world = World::new(Workflow::Standard);
     let reason = world.delegate("developer").unwrap_err();
-    for key in ["PLAN", "ARCH", "TEST", "ot:planner"] {
-        assert!(reason.contains(key), "{reason}");
+    assert_eq!(reason, "Overtone：PLAN、ARCH、TEST 必須先完成");
+    for key in ["⛔ 不可跳過必要階段", "PLAN", "ARCH", "TEST", "ot:planner"] {
+        assert!(world.advice().contains(key), "{}", world.advice());
     }
     assert_eq!(world.status("DEV"), Status::Pending);
     assert!(world.events.is_empty());
@@ -59,7 +60,8 @@ fn parallel_stages_start_in_either_order_and_converge_once() {
         world.delegate(order[0]).unwrap();
         world.delegate(order[1]).unwrap();
         assert_eq!(world.count(EventKind::ParallelStart), 1);
-        assert!(world.report(order[1], &verdict("PASS")).contains("並行"));
+        let waits = world.report(order[1], &verdict("PASS"));
+        assert!(waits.contains("等待") && !waits.contains("並行"), "a lone stage is not parallel: {waits}");
         assert_eq!(world.count(EventKind::ParallelConverge), 0);
         assert!(world.report(order[0], &verdict("PASS")).contains("ot:retrospective"));
         assert_eq!(world.count(EventKind::ParallelConverge), 1);
@@ -88,7 +90,7 @@ fn a_failed_test_is_repaired_and_run_again() {
     );
     assert!(world.delegate("retrospective").is_err(), "a failed stage is not passed over");
 
-    world.run("debugger", "the cause is found");
+    world.run("debugger", "found the cause");
     assert_eq!((world.status("DEV"), world.status("TEST")), (Status::Pending, Status::Pending));
     assert!(world.delegate("tester").is_err(), "the repair comes first");
     world.pass(&["developer"]);
@@ -248,6 +250,7 @@ fn first_tester_returns(world: &mut World, call: &str) {
         subagent_type: "ot:tester",
         finished: true,
         content: &verdict("PASS"),
+        handback: "",
     };
     world.fire(&trigger);
 }
@@ -355,7 +358,8 @@ fn a_feature_that_another_session_works_on_is_not_taken() {
     for (taken, name) in [(true, None), (false, Some("f"))] {
         let mut world = World::new(Workflow::Quick);
         world.set_tasks(&["x"]);
-        world.facts.feature_is_taken = taken;
+        world.facts.feature_holder =
+            taken.then(|| FeatureHolder { session_id: "other".into(), last_active: Millis(0) });
         world.start(StartSource::Resume);
         assert_eq!(world.workflow().feature_name.as_deref(), name);
     }
@@ -365,7 +369,7 @@ fn a_feature_that_another_session_works_on_is_not_taken() {
 fn the_agent_tools_result_makes_up_for_a_missing_report() {
     let mut world = World::new(Workflow::Single);
     let call = world.delegate("developer").unwrap();
-    let notice = world.returned("developer", &call, "done").unwrap();
+    let notice = world.returned("developer", &call, &verdict("PASS")).unwrap();
     assert!(notice.contains("完成"), "{notice}");
     assert_eq!(world.status("DEV"), Status::Completed);
 }
@@ -405,8 +409,10 @@ fn running_background_agents_are_waited_for_in_silence() {
         subagent_type: "ot:developer",
         finished: false,
         content: "",
+        handback: "",
     });
-    for background in [Some(true), None] {
+    let running = ["a".to_owned()];
+    for background in [Some(&running[..]), None] {
         let reply = world.fire(&Trigger::Stopping { background });
         assert_eq!(reply, overtone_engine::Reply::default());
     }
@@ -424,7 +430,7 @@ fn the_loop_goes_on_with_the_form_the_client_shows_best() {
 }
 
 #[test]
-fn without_progress_the_loop_lets_go_and_a_prompt_wakes_it() {
+fn without_progress_the_loop_pauses_until_an_agent_is_delegated() {
     let mut world = World::new(Workflow::Single);
     for _ in 0..3 {
         assert!(world.stop().model_context.is_some());
@@ -432,7 +438,12 @@ fn without_progress_the_loop_lets_go_and_a_prompt_wakes_it() {
     let reply = world.stop();
     assert!(reply.model_context.is_none() && reply.system_message.is_some());
     assert!(!world.looping().stopped);
-    world.fire(&Trigger::Prompted { prompt: "use the other table" });
+    for prompt in ["/ot:status", "what is in the way?"] {
+        world.prompt(prompt);
+        assert!(world.stop().model_context.is_none(), "{prompt} is no reason to go on");
+    }
+    world.prompt("use the other table");
+    world.run("developer", &verdict("FAIL"));
     assert!(world.stop().model_context.is_some());
 }
 
@@ -674,7 +685,8 @@ fn the_record_says_which_agent_it_was_and_what_was_in_force() {
     assert_eq!(said(EventKind::LoopAdvance, "tasks"), [FieldValue::Number(1), FieldValue::Number(1)]);
     assert_eq!(said(EventKind::LoopAdvance, "idle"), [FieldValue::Number(1)]);
     assert_eq!(said(EventKind::LoopAdvance, "limits"), [text("3/3/2/3/2"), text("3/3/2/3/2")]);
-    assert_eq!(said(EventKind::SystemWarning, "reason"), [text("loop-limit")]);
+    assert_eq!(said(EventKind::SystemWarning, "reason"), [text("report-sent-back"), text("loop-limit")]);
+    assert_eq!(said(EventKind::SystemWarning, "missing"), [text("open-tasks")]);
 }
 
 /// The result of the Agent tool came first and without a name; the agent's own report follows.

@@ -79,7 +79,11 @@ fn prepare(scene: &Scene, documents: Documents, effects: &[Effect]) -> Result<Tr
     put_state(scene, documents, effects, &mut transaction)?;
     for effect in effects {
         if let Effect::SaveHandoff(handoff) = effect {
-            scene.session.save_handoff(&handoff.file, &handoff.text)?;
+            if handoff.appends {
+                scene.session.append_handoff(&handoff.file, &handoff.text)?;
+            } else {
+                scene.session.save_handoff(&handoff.file, &handoff.text)?;
+            }
         }
     }
     let records: Vec<&Record> = effects.iter().filter_map(as_record).collect();

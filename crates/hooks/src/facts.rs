@@ -5,9 +5,9 @@ use std::io;
 use std::path::Path;
 
 use overtone_engine::settings::Settings;
-use overtone_engine::state::{Ending, StoppedBy, WorkflowState};
+use overtone_engine::state::{Ending, Millis, StoppedBy};
 use overtone_engine::suggestion::SinceCompact;
-use overtone_engine::{Facts, Feature, Snapshot};
+use overtone_engine::{Facts, Feature, FeatureHolder, Snapshot};
 use overtone_registry::Hook;
 use overtone_store::config::Config;
 use overtone_store::instincts::Memory;
@@ -36,7 +36,7 @@ enum Wanted {
 const fn wanted_feature(hook: Hook) -> Option<Wanted> {
     match hook {
         Hook::OnStart | Hook::PreCompact => Some(Wanted::AnyActive),
-        Hook::PreTask | Hook::OnStop => Some(Wanted::Own),
+        Hook::PreTask | Hook::OnStop | Hook::OnAgentStop | Hook::OnHandback => Some(Wanted::Own),
         _ => None,
     }
 }
@@ -56,6 +56,7 @@ pub(crate) fn gather(
         lang: place.environment.lang().unwrap_or_else(|| config.language()),
         settings: config.settings(),
         version: place.environment.version,
+        plan_mode: input.is_plan_mode(),
         ..Facts::default()
     };
     let Some(session) = session else { return (facts, problems) };
@@ -67,10 +68,14 @@ pub(crate) fn gather(
             Err(error) => problems.push(error.to_string()),
         }
     }
-    facts.feature_is_taken =
-        hook == Hook::OnStart && is_taken(place, session, snapshot, facts.feature.as_ref());
+    if hook == Hook::OnStart {
+        facts.feature_holder = feature_holder(place, session, snapshot, facts.feature.as_ref());
+    }
+    if hook == Hook::PreTask {
+        facts.project_dir = project_seen_from_elsewhere(place, input);
+    }
     match hook {
-        Hook::OnAgentStop => compaction_facts(&mut facts, session, input, snapshot),
+        Hook::OnAgentStop | Hook::OnHandback => compaction_facts(&mut facts, session, input, snapshot),
         Hook::OnStart if config.switch("instinct.enabled") => facts.lessons = lessons(place, &facts),
         _ => {}
     }
@@ -87,21 +92,37 @@ fn feature(wanted: &Wanted, project: Option<&Path>, snapshot: &Snapshot) -> io::
         (Wanted::Own, None) => None,
     };
     let Some(feature) = found else { return Ok(None) };
-    let Tasks { checked, total, pending } = feature.tasks.unwrap_or_default();
-    Ok(Some(Feature { name: feature.name, checked, total, pending }))
+    let Tasks { checked, total, pending, open_work } = feature.tasks.unwrap_or_default();
+    Ok(Some(Feature { name: feature.name, checked, total, pending, open_work }))
 }
 
-/// Whether a feature that the workflow could take for its own belongs to another session at work in this project.
-/// A session that has ended leaves its feature to the next one. Asked only where there is something to take.
-fn is_taken(place: &Place, session: &Session, snapshot: &Snapshot, feature: Option<&Feature>) -> bool {
-    let named =
-        |workflow: &WorkflowState| workflow.feature_name.as_deref().is_some_and(|name| !name.is_empty());
-    let (Some(feature), Some(home)) = (feature, &place.environment.home) else { return false };
-    if snapshot.workflow.as_ref().is_none_or(named) {
-        return false;
+/// The project's folder, for agents that work in another one: a relative path would lead them to a copy of the specs.
+fn project_seen_from_elsewhere(place: &Place, input: &HookInput) -> Option<String> {
+    let project = place.project?;
+    let is_isolated = input.input_text("isolation") == "worktree";
+    let is_elsewhere = Path::new(&*input.cwd()).ancestors().all(|folder| folder != project)
+        || Path::new(&*input.cwd()).join(".git").is_file();
+    (is_isolated || is_elsewhere).then(|| project.display().to_string())
+}
+
+/// The other session at work on a feature that this one could take for its own. A session that has ended leaves its
+/// feature to the next one. Asked only where there is something to take.
+fn feature_holder(
+    place: &Place,
+    session: &Session,
+    snapshot: &Snapshot,
+    feature: Option<&Feature>,
+) -> Option<FeatureHolder> {
+    let (feature, home) = (feature?, place.environment.home.as_ref()?);
+    let own = snapshot.workflow.as_ref().and_then(|workflow| workflow.feature_name.as_deref());
+    if own.is_some_and(|name| !name.is_empty()) {
+        return None;
     }
     let others = home.sessions().unwrap_or_default().into_iter().filter(|other| other.id() != session.id());
-    others.into_iter().any(|other| works_on(&other, place.project, &feature.name))
+    others
+        .into_iter()
+        .find(|other| works_on(other, place.project, &feature.name))
+        .map(|other| FeatureHolder { session_id: other.id().to_string(), last_active: Millis::default() })
 }
 
 fn works_on(session: &Session, project: Option<&Path>, feature: &str) -> bool {

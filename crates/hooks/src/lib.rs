@@ -12,6 +12,7 @@ mod facts;
 mod guard;
 mod run;
 mod stdin;
+mod transcript;
 mod trigger;
 
 pub use command::{Documented, act, shift_feature};

@@ -142,11 +142,14 @@ impl Call<'_> {
             Trigger::AgentDelegating { subagent_type } => {
                 Agent::from_wire(subagent_type).is_some() && session.has_workflow()
             }
-            Trigger::AgentStopped { agent_type, .. } => {
+            Trigger::AgentStopped { agent_type, .. } | Trigger::HandingBack { agent_type, .. } => {
                 Agent::from_wire(agent_type).is_some() && session.has_workflow()
             }
             Trigger::AgentStarted { agent_type, .. } => Agent::from_wire(agent_type).is_some(),
-            Trigger::AgentReturned { .. } | Trigger::Stopping { .. } => session.has_workflow(),
+            Trigger::AgentReturned { .. }
+            | Trigger::Stopping { .. }
+            | Trigger::ContinuingAgent { .. }
+            | Trigger::UserAnswered => session.has_workflow(),
             Trigger::BashRan { .. } | Trigger::FileWritten { .. } => self.has_news(home),
             _ => true,
         }
@@ -175,8 +178,8 @@ impl Call<'_> {
     fn load(&self, session: &Session) -> Result<Documents, Box<dyn Error>> {
         let (workflow, looping) = match self.hook {
             Hook::OnSessionEnd => (false, true),
-            Hook::OnStart | Hook::OnSubmit | Hook::OnStop => (true, true),
-            _ => (self.needs_workflow(), false),
+            Hook::OnAgentStop | Hook::OnHandback => (true, false),
+            _ => (self.needs_workflow(), self.needs_workflow()),
         };
         Ok(Documents {
             workflow: if workflow { session.workflow()? } else { None },

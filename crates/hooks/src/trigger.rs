@@ -1,10 +1,13 @@
 //! Turns a payload into the engine's trigger. Owns the strings that the trigger borrows.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use overtone_engine::{StartSource, Trigger, identify_agent, is_delegation, is_markdown};
 use overtone_registry::{Agent, Hook};
 use overtone_wire::{AgentResult, HookInput};
+
+use crate::transcript;
 
 /// A payload with the fields of its hook taken out.
 pub(crate) enum Event<'a> {
@@ -31,11 +34,21 @@ pub(crate) enum Event<'a> {
         agent_type: Cow<'a, str>,
         agent_id: Cow<'a, str>,
     },
-    AgentStop {
+    AgentContinue {
+        agent_id: Cow<'a, str>,
+    },
+    Handback {
         agent_type: Cow<'a, str>,
         agent_id: Cow<'a, str>,
         message: Cow<'a, str>,
     },
+    AgentStop {
+        agent_type: Cow<'a, str>,
+        agent_id: Cow<'a, str>,
+        message: Cow<'a, str>,
+        hands_back: bool,
+    },
+    UserAnswer,
     AgentReturn {
         subagent_type: Cow<'a, str>,
         call: Cow<'a, str>,
@@ -58,7 +71,7 @@ pub(crate) enum Event<'a> {
         agent: Option<Agent>,
     },
     Stop {
-        background: Option<bool>,
+        background: Option<Vec<String>>,
     },
     Skill {
         skill: Cow<'a, str>,
@@ -81,6 +94,14 @@ impl<'a> Event<'a> {
             Hook::OnSessionEnd => Self::End { reason: input.reason() },
             Hook::PreCompact => Self::Compact { trigger: input.trigger() },
             Hook::OnSubmit => Self::Prompt { prompt: input.prompt() },
+            // Agents may write to each other; only the main agent's word continues a stage.
+            Hook::PreTask if tool == "SendMessage" => {
+                let to = input.input_text("to");
+                if is_sub_agent(input) || to.is_empty() {
+                    return None;
+                }
+                Self::AgentContinue { agent_id: to }
+            }
             Hook::PreTask if is_sub_agent(input) => {
                 Self::AgentDelegate { subagent_type: input.input_text("subagent_type") }
             }
@@ -93,10 +114,20 @@ impl<'a> Event<'a> {
             Hook::OnAgentStart => {
                 Self::AgentStart { agent_type: input.agent_type(), agent_id: input.agent_id() }
             }
-            Hook::OnAgentStop => Self::AgentStop {
+            Hook::OnAgentStop => {
+                let message = input.last_assistant_message();
+                let is_silent = message.is_empty();
+                Self::AgentStop {
+                    agent_type: input.agent_type(),
+                    agent_id: input.agent_id(),
+                    hands_back: input.is_auto_mode() && !is_silent,
+                    message: if is_silent { Cow::Owned(last_report(input)) } else { message },
+                }
+            }
+            Hook::OnHandback => Self::Handback {
                 agent_type: input.agent_type(),
                 agent_id: input.agent_id(),
-                message: input.last_assistant_message(),
+                message: input.input_text("message"),
             },
             Hook::PostUse => return Self::used(&tool, input),
             Hook::PostUseFailure => Self::Failed {
@@ -124,6 +155,7 @@ impl<'a> Event<'a> {
                 call: input.tool_use_id(),
                 result: input.agent_result(),
             }),
+            "AskUserQuestion" if !is_sub_agent(input) => Some(Self::UserAnswer),
             "Bash" => Some(Self::Bash { command: input.input_text("command"), error: input.bash_error() }),
             "Write" | "Edit" | "MultiEdit" => {
                 let path = input.input_text("file_path");
@@ -145,15 +177,21 @@ impl<'a> Event<'a> {
             }
             Self::AgentDelegate { subagent_type } => Trigger::AgentDelegating { subagent_type },
             Self::AgentStart { agent_type, agent_id } => Trigger::AgentStarted { agent_type, agent_id },
-            Self::AgentStop { agent_type, agent_id, message } => {
-                Trigger::AgentStopped { agent_type, agent_id, message }
+            Self::AgentContinue { agent_id } => Trigger::ContinuingAgent { agent_id },
+            Self::Handback { agent_type, agent_id, message } => {
+                Trigger::HandingBack { agent_type, agent_id, message }
             }
+            Self::AgentStop { agent_type, agent_id, message, hands_back } => {
+                Trigger::AgentStopped { agent_type, agent_id, message, hands_back: *hands_back }
+            }
+            Self::UserAnswer => Trigger::UserAnswered,
             Self::AgentReturn { subagent_type, call, result } => Trigger::AgentReturned {
                 tool_use_id: given(call),
                 agent_id: result.agent_id.as_deref(),
                 subagent_type,
                 finished: result.finished,
                 content: &result.content,
+                handback: &result.handback,
             },
             Self::Bash { command, error } => Trigger::BashRan { command, error: error.as_deref() },
             Self::Written { path, text } => Trigger::FileWritten { path, text },
@@ -165,7 +203,7 @@ impl<'a> Event<'a> {
                 tool_use_id: given(call),
                 agent: *agent,
             },
-            Self::Stop { background } => Trigger::Stopping { background: *background },
+            Self::Stop { background } => Trigger::Stopping { background: background.as_deref() },
             Self::Skill { skill } => Trigger::CallingSkill { skill },
             Self::Command { command } => Trigger::RunningCommand { command },
             Self::Write { agent_type, tool } => Trigger::ChangingFile { agent_type, tool },
@@ -184,6 +222,14 @@ fn agent_meant(tool: &str, input: &HookInput) -> Option<Agent> {
     is_ours.then(|| identify_agent(&input.input_text("subagent_type"), &input.input_text("description")))?
 }
 
+/// What the agent's transcript ends with, for an agent of ours that stopped without a message.
+fn last_report(input: &HookInput) -> String {
+    if Agent::from_wire(&input.agent_type()).is_none() {
+        return String::new();
+    }
+    transcript::last_report(Path::new(&*input.agent_transcript_path())).unwrap_or_default()
+}
+
 fn given(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
@@ -194,6 +240,7 @@ fn start_source(source: &str) -> StartSource {
         "resume" => StartSource::Resume,
         "clear" => StartSource::Clear,
         "compact" => StartSource::Compact,
+        "fork" => StartSource::Fork,
         _ => StartSource::Startup,
     }
 }

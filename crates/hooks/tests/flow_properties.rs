@@ -26,6 +26,16 @@ fn nothing_was_skipped(workflow: &WorkflowState) {
     }
 }
 
+/// A stage is at work only when everything before it is done with a good verdict, its own group aside.
+fn nothing_overtakes(workflow: &WorkflowState) {
+    for (at, stage) in workflow.stages.iter().enumerate().filter(|(_, stage)| stage.status == Status::Active)
+    {
+        let group = workflow.group_keys(stage.key);
+        let open = workflow.stages[..at].iter().find(|s| !s.is_resolved() && !group.contains(&s.key));
+        assert_eq!(open.map(|s| s.key), None, "overtaken by {}", stage.key);
+    }
+}
+
 fn active_stages_have_agents(workflow: &WorkflowState) {
     for stage in workflow.stages.iter().filter(|stage| stage.status == Status::Active) {
         assert!(
@@ -106,6 +116,7 @@ proptest! {
             let before = world.workflow().clone();
             perform(&mut world, act);
             nothing_was_skipped(world.workflow());
+            nothing_overtakes(world.workflow());
             active_stages_have_agents(world.workflow());
             counters_never_fall(&before, world.workflow());
             complete_means_complete(&world);

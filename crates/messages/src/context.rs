@@ -79,6 +79,16 @@ messages! {
         "→ 请使用 TaskCreate 重建以上任务的 TaskList，然后继续执行。",
         "→ Rebuild the task list above with TaskCreate, then go on."
     }
+    only_if_asked() {
+        "（只有使用者要求繼續時才處理；若是提問或其他需求，直接回應即可。）",
+        "（只有用户要求继续时才处理；若是提问或其他需求，直接回应即可。）",
+        "(Only if the user asks to continue it; a question or another request comes first.)"
+    }
+    feature_held(feature: &str, session: &str, age: &str) {
+        "Feature {feature} 由另一個進行中的工作階段 {session} 處理（{age} 前有動作）；除非使用者要求，不要動它。",
+        "Feature {feature} 由另一个进行中的会话 {session} 处理（{age} 前有动作）；除非用户要求，不要动它。",
+        "Another session, {session}, is working on the feature {feature} (active {age} ago); leave it alone unless the user asks for it."
+    }
     reference_skills() {
         "[Overtone 參考] 以下內容對你有約束力：",
         "[Overtone 参考] 以下内容对你有约束力：",

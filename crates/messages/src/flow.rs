@@ -3,28 +3,123 @@
 messages! {
     /// One agent to delegate to: `TESTER（ot:tester）`.
     delegate(upper: &str, name: &str) { "{upper}（ot:{name}）", "{upper}（ot:{name}）", "{upper} (ot:{name})" }
-    deny_skipped(stages: &str, step: &str) {
-        "⛔ 不可跳過必要階段：{stages} 尚未完成。{step}",
-        "⛔ 不可跳过必要阶段：{stages} 尚未完成。{step}",
-        "⛔ A required stage NEVER gets skipped: {stages} not done yet. {step}"
+
+    // Refusals. The client shows them to the user in red and gives them to the model, so they are short and calm.
+    deny_order(stages: &str) {
+        "Overtone：{stages} 必須先完成",
+        "Overtone：{stages} 必须先完成",
+        "Overtone: {stages} must finish first"
     }
-    deny_finished(agent: &str) {
-        "⛔ 工作流已達上限並中斷，不可再委派 {agent}。請向使用者說明狀況並等待指示（overtone resume 可重新開始）。",
-        "⛔ 工作流已达上限并中断，不可再委派 {agent}。请向用户说明状况并等待指示（overtone resume 可重新开始）。",
-        "⛔ The workflow reached its limit and was aborted: {agent} MUST NOT be delegated. Explain the situation to the user and wait (overtone resume starts again)."
+    deny_complete(stage: &str) {
+        "Overtone：{stage} 已經完成",
+        "Overtone：{stage} 已经完成",
+        "Overtone: {stage} is already complete"
+    }
+    deny_blocked(stage: &str) {
+        "Overtone：{stage} 需要你的決定",
+        "Overtone：{stage} 需要你的决定",
+        "Overtone: {stage} needs your decision first"
+    }
+    deny_limit() {
+        "Overtone：已達重試上限，等待你的決定",
+        "Overtone：已达重试上限，等待你的决定",
+        "Overtone: the retry limit is reached; it is your decision"
+    }
+    deny_moved(machine: &str) {
+        "Overtone：這個工作階段已移到 {machine}",
+        "Overtone：这个会话已移到 {machine}",
+        "Overtone: this session was moved to {machine}"
+    }
+    deny_plan_mode() {
+        "Overtone：規劃模式中不開始任何階段",
+        "Overtone：规划模式中不开始任何阶段",
+        "Overtone: no stage starts in plan mode"
     }
     deny_nested(agent: &str) {
-        "⛔ 只有主代理可以委派 {agent}。請完成自己的工作，並在回覆中說明還需要什麼。",
-        "⛔ 只有主代理可以委派 {agent}。请完成自己的工作，并在回复中说明还需要什么。",
-        "⛔ Only the main agent delegates {agent}: you MUST finish your own work and say in your answer what else is needed."
+        "Overtone：只有主代理可以委派 {agent}",
+        "Overtone：只有主代理可以委派 {agent}",
+        "Overtone: only the main agent delegates {agent}"
     }
-    deny_read_only(agent: &str, tool: &str) {
-        "⛔ {agent} 是唯讀代理，不可使用 {tool}。請在回覆中說明建議的修改。",
-        "⛔ {agent} 是只读代理，不可使用 {tool}。请在回复中说明建议的修改。",
-        "⛔ {agent} MUST NOT use {tool}. Describe the change you propose in your answer instead."
+    deny_read_only(agent: &str) {
+        "Overtone：{agent} 只讀取檔案，不修改檔案",
+        "Overtone：{agent} 只读取文件，不修改文件",
+        "Overtone: {agent} reads files and does not change them"
     }
+    // What the model is told together with a refusal.
+    skipped_advice(stages: &str, step: &str) {
+        "⛔ 不可跳過必要階段：{stages} 尚未完成。{step}",
+        "⛔ 不可跳过必要阶段：{stages} 尚未完成。{step}",
+        "⛔ A required stage MUST NOT be skipped: {stages} is not done yet. {step}"
+    }
+    running_advice(stages: &str) {
+        "⛔ 請等待 {stages}：它正在執行，完成後會告知下一步。在那之前不要委派其他階段。",
+        "⛔ 请等待 {stages}：它正在执行，完成后会告知下一步。在那之前不要委派其他阶段。",
+        "⛔ Wait for {stages}: it is running, and you are told the next step when it ends. Do not delegate another stage before that."
+    }
+    complete_advice(stage: &str, step: &str) {
+        "⛔ {stage} 已通過，沒有需要修復的地方，不可再次委派。{step}",
+        "⛔ {stage} 已通过，没有需要修复的地方，不可再次委派。{step}",
+        "⛔ {stage} has passed and there is nothing to repair: do not delegate it again. {step}"
+    }
+    limit_advice(agent: &str) {
+        "⛔ 工作流已達上限並中斷，不可再委派 {agent}。請向使用者說明狀況並等待指示（使用者可執行 overtone resume 重新開始）。",
+        "⛔ 工作流已达上限并中断，不可再委派 {agent}。请向用户说明状况并等待指示（用户可执行 overtone resume 重新开始）。",
+        "⛔ The workflow reached its limit and was aborted: {agent} MUST NOT be delegated. Explain the situation to the user and wait; the user can start again with overtone resume."
+    }
+    plan_mode_advice() {
+        "目前是規劃模式：請完成計畫並交給使用者；使用者離開規劃模式後再委派階段。",
+        "目前是规划模式：请完成计划并交给用户；用户离开规划模式后再委派阶段。",
+        "The user is in plan mode: finish the plan and hand it to them. Delegate stages when they have left plan mode."
+    }
+    nested_advice() {
+        "⛔ 請完成自己的工作，並在回覆中說明還需要什麼。",
+        "⛔ 请完成自己的工作，并在回复中说明还需要什么。",
+        "⛔ You MUST finish your own work and say in your answer what else is needed."
+    }
+    read_only_advice(tool: &str) {
+        "⛔ 你是唯讀代理，不可使用 {tool}。請在回覆中說明建議的修改。",
+        "⛔ 你是只读代理，不可使用 {tool}。请在回复中说明建议的修改。",
+        "⛔ You MUST NOT use {tool}. Describe the change you propose in your answer instead."
+    }
+    // What an agent is told whose report is sent back.
+    ask_verdict(choices: &str) {
+        "Overtone：回報沒有結論，請補上。最後一行必須單獨是下列其中之一：{choices}。需要使用者決定或無法在此執行時用 BLOCKED。",
+        "Overtone：回报没有结论，请补上。最后一行必须单独是下列其中之一：{choices}。需要用户决定或无法在此执行时用 BLOCKED。",
+        "Overtone: your report has no verdict. Report again; its last line must be exactly one of these: {choices}. Use BLOCKED if it needs the user or cannot be run here."
+    }
+    ask_tasks(count: usize, first: &str) {
+        "Overtone：tasks.md 還有 {count} 個未勾選任務，第一個：{first}。請完成並附上證據後勾選；做不到的，說明原因並回報 FAIL 或 BLOCKED；屬於之後階段的，說明後再次回報 PASS。",
+        "Overtone：tasks.md 还有 {count} 个未勾选任务，第一个：{first}。请完成并附上证据后勾选；做不到的，说明原因并回报 FAIL 或 BLOCKED；属于之后阶段的，说明后再次回报 PASS。",
+        "Overtone: tasks.md still has unticked tasks ({count}), the first: {first}. Finish them and tick them with evidence. If you cannot, say why and report FAIL or BLOCKED; if they belong to a later stage, say so and report PASS again."
+    }
+
     stage_passed(stage: &str) { "✅ {stage} 完成。", "✅ {stage} 完成。", "✅ {stage} complete." }
     agent_finished(agent: &str) { "✅ {agent} 完成。", "✅ {agent} 完成。", "✅ {agent} finished." }
+    stage_blocked(stage: &str) {
+        "✋ {stage} 需要使用者。",
+        "✋ {stage} 需要用户。",
+        "✋ {stage} needs the user."
+    }
+    no_verdict(agent: &str) {
+        "{agent} 的回報沒有結論，視為失敗。",
+        "{agent} 的回报没有结论，视为失败。",
+        "The report of {agent} has no verdict, so it counts as a failure."
+    }
+    tasks_open(count: usize) {
+        "tasks.md 還有 {count} 個未勾選任務，留給之後的階段。",
+        "tasks.md 还有 {count} 个未勾选任务，留给之后的阶段。",
+        "tasks.md still has unticked tasks ({count}), left for later stages."
+    }
+    handback_flagged(agent: &str) {
+        "⚠️ {agent} 的回報附有用戶端的安全警告。",
+        "⚠️ {agent} 的回报附有客户端的安全警告。",
+        "⚠️ The client delivered the report of {agent} with a security warning."
+    }
+    handback_withheld(agent: &str) {
+        "⚠️ 用戶端沒有送達 {agent} 的回報。",
+        "⚠️ 客户端没有送达 {agent} 的回报。",
+        "⚠️ The client withheld the report of {agent}."
+    }
     stage_failed(stage: &str, count: u32, limit: u32) {
         "❌ {stage} 失敗（{count}/{limit}）。",
         "❌ {stage} 失败（{count}/{limit}）。",
@@ -41,9 +136,14 @@ messages! {
         "✅ {stage} complete, with issues to improve ({count}/{limit})."
     }
     issues_advice() {
-        "💡 值得改善的項目可以委派 DEVELOPER 處理，或記入文件後繼續。",
-        "💡 值得改善的项目可以委派 DEVELOPER 处理，或记入文件后继续。",
-        "💡 You may have DEVELOPER handle what is worth it, or note it down and go on."
+        "💡 值得現在改善的項目可以委派 DEVELOPER 處理，之後的階段會重新執行；否則繼續下一步，並在最後告訴使用者還有哪些項目。",
+        "💡 值得现在改善的项目可以委派 DEVELOPER 处理，之后的阶段会重新执行；否则继续下一步，并在最后告诉用户还有哪些项目。",
+        "💡 If an issue is worth another round, you may delegate DEVELOPER with it; the stages behind DEV then run again. Otherwise go on, and tell the user at the end what stays open."
+    }
+    issues_limit() {
+        "⛔ 已達回顧上限：不要再開始新的改善，繼續下一步，並在最後告訴使用者還有哪些項目。",
+        "⛔ 已达回顾上限：不要再开始新的改善，继续下一步，并在最后告诉用户还有哪些项目。",
+        "⛔ The limit of retrospectives is reached: do not start another round. Go on, and tell the user at the end what stays open."
     }
     agent_broke(agent: &str) {
         "⚠️ {agent} 因 API 錯誤中斷，沒有結果。",
@@ -65,15 +165,20 @@ messages! {
         "下一步请委派 {agents}，在同一条消息中并行启动。",
         "Next, delegate {agents}, launched in parallel in one message."
     }
-    next_repair(debugger: &str, developer: &str, stage: &str) {
-        "下一步請委派 {debugger}找出原因，再委派 {developer}修復，然後重跑 {stage}。",
-        "下一步请委派 {debugger}找出原因，再委派 {developer}修复，然后重跑 {stage}。",
-        "Next, delegate {debugger} to find the cause, then {developer} to repair it, then run {stage} again."
+    next_repair(debugger: &str, developer: &str, stages: &str) {
+        "下一步請委派 {debugger}找出原因，再委派 {developer}修復，然後重跑 {stages}。",
+        "下一步请委派 {debugger}找出原因，再委派 {developer}修复，然后重跑 {stages}。",
+        "Next, delegate {debugger} to find the cause, then {developer} to repair it, then run {stages} again."
     }
-    next_rework(developer: &str, stage: &str) {
-        "下一步請委派 {developer}依審查意見修改，然後重跑 {stage}。",
-        "下一步请委派 {developer}依审查意见修改，然后重跑 {stage}。",
-        "Next, delegate {developer} to act on the findings, then run {stage} again."
+    next_repair_all(debugger: &str, developer: &str, stages: &str) {
+        "下一步請委派 {debugger}找出原因，再委派 {developer}，依 {stages} 的回報一次修復，然後重跑 {stages}。",
+        "下一步请委派 {debugger}找出原因，再委派 {developer}，依 {stages} 的回报一次修复，然后重跑 {stages}。",
+        "Next, delegate {debugger} to find the cause, then {developer} once with the reports of {stages}, then run {stages} again."
+    }
+    next_rework(developer: &str, stages: &str) {
+        "下一步請委派 {developer}依審查意見修改，然後重跑 {stages}。",
+        "下一步请委派 {developer}依审查意见修改，然后重跑 {stages}。",
+        "Next, delegate {developer} to act on the findings, then run {stages} again."
     }
     next_again(agent: &str) {
         "下一步請重新委派 {agent}。",
@@ -81,9 +186,14 @@ messages! {
         "Next, delegate {agent} again."
     }
     waiting_for(stages: &str) {
+        "等待 {stages} 完成。",
+        "等待 {stages} 完成。",
+        "Wait for {stages} to finish."
+    }
+    waiting_for_parallel(stages: &str) {
         "等待並行階段：{stages}。",
         "等待并行阶段：{stages}。",
-        "Waiting for the parallel stages: {stages}."
+        "Wait for the parallel stages: {stages}."
     }
     converged(group: &str) {
         "🔀 並行群組 {group} 已全部完成。",
@@ -95,20 +205,25 @@ messages! {
         "🎉 所有阶段已完成。请向用户总结成果。",
         "🎉 Every stage is complete. Sum the result up for the user."
     }
-    tasks_left(count: usize, first: &str) {
-        "還有 {count} 個未勾選任務，第一個：{first}。請完成並勾選 tasks.md。",
-        "还有 {count} 个未勾选任务，第一个：{first}。请完成并勾选 tasks.md。",
-        "{count} tasks are still unticked, the first: {first}. Finish them and tick them in tasks.md."
+    tasks_left(count: usize, first: &str, developer: &str) {
+        "還有 {count} 個未勾選任務，第一個：{first}。下一步請委派 {developer}完成並勾選 tasks.md。",
+        "还有 {count} 个未勾选任务，第一个：{first}。下一步请委派 {developer}完成并勾选 tasks.md。",
+        "Tasks still unticked: {count}, the first: {first}. Next, delegate {developer} to finish them and tick them in tasks.md."
     }
-    ask_person(stage: &str) {
+    ask_user(stage: &str) {
         "⛔ {stage} 已達重試上限。禁止再次重試：請向使用者說明失敗原因並等待指示。",
         "⛔ {stage} 已达重试上限。禁止再次重试：请向用户说明失败原因并等待指示。",
         "⛔ {stage} reached its retry limit. NEVER retry again: explain the failure to the user and wait for instructions."
     }
+    ask_user_blocked(stage: &str, agent: &str) {
+        "⛔ {stage} 需要使用者：請用 AskUserQuestion 把它的問題告訴使用者並等待回答，不要開始修復。得到回答後，帶著答案再次委派 {agent}。",
+        "⛔ {stage} 需要用户：请用 AskUserQuestion 把它的问题告诉用户并等待回答，不要开始修复。得到回答后，带着答案再次委派 {agent}。",
+        "⛔ {stage} needs the user: put its question to them with AskUserQuestion and wait for the answer; do not start a repair. With the answer, delegate {agent} again."
+    }
     report_findings(stage: &str) {
-        "{stage} 的結論需要人決定：請將發現如實回報使用者。若要修復，可執行 /ot:quick。",
-        "{stage} 的结论需要人决定：请将发现如实回报用户。若要修复，可执行 /ot:quick。",
-        "The outcome of {stage} is for a person to decide: report the findings as they are. To repair them, /ot:quick may be used."
+        "{stage} 的結論需要使用者決定：請將發現如實回報使用者。若要修復，可執行 /ot:quick。",
+        "{stage} 的结论需要用户决定：请将发现如实回报用户。若要修复，可执行 /ot:quick。",
+        "The outcome of {stage} is for the user to decide: report the findings as they are. To repair them, /ot:quick may be used."
     }
     handoff_saved(path: &str) { "Handoff：{path}", "Handoff：{path}", "Handoff: {path}" }
     suggest_compact(size: &str) {

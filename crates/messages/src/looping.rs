@@ -8,9 +8,9 @@ messages! {
     }
     tasks(checked: usize, total: usize) { "任務：{checked}/{total}", "任务：{checked}/{total}", "Tasks: {checked}/{total}" }
     how_to_stop() {
-        "若使用者要求停止，請執行 overtone stop。",
-        "若用户要求停止，请执行 overtone stop。",
-        "If the user asks to stop, run overtone stop."
+        "若需要使用者決定，請用 AskUserQuestion 詢問。若使用者要求停止，請執行 overtone stop。",
+        "若需要用户决定，请用 AskUserQuestion 询问。若用户要求停止，请执行 overtone stop。",
+        "If the user has to decide something, ask with AskUserQuestion. If they ask to stop, run overtone stop."
     }
     finished(workflow: &str, stages: usize, duration: &str) {
         "🎉 工作流 {workflow} 完成：{stages} 個階段，耗時 {duration}。",
@@ -20,7 +20,7 @@ messages! {
     retries(failures: u32, rejections: u32) {
         "重試：失敗 {failures} 次，拒絕 {rejections} 次（均已修復）。",
         "重试：失败 {failures} 次，拒绝 {rejections} 次（均已修复）。",
-        "Retries: {failures} failures, {rejections} rejections, all repaired."
+        "Repaired on the way: failures {failures}, rejections {rejections}."
     }
     archived(feature: &str) {
         "📦 Feature {feature} 已歸檔。",
@@ -28,39 +28,49 @@ messages! {
         "📦 Feature {feature} is archived."
     }
     stopped_by_user() {
-        "⏸️ 循環已由使用者停止，工作流保留。overtone resume 可繼續。",
-        "⏸️ 循环已由用户停止，工作流保留。overtone resume 可继续。",
-        "⏸️ The loop was stopped by the user; the workflow is kept. overtone resume goes on."
+        "⏸ 已停止，工作流保留。overtone resume 可繼續。",
+        "⏸ 已停止，工作流保留。overtone resume 可继续。",
+        "⏸ Stopped; the workflow is kept. Continue with: overtone resume"
+    }
+    paused() {
+        "⏸ 工作流已暫停。說「繼續」或執行 overtone resume 即可繼續。",
+        "⏸ 工作流已暂停。说“继续”或执行 overtone resume 即可继续。",
+        "⏸ The workflow is paused. Say \"continue\", or run: overtone resume"
+    }
+    blocked(stage: &str) {
+        "✋ {stage} 需要你：請看上面的問題，回答後會繼續。",
+        "✋ {stage} 需要你：请看上面的问题，回答后会继续。",
+        "✋ {stage} needs you: see the question above. It continues with your answer."
     }
     /// Of a session that another machine has taken over.
     moved(machine: &str, session: &str) {
-        "⛔ 這個工作階段已移到 {machine} 繼續，此處不再委派任何代理。overtone fleet pull {session} 可將它移回。",
-        "⛔ 这个会话已移到 {machine} 继续，此处不再委派任何代理。overtone fleet pull {session} 可将它移回。",
-        "⛔ This session goes on at {machine}; nothing is delegated here any more. overtone fleet pull {session} brings it back."
+        "這個工作階段已移到 {machine} 繼續，此處不再委派任何代理。overtone fleet pull {session} 可將它移回。",
+        "这个会话已移到 {machine} 继续，此处不再委派任何代理。overtone fleet pull {session} 可将它移回。",
+        "This session continues on {machine}; nothing is delegated here any more. overtone fleet pull {session} brings it back."
     }
     limit_failures(count: u32) {
-        "⛔ 失敗已達 {count} 次上限，必須由人決定下一步。overtone resume 可重新開始。",
-        "⛔ 失败已达 {count} 次上限，必须由人决定下一步。overtone resume 可重新开始。",
-        "⛔ The limit of {count} failures is reached: a person MUST decide what is next. overtone resume starts again."
+        "✋ 已失敗 {count} 次，需要你決定下一步。overtone resume 可重新開始。",
+        "✋ 已失败 {count} 次，需要你决定下一步。overtone resume 可重新开始。",
+        "✋ The limit of {count} failures is reached; what comes next is your decision. Try again with: overtone resume"
     }
     limit_rejections(count: u32) {
-        "⛔ 審查拒絕已達 {count} 次上限，必須由人決定下一步。overtone resume 可重新開始。",
-        "⛔ 审查拒绝已达 {count} 次上限，必须由人决定下一步。overtone resume 可重新开始。",
-        "⛔ The limit of {count} rejections is reached: a person MUST decide what is next. overtone resume starts again."
+        "✋ 審查已拒絕 {count} 次，需要你決定下一步。overtone resume 可重新開始。",
+        "✋ 审查已拒绝 {count} 次，需要你决定下一步。overtone resume 可重新开始。",
+        "✋ The limit of {count} rejected reviews is reached; what comes next is your decision. Try again with: overtone resume"
     }
     limit_iterations(count: u32) {
-        "⚠️ 循環已達 {count} 次上限，暫停等待使用者。overtone resume 可繼續。",
-        "⚠️ 循环已达 {count} 次上限，暂停等待用户。overtone resume 可继续。",
-        "⚠️ The loop reached its limit of {count} rounds and waits for you. overtone resume goes on."
+        "⏸ 循環已達 {count} 次上限，等待你。overtone resume 可繼續。",
+        "⏸ 循环已达 {count} 次上限，等待你。overtone resume 可继续。",
+        "⏸ Paused after {count} rounds. Continue with: overtone resume"
     }
     limit_no_progress(count: u32) {
-        "⚠️ 連續 {count} 次沒有進展，暫停等待使用者；下一則訊息會繼續循環。",
-        "⚠️ 连续 {count} 次没有进展，暂停等待用户；下一条消息会继续循环。",
-        "⚠️ No progress {count} times in a row: waiting for you; your next message goes on with the loop."
+        "⏸ 已暫停：連續 {count} 次沒有進展。告訴它怎麼繼續，或執行 overtone resume。",
+        "⏸ 已暂停：连续 {count} 次没有进展。告诉它怎么继续，或执行 overtone resume。",
+        "⏸ Paused: {count} rounds in a row without progress. Say how to go on, or run: overtone resume"
     }
-    needs_person(stage: &str) {
-        "⚠️ {stage} 未通過，結果交由使用者決定。若要修復，可執行 /ot:quick。",
-        "⚠️ {stage} 未通过，结果交由用户决定。若要修复，可执行 /ot:quick。",
-        "⚠️ {stage} did not pass; the decision is yours. To repair it, /ot:quick may be used."
+    needs_user(stage: &str) {
+        "✋ {stage} 未通過，由你決定。若要修復，可執行 /ot:quick。",
+        "✋ {stage} 未通过，由你决定。若要修复，可执行 /ot:quick。",
+        "✋ {stage} did not pass; the decision is yours. To have it repaired: /ot:quick"
     }
 }

@@ -4,15 +4,41 @@
 pub const MESSAGE_MARK: &str = "📨";
 
 messages! {
+    // The one line that the user sees when a session starts.
     banner(version: &str) {
         "🎵 Overtone v{version} 已就緒 — 輸入需求即可開始，或使用 /ot:auto",
         "🎵 Overtone v{version} 已就绪 — 输入需求即可开始，或使用 /ot:auto",
-        "🎵 Overtone v{version} is ready — say what you want, or use /ot:auto"
+        "🎵 Overtone v{version} is ready — say what you want built, or use /ot:auto"
+    }
+    greet_unfinished(version: &str, feature: &str, checked: usize, total: usize) {
+        "🎵 Overtone v{version} 已就緒 — {feature} 尚未完成（{checked}/{total}）；說「繼續」，或使用 /ot:auto",
+        "🎵 Overtone v{version} 已就绪 — {feature} 尚未完成（{checked}/{total}）；说“继续”，或使用 /ot:auto",
+        "🎵 Overtone v{version} is ready — {feature} is unfinished ({checked}/{total}); say \"continue\", or use /ot:auto"
+    }
+    greet_held(version: &str, feature: &str, session: &str, age: &str) {
+        "🎵 Overtone v{version} 已就緒 — 工作階段 {session} 正在處理 {feature}（{age} 前有動作）",
+        "🎵 Overtone v{version} 已就绪 — 会话 {session} 正在处理 {feature}（{age} 前有动作）",
+        "🎵 Overtone v{version} is ready — session {session} is working on {feature} (active {age} ago)"
+    }
+    greet_running(workflow: &str, done: usize, total: usize) {
+        "🎵 Overtone：工作流 {workflow} 續接（{done}/{total}）— /ot:status 查看，/ot:stop 停止",
+        "🎵 Overtone：工作流 {workflow} 续接（{done}/{total}）— /ot:status 查看，/ot:stop 停止",
+        "🎵 Overtone: workflow {workflow} continues ({done}/{total} stages) — /ot:status shows it, /ot:stop stops it"
+    }
+    greet_paused(workflow: &str, done: usize, total: usize) {
+        "🎵 Overtone：工作流 {workflow} 已停止（{done}/{total}）— overtone resume 可繼續",
+        "🎵 Overtone：工作流 {workflow} 已停止（{done}/{total}）— overtone resume 可继续",
+        "🎵 Overtone: workflow {workflow} is stopped ({done}/{total} stages) — continue with: overtone resume"
+    }
+    greet_moved(workflow: &str, machine: &str) {
+        "🎵 Overtone：工作流 {workflow} 已移到 {machine}",
+        "🎵 Overtone：工作流 {workflow} 已移到 {machine}",
+        "🎵 Overtone: workflow {workflow} was moved to {machine}"
     }
     use_auto() {
-        "⛔ MUST：先使用 Skill 工具執行 /ot:auto，由它判斷需求大小並選擇工作流（小事會直接處理）。",
-        "⛔ MUST：先使用 Skill 工具执行 /ot:auto，由它判断需求大小并选择工作流（小事会直接处理）。",
-        "⛔ You MUST use the Skill tool for /ot:auto first: it sizes the wish and picks a workflow (small things are done directly)."
+        "⛔ 若要建置或修改東西，MUST 先使用 Skill 工具執行 /ot:auto，由它判斷大小並選擇工作流。若只是提問或改一行，直接處理即可。",
+        "⛔ 若要构建或修改东西，MUST 先使用 Skill 工具执行 /ot:auto，由它判断大小并选择工作流。若只是提问或改一行，直接处理即可。",
+        "⛔ Something to build or change: you MUST use the Skill tool for /ot:auto first; it sizes the request and picks a workflow. A question or a one-line edit: just do it."
     }
     use_workflow(name: &str) {
         "⛔ MUST：使用者指定了工作流 {name}，請使用 Skill 工具執行 /ot:{name}。",
@@ -35,9 +61,14 @@ messages! {
         "📨 来自 {by} 的消息：{text}",
         "📨 Message from {by}: {text}"
     }
-    paused(name: &str) {
-        "工作流 {name} 已停止；若使用者要繼續，請執行 overtone resume，否則照使用者的話做。",
-        "工作流 {name} 已停止；若用户要继续，请执行 overtone resume，否则照用户的话做。",
-        "The workflow {name} is stopped; if the user wants to go on, run overtone resume, otherwise do as the user says."
+    stopped(name: &str) {
+        "工作流 {name} 已由使用者停止或等待使用者決定。照使用者的話做；除非使用者要求，不要繼續它的階段。要恢復循環，由使用者執行 overtone resume。",
+        "工作流 {name} 已由用户停止或等待用户决定。照用户的话做；除非用户要求，不要继续它的阶段。要恢复循环，由用户执行 overtone resume。",
+        "The workflow {name} was stopped by the user or waits for their decision. Do what the user says; do not go on with its stages unless they ask for it. The user restarts the loop with overtone resume."
+    }
+    paused(name: &str, step: &str) {
+        "工作流 {name} 已暫停。若使用者要繼續：{step} 若是提問或其他事，直接回應即可，不要繼續工作流。",
+        "工作流 {name} 已暂停。若用户要继续：{step} 若是提问或其他事，直接回应即可，不要继续工作流。",
+        "The workflow {name} is paused. If the user wants it to go on: {step} If they ask something else, just answer and leave the workflow alone."
     }
 }

@@ -16,6 +16,11 @@ messages! {
         "Overtone 自己的命令",
         "Overtone's own command"
     }
+    ask_user_command(command: &str) {
+        "Overtone：「{command}」由你決定。要執行嗎？",
+        "Overtone：“{command}”由你决定。要执行吗？",
+        "Overtone: \"{command}\" is your decision. Run it?"
+    }
     wording_found(path: &str, list: &str) {
         "📝 措詞檢查（{path}）：{list}",
         "📝 措辞检查（{path}）：{list}",

@@ -105,9 +105,12 @@ impl Contract {
         let (other, rule) = self.results();
         let marker = |result| format!("`<!-- VERDICT: {{\"result\":\"{result}\"}} -->`");
         format!(
-            "The last line is the verdict, alone and exactly in this form: {} or {}. {rule}",
+            "The last line is the verdict, alone and exactly in this form: {}, {} or {}. {rule} `BLOCKED` when it needs \
+             the user or cannot be run here (no browser, no database, no key): say what is needed. A report without \
+             this line is sent back, and then counts as a failure.",
             marker("PASS"),
-            marker(other)
+            marker(other),
+            marker("BLOCKED"),
         )
     }
 }
@@ -124,11 +127,11 @@ fn split_role(body: &'static str) -> (&'static str, &'static str) {
 const fn description(agent: Agent) -> &'static str {
     match agent {
         Agent::ProductManager => {
-            "PM stage. Delegate when a wish is vague or a business goal: finds the problem, compares \
+            "PM stage. Delegate when a request is vague or a business goal: finds the problem, compares \
              options, fixes scope and success measures."
         }
         Agent::Planner => {
-            "PLAN stage. Delegate to break a clear wish into acceptance criteria and ordered, checkable \
+            "PLAN stage. Delegate to break a clear request into acceptance criteria and ordered, checkable \
              tasks (proposal.md, tasks.md)."
         }
         Agent::Architect => {
@@ -178,7 +181,7 @@ const fn description(agent: Agent) -> &'static str {
              changing behaviour."
         }
         Agent::Retrospective => {
-            "RETRO stage. Delegate once near the end to find what is worth mending before the workflow \
+            "RETRO stage. Delegate once near the end to find what is worth fixing before the workflow \
              closes; read-only, often silent."
         }
         Agent::DocUpdater => {

@@ -139,12 +139,12 @@ mod tests {
         let written = FrontMatter::default()
             .text("name", "tester")
             .text("description", "Use it so: \"now\", not later # really")
-            .text("argument-hint", "[wish]")
+            .text("argument-hint", "[request]")
             .list("tools", ["Read", "Bash"])
             .list("none", []);
         let source = format!("{written}body\n");
         assert!(source.contains("tools: [Read, Bash]\n"), "{source}");
-        assert!(source.contains("argument-hint: \"[wish]\"\n"), "{source}");
+        assert!(source.contains("argument-hint: \"[request]\"\n"), "{source}");
         assert_eq!(FrontMatter::parse(&source), Some((written, "body".to_owned())));
     }
 

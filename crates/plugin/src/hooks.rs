@@ -8,7 +8,7 @@ pub(crate) const PATH: &str = "hooks/hooks.json";
 /// Run without a shell; the client puts the plugin's folder in.
 pub(crate) const COMMAND: &str = "${CLAUDE_PLUGIN_ROOT}/bin/overtone";
 
-/// A review keeps its own time, which a person may set to a day; the client's limit only has to come later.
+/// A review keeps its own time, which a user may set to a day; the client's limit only has to come later.
 const REVIEW_SECONDS: u32 = 86_460;
 
 pub(crate) fn render() -> String {
@@ -59,7 +59,7 @@ fn entry(binding: &HookBinding) -> Value {
 }
 
 /// All hooks of `SessionEnd` together get 1.5 s from the client; the others answer in milliseconds, and ten
-/// seconds leave room for a slow disk without making a person wait for ever.
+/// seconds leave room for a slow disk without making a user wait for ever.
 fn timeout_seconds(hook: Hook) -> u32 {
     match hook {
         Hook::OnSessionEnd => 1,

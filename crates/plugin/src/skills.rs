@@ -62,7 +62,7 @@ impl Skill {
             Self::Reference(_) => {
                 fields.text("disable-model-invocation", "true").text("user-invocable", "false")
             }
-            // The loop exists because the model would stop too early: only the person ends it.
+            // The loop exists because the model would stop too early: only the user ends it.
             Self::Stop => fields.text("disable-model-invocation", "true").text("allowed-tools", OWN_COMMANDS),
             _ => fields.text("allowed-tools", OWN_COMMANDS),
         }
@@ -76,7 +76,7 @@ impl Skill {
             }
             Self::Reference(skill) => skill.description(),
             Self::Auto => {
-                "Start here for any development wish: sizes it, answers small things directly, otherwise \
+                "Start here for any development request: sizes it, answers small things directly, otherwise \
                  picks one of the Overtone workflows and runs it"
             }
             Self::Stop => "Ends the running Overtone workflow's loop; nothing is deleted",

@@ -51,7 +51,7 @@ pub(crate) const fn when_to_use(workflow: Workflow) -> &'static str {
         Workflow::Full => "a feature with an interface that people use",
         Workflow::Secure => "login, rights, secrets, payment, personal data or outside input are touched",
         Workflow::Tdd => "logic that can be specified exactly by tests beforehand",
-        Workflow::Debug => "a bug to find and mend, cause unknown",
+        Workflow::Debug => "a bug to find and fix, cause unknown",
         Workflow::Refactor => "structure changes, behaviour stays",
         Workflow::ReviewOnly => "an opinion on existing code or a diff",
         Workflow::SecurityOnly => "a security opinion on existing code",
@@ -60,7 +60,7 @@ pub(crate) const fn when_to_use(workflow: Workflow) -> &'static str {
         Workflow::Diagnose => "only the cause of a problem is wanted",
         Workflow::Clean => "dead code and duplicates to remove",
         Workflow::DbReview => "an opinion on schema, migrations or queries",
-        Workflow::Product => "a vague wish or business goal, to be built",
+        Workflow::Product => "a vague request or business goal, to be built",
         Workflow::ProductFull => "a new product area with an interface, from idea to end-to-end checks",
         Workflow::Discovery => "options and a recommendation, nothing built",
     }
@@ -179,7 +179,7 @@ fn deliverable(workflow: Workflow, stage: Stage, mode: Option<TestMode>) -> &'st
         Stage::E2e => "the main paths run from end to end, with traces of failures",
         Stage::BuildFix => "the failing command green again, cause of each error named",
         Stage::Refactor => "what was removed with its proof, tests green",
-        Stage::Retro => "what is worth mending now, or two lines",
+        Stage::Retro => "what is worth fixing now, or two lines",
         Stage::Docs => "documents that match what was built",
     }
 }
@@ -210,7 +210,7 @@ fn done(workflow: Workflow) -> String {
     };
     format!(
         "{condition} Until then you go on without asking, except where this page says so. At the end \
-         tell the person in a few lines, in their language: what came out, how it was verified, what \
+         tell the user in a few lines, in their language: what came out, how it was verified, what \
          stays open."
     )
 }

@@ -92,7 +92,7 @@ fn front_matter_is_as_the_specification_writes_it() {
     has("agents/code-reviewer.md", "skills: [ref-failure-handling, ref-wording-guide]");
     has("agents/qa.md", "disallowedTools: [Edit, Task, NotebookEdit]");
     has("agents/grader.md", "tools: [Read, Bash]");
-    has("agents/planner.md", "model: opusplan");
+    has("agents/planner.md", "model: opus");
     has("skills/ref-bdd-guide/SKILL.md", "disable-model-invocation: true");
     has("skills/ref-bdd-guide/SKILL.md", "user-invocable: false");
     has("skills/auto/SKILL.md", "allowed-tools: Bash(overtone *)");

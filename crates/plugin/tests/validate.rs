@@ -60,8 +60,8 @@ fn an_agent_with_other_rights_is_found() {
         ["skills is missing, expected [ref-bdd-guide, ref-failure-handling]"]
     );
     assert_eq!(
-        replaced("agents/planner.md", "model: opusplan", "model: haiku"),
-        ["model is haiku, expected opusplan"]
+        replaced("agents/planner.md", "model: opus", "model: haiku"),
+        ["model is haiku, expected opus"]
     );
     assert_eq!(
         replaced("agents/qa.md", "color: yellow", "color: green"),

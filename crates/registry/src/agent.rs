@@ -1,5 +1,9 @@
 //! Agents: the specialised sub-agents that stages are delegated to.
 
+use std::borrow::Cow;
+
+use unicode_normalization::UnicodeNormalization as _;
+
 use crate::{PLUGIN_PREFIX, RefSkill, Stage};
 
 /// A sub-agent of the plugin.
@@ -97,9 +101,15 @@ impl Agent {
         Self::ALL.into_iter().find(|agent| agent.name() == name)
     }
 
-    /// The agent behind a `subagent_type` or `agent_type` such as `ot:developer`.
+    /// The agent behind a `subagent_type` or `agent_type` such as `ot:developer`, in every spelling that the client
+    /// takes for it: a gate that compares bytes would be walked around with `ot:Developer`.
     pub fn from_wire(wire: &str) -> Option<Self> {
-        Self::from_name(wire.strip_prefix(PLUGIN_PREFIX)?)
+        if let Some(agent) = wire.strip_prefix(PLUGIN_PREFIX).and_then(Self::from_name) {
+            return Some(agent);
+        }
+        let folded = fold_name(wire);
+        let name = folded.strip_prefix(PLUGIN_PREFIX)?;
+        Self::ALL.into_iter().find(|agent| fold_name(agent.name()) == name)
     }
 
     /// The stage that this agent carries out; the grader has none.
@@ -140,7 +150,7 @@ impl Agent {
     const fn row(self) -> (&'static str, &'static str, &'static str, &'static [&'static str]) {
         match self {
             Self::ProductManager => ("product-manager", "emerald", "opus", &["product manager", "pm"]),
-            Self::Planner => ("planner", "purple", "opusplan", &["plan", "planning"]),
+            Self::Planner => ("planner", "purple", "opus", &["plan", "planning"]),
             Self::Architect => ("architect", "cyan", "opus", &["arch", "architecture"]),
             Self::Designer => ("designer", "cyan", "sonnet", &["ui designer", "ux designer"]),
             Self::Developer => ("developer", "yellow", "sonnet", &["dev"]),
@@ -173,6 +183,33 @@ impl Agent {
     }
 }
 
+/// A name as the client compares it, found by experiment: compatibility forms are resolved (full-width letters), case
+/// does not count, and neither do blanks, underscores and dashes.
+fn fold_name(name: &str) -> String {
+    let plain: Cow<str> = if name.is_ascii() { name.into() } else { name.nfkc().collect::<String>().into() };
+    let ignored = |c: char| c.is_whitespace() || c == '_' || is_dash(c);
+    plain.chars().flat_map(char::to_lowercase).filter(|c| !ignored(*c)).collect()
+}
+
+/// The characters of Unicode's category of dashes that are left after normalisation.
+const fn is_dash(c: char) -> bool {
+    matches!(
+        c,
+        '-' | '\u{58a}' | '\u{5be}' | '\u{1400}' | '\u{1806}' | '\u{2010}'
+            ..='\u{2015}'
+                | '\u{2e17}'
+                | '\u{2e1a}'
+                | '\u{2e3a}'
+                | '\u{2e3b}'
+                | '\u{2e40}'
+                | '\u{2e5d}'
+                | '\u{301c}'
+                | '\u{3030}'
+                | '\u{30a0}'
+                | '\u{10ead}'
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,6 +228,41 @@ mod tests {
         assert_eq!(Agent::from_wire("ot:tester"), Some(Agent::Tester));
         assert_eq!(Agent::from_wire("tester"), None);
         assert_eq!(Agent::from_wire("ot:constructor"), None);
+    }
+
+    #[test]
+    fn every_spelling_that_the_client_takes_is_the_same_agent() {
+        for spelling in [
+            "ot:code-reviewer",
+            "ot:Code-Reviewer",
+            "OT: Code_Reviewer",
+            "ot :code reviewer",
+            " ot:codereviewer ",
+            "o-t:code--reviewer",
+            "ot：code-reviewer",
+            "ｏｔ:code-reviewer",
+            "ot:ⓒode-reviewer",
+            "ot:code\u{2011}reviewer",
+            "ot:code\u{2013}reviewer",
+            "ot:code\u{a0}reviewer",
+            "ot:code\treviewer",
+        ] {
+            assert_eq!(Agent::from_wire(spelling), Some(Agent::CodeReviewer), "{spelling:?}");
+        }
+        for other in [
+            "code-reviewer",
+            "reviewer",
+            "ot:code.reviewer",
+            "ot/code-reviewer",
+            "ot::code-reviewer",
+            "ot:ot:code-reviewer",
+            "ot_code-reviewer",
+            "ot:code\u{200b}reviewer",
+            "ot:çode-reviewer",
+            "ot:code+reviewer",
+        ] {
+            assert_eq!(Agent::from_wire(other), None, "{other:?}");
+        }
     }
 
     #[test]

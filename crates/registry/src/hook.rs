@@ -10,6 +10,7 @@ pub enum Hook {
     PreTask,
     OnAgentStart,
     OnAgentStop,
+    OnHandback,
     PostUse,
     PostUseFailure,
     OnStop,
@@ -30,7 +31,7 @@ pub struct HookBinding {
 }
 
 impl Hook {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::OnStart,
         Self::OnSessionEnd,
         Self::PreCompact,
@@ -38,6 +39,7 @@ impl Hook {
         Self::PreTask,
         Self::OnAgentStart,
         Self::OnAgentStop,
+        Self::OnHandback,
         Self::PostUse,
         Self::PostUseFailure,
         Self::OnStop,
@@ -47,10 +49,10 @@ impl Hook {
 
     /// Every binding of `hooks.json`, in the order of a session's life. Only events that the oldest
     /// supported client knows: one unknown event would silently drop all hooks there.
-    pub const BINDINGS: [HookBinding; 13] = [
+    pub const BINDINGS: [HookBinding; 14] = [
         bind("SessionStart", "", Self::OnStart),
         bind("UserPromptSubmit", "", Self::OnSubmit),
-        bind("PreToolUse", "Task|Agent", Self::PreTask),
+        bind("PreToolUse", "Task|Agent|SendMessage", Self::PreTask),
         bind("PreToolUse", "Skill", Self::AllowOwn),
         HookBinding {
             event: "PreToolUse",
@@ -59,9 +61,11 @@ impl Hook {
             hook: Self::AllowOwn,
         },
         bind("PreToolUse", "Write|Edit|MultiEdit|NotebookEdit", Self::PreWrite),
+        // Newer clients have an agent deliver its report by this tool; refusing the call lets the agent go on.
+        bind("PreToolUse", "SubagentHandback", Self::OnHandback),
         bind("SubagentStart", "", Self::OnAgentStart),
         bind("SubagentStop", "", Self::OnAgentStop),
-        bind("PostToolUse", "Bash|Edit|Write|MultiEdit|Task|Agent", Self::PostUse),
+        bind("PostToolUse", "Bash|Edit|Write|MultiEdit|Task|Agent|AskUserQuestion", Self::PostUse),
         bind("PostToolUseFailure", "", Self::PostUseFailure),
         bind("PreCompact", "", Self::PreCompact),
         bind("Stop", "", Self::OnStop),
@@ -77,6 +81,7 @@ impl Hook {
             Self::PreTask => "pre-task",
             Self::OnAgentStart => "on-agent-start",
             Self::OnAgentStop => "on-agent-stop",
+            Self::OnHandback => "on-handback",
             Self::PostUse => "post-use",
             Self::PostUseFailure => "post-use-failure",
             Self::OnStop => "on-stop",
@@ -121,6 +126,7 @@ mod tests {
         assert_eq!(Hook::for_event("PreToolUse", "Agent"), Some(Hook::PreTask));
         assert_eq!(Hook::for_event("PreToolUse", "Skill"), Some(Hook::AllowOwn));
         assert_eq!(Hook::for_event("PreToolUse", "Edit"), Some(Hook::PreWrite));
+        assert_eq!(Hook::for_event("PreToolUse", "SubagentHandback"), Some(Hook::OnHandback));
         assert_eq!(Hook::for_event("PreToolUse", "Read"), None);
         assert_eq!(Hook::for_event("Stop", ""), Some(Hook::OnStop));
         assert_eq!(Hook::for_event("constructor", ""), None);

@@ -74,6 +74,11 @@ impl Stage {
         matches!(self, Self::Review | Self::Test | Self::Security | Self::DbReview | Self::Qa | Self::E2e)
     }
 
+    /// A judge that rejects; the others fail.
+    pub const fn is_reviewer(self) -> bool {
+        matches!(self, Self::Review | Self::Security | Self::DbReview)
+    }
+
     const fn row(self) -> (&'static str, &'static str, &'static str, Agent) {
         match self {
             Self::Pm => ("PM", "產品", "🎯", Agent::ProductManager),

@@ -1,7 +1,10 @@
 //! What must have happened outside, so that these lines were written.
 
 use overtone_engine::settings::Settings;
-use overtone_engine::{ENDED_WITHOUT_RESULT, NO_REPORT, NO_REPORT_IN_TIME, StartSource};
+use overtone_engine::state::Hold;
+use overtone_engine::{
+    ENDED_WITHOUT_RESULT, INTERRUPTED, NO_REPORT, NO_REPORT_IN_TIME, NO_VERDICT, StartSource,
+};
 use overtone_registry::{Agent, EventKind, StageKey, Workflow};
 
 use crate::line::{Line, Skipped};
@@ -36,8 +39,15 @@ pub(crate) enum Cause {
     Compact {
         trigger: String,
     },
-    Delegate(Agent),
+    Delegate {
+        agent: Agent,
+        /// The id of an agent that had reported and goes on.
+        continues: Option<String>,
+    },
     Report(Report),
+    SentBack(SentBack),
+    /// The user interrupted the main agent while it waited for this one.
+    Interrupted(Which),
     /// A background agent ended without a result.
     Lost(Which),
     ToolFailed {
@@ -60,6 +70,16 @@ pub(crate) struct Report {
     pub(crate) message: String,
     /// The transcript's size where a compaction was suggested.
     pub(crate) suggested_at: Option<u64>,
+}
+
+/// A report that an agent had to make again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SentBack {
+    pub(crate) agent: Agent,
+    pub(crate) which: Which,
+    pub(crate) message: String,
+    /// Open tasks were the reason, not the missing verdict.
+    pub(crate) has_open_tasks: bool,
 }
 
 /// Which of the delegated agents.
@@ -121,6 +141,7 @@ impl<I: Iterator<Item = Result<Line, Skipped>>> Around<'_, I> {
             }
             EventKind::SystemWarning if head.text("reason") == "session-pulled" => Cause::ComeBack,
             EventKind::SystemWarning if head.text("reason") == "loop-limit" => self.stop(head, NO_REPORT),
+            EventKind::SystemWarning if head.text("reason") == "report-sent-back" => sent_back(head),
             EventKind::SystemWarning | EventKind::SpecsArchive => Cause::Given,
             EventKind::SessionStart => Cause::Start(source(head.text("source"))),
             EventKind::SessionEnd => Cause::End { reason: text("reason") },
@@ -158,11 +179,18 @@ impl<I: Iterator<Item = Result<Line, Skipped>>> Around<'_, I> {
 
     fn delegation(&mut self, head: &Line) -> Cause {
         let mut agent = head.agent().or_else(|| head.stage().map(|key| key.stage.agent()));
-        if head.kind != EventKind::AgentDelegate {
-            let delegate = self.find(|kind| kind == EventKind::ParallelStart, EventKind::AgentDelegate);
-            agent = agent.or_else(|| delegate?.agent());
+        let mut continues = head.given("continues").map(str::to_owned);
+        if head.kind != EventKind::AgentDelegate
+            && let Some(delegate) =
+                self.find(|kind| kind == EventKind::ParallelStart, EventKind::AgentDelegate)
+        {
+            agent = agent.or_else(|| delegate.agent());
+            continues = delegate.given("continues").map(str::to_owned);
         }
-        agent.map_or(Cause::Nothing, Cause::Delegate)
+        match agent {
+            Some(agent) => Cause::Delegate { agent, continues },
+            None => Cause::Nothing,
+        }
     }
 
     fn report(&mut self, head: &Line) -> Cause {
@@ -190,6 +218,7 @@ impl<I: Iterator<Item = Result<Line, Skipped>>> Around<'_, I> {
         match head.text("error") {
             reason @ (NO_REPORT | NO_REPORT_IN_TIME) => self.stop(head, reason),
             ENDED_WITHOUT_RESULT => Cause::Lost(which(head, agent)),
+            INTERRUPTED => Cause::Interrupted(which(head, agent)),
             // The one other way to an error: the API broke.
             _ => self.report_of(head, agent, "API Error".to_owned()),
         }
@@ -280,15 +309,32 @@ fn which(line: &Line, agent: Agent) -> Which {
     }
 }
 
-/// A message with that verdict; an agent that left no message leaves none here.
+/// A text in which no verdict is found.
+const NO_VERDICT_TEXT: &str = "a report";
+
+/// A message with that verdict, or without one where there was none; an agent that left no message leaves none here.
 fn message(line: &Line, score: Option<u64>) -> String {
-    let word = line.verdict().map_or("UNKNOWN", overtone_engine::state::Verdict::key);
     let is_silent = line.fields.get("handoff").is_some_and(serde_json::Value::is_null);
-    if is_silent && word == "pass" && score.is_none() {
-        return String::new();
-    }
     let grade = score.map(|score| format!("<!-- GRADE: {{\"score\":{score}}} -->")).unwrap_or_default();
-    format!("<!-- VERDICT: {{\"result\":\"{word}\"}} -->{grade}")
+    match line.verdict() {
+        _ if is_silent && score.is_none() => String::new(),
+        Some(verdict) if line.text("reason") != NO_VERDICT => {
+            format!("<!-- VERDICT: {{\"result\":\"{}\"}} -->{grade}", verdict.key())
+        }
+        _ => format!("{NO_VERDICT_TEXT}{grade}"),
+    }
+}
+
+fn sent_back(line: &Line) -> Cause {
+    let Some(agent) = line.agent() else { return Cause::Nothing };
+    let has_open_tasks = line.text("missing") == Hold::OpenTasks.key();
+    let has_text = line.count("handoff").is_some();
+    let message = match (has_open_tasks, has_text) {
+        (true, _) => "<!-- VERDICT: {\"result\":\"PASS\"} -->".to_owned(),
+        (false, true) => NO_VERDICT_TEXT.to_owned(),
+        (false, false) => String::new(),
+    };
+    Cause::SentBack(SentBack { agent, which: which(line, agent), message, has_open_tasks })
 }
 
 fn failure(line: &Line) -> Cause {
@@ -302,6 +348,7 @@ fn source(name: &str) -> StartSource {
     match name {
         "resume" => StartSource::Resume,
         "clear" => StartSource::Clear,
+        "fork" => StartSource::Fork,
         _ => StartSource::Startup,
     }
 }

@@ -4,8 +4,8 @@
 //! is dropped, and ids become hashes, so that the same agent is still the same. The replay of the copy therefore
 //! ends as that of the original.
 
-use overtone_engine::state::Verdict;
-use overtone_engine::{ENDED_WITHOUT_RESULT, NO_REPORT, NO_REPORT_IN_TIME};
+use overtone_engine::state::{Hold, Verdict};
+use overtone_engine::{ENDED_WITHOUT_RESULT, INTERRUPTED, NO_REPORT, NO_REPORT_IN_TIME, NO_VERDICT};
 use overtone_registry::{Agent, EventKind, StageKey, Workflow};
 use serde_json::{Map, Value, json};
 
@@ -32,24 +32,28 @@ const NUMBERS: [&str; 14] = [
 
 const TOOLS: [&str; 7] = ["Agent", "Bash", "Edit", "MultiEdit", "NotebookEdit", "Task", "Write"];
 
-const REASONS: [&str; 17] = [
+const REASONS: [&str; 21] = [
     "clear",
     "feature-moved",
     "feature-taken",
+    "handback",
     "lesson-judged",
     "logout",
     "loop-limit",
     "loop-stopped",
     "message",
     "needs-person",
+    NO_VERDICT,
     "other",
     "prompt_input_exit",
     "replaced",
+    "report-sent-back",
     "resume",
     "resumed",
     "retry-limit",
     "session-moved",
     "session-pulled",
+    "stage-blocked",
 ];
 
 /// The line as it may be shown to anybody, without its end. Lines stay lines, so numbers stay the same.
@@ -78,7 +82,7 @@ fn clean(kind: EventKind, name: &str, value: &Value) -> Option<Value> {
         "category" => |kind, _| kind.category().to_owned(),
         "label" => |kind, _| kind.label().to_owned(),
         "error" => error,
-        "agentId" => |_, id| hashed(id),
+        "agentId" | "continues" => |_, id| hashed(id),
         "feature" | "featureName" | "folder" | "from" | "to" => |_, _| REDACTED.to_owned(),
         _ => return known(name).map(|is_known| each(value, |word| kept(word, is_known))),
     };
@@ -95,7 +99,9 @@ fn known(name: &str) -> Option<fn(&str) -> bool> {
         "result" => |word| Verdict::from_key(word).is_some(),
         "workflowType" => |word| Workflow::from_name(word).is_some(),
         "group" => |word| Workflow::ALL.iter().flat_map(|w| w.groups()).any(|group| group.name == word),
-        "source" => |word| ["startup", "resume", "clear", "compact"].contains(&word),
+        "source" => |word| ["startup", "resume", "clear", "compact", "fork"].contains(&word),
+        "missing" => |word| Hold::from_key(word).is_some(),
+        "handback" => |word| ["flagged", "withheld"].contains(&word),
         "trigger" => |word| ["auto", "manual"].contains(&word),
         "by" => |word| ["user", "dashboard", "telegram", "top"].contains(&word),
         "toolName" => |word| TOOLS.contains(&word),
@@ -136,7 +142,7 @@ fn each(value: &Value, change: impl Fn(&str) -> String) -> Value {
 
 fn error(kind: EventKind, text: &str) -> String {
     match (kind, text) {
-        (_, NO_REPORT | NO_REPORT_IN_TIME | ENDED_WITHOUT_RESULT) => text.to_owned(),
+        (_, NO_REPORT | NO_REPORT_IN_TIME | ENDED_WITHOUT_RESULT | INTERRUPTED) => text.to_owned(),
         (EventKind::AgentError, _) => "API Error".to_owned(),
         _ => REDACTED.to_owned(),
     }

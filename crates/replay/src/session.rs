@@ -8,9 +8,9 @@ use overtone_engine::suggestion::SinceCompact;
 use overtone_engine::{
     Effect, Facts, Feature, Outcome, Record, Snapshot, StartSource, Trigger, decide, is_delegation,
 };
-use overtone_registry::PLUGIN_PREFIX;
+use overtone_registry::{Agent, PLUGIN_PREFIX};
 
-use crate::cause::{Cause, Report, Stop, Which};
+use crate::cause::{Cause, Report, SentBack, Stop, Which};
 
 /// More agents at once than any client runs: what a line costs must not grow with the file.
 pub(crate) const MOST_AGENTS: usize = 256;
@@ -58,7 +58,10 @@ impl Session {
             Cause::Start(source) => self.fire(&Trigger::SessionStarted { source: *source }, &facts),
             Cause::End { reason } => self.fire(&Trigger::SessionEnded { reason }, &facts),
             Cause::Compact { trigger } => self.fire(&Trigger::Compacting { trigger }, &facts),
-            Cause::Delegate(agent) => self.delegate(&wire(agent.name()), &facts),
+            Cause::Delegate { agent, continues: None } => self.delegate(&wire(agent.name()), &facts),
+            Cause::Delegate { agent, continues: Some(id) } => self.continue_agent(*agent, id, &facts),
+            Cause::SentBack(report) => self.sent_back(report, facts),
+            Cause::Interrupted(which) => self.interrupted(which, &facts),
             Cause::Report(report) => self.report(report, facts),
             Cause::Lost(which) => self.lost(which, &facts),
             Cause::ToolFailed { tool, slots } => self.tool_failed(tool, slots.as_deref(), &facts),
@@ -106,15 +109,66 @@ impl Session {
         if active >= MOST_AGENTS {
             return Vec::new();
         }
+        // It was let through, whatever asked for it.
+        self.workflow_mut().into_iter().for_each(|workflow| workflow.user_wrote = true);
         let trigger = Trigger::Delegating { subagent_type, description: "", prompt: "", tool_use_id: None };
         let records = self.fire(&trigger, facts);
+        let moment = self.now.0;
         let agents = self.workflow_mut().map(|workflow| workflow.active_agents.as_mut_slice());
         if let Some(agent) = agents.unwrap_or_default().last_mut().filter(|agent| agent.tool_use_id.is_none())
         {
             agent.tool_use_id = Some(agent.slot.clone());
-            agent.agent_id = Some(format!("@{}", agent.slot));
+            // Unlike the slot, an id is never used again.
+            agent.agent_id = Some(format!("@{}@{moment}", agent.slot));
         }
         records
+    }
+
+    /// An agent goes on under the id that it had reported under.
+    fn continue_agent(&mut self, agent: Agent, agent_id: &str, facts: &Facts) -> Vec<Record> {
+        if let Some(workflow) = self.workflow_mut() {
+            workflow.user_wrote = true;
+            workflow.remember_finished(agent_id, Some(agent));
+        }
+        let trigger = Trigger::AgentStarted { agent_type: &wire(agent.name()), agent_id };
+        let records = self.fire(&trigger, facts);
+        let agents = self.workflow_mut().map(|workflow| workflow.active_agents.as_mut_slice());
+        if let Some(agent) = agents.unwrap_or_default().last_mut() {
+            agent.tool_use_id = Some(agent.slot.clone());
+        }
+        records
+    }
+
+    /// A report that was not accepted as it was.
+    fn sent_back(&mut self, report: &SentBack, mut facts: Facts) -> Vec<Record> {
+        let Some(slot) = self.slot(&report.which) else { return Vec::new() };
+        if report.has_open_tasks {
+            facts.feature = Some(self.feature(1, &facts));
+        }
+        let Some(agent_id) = self.active_mut(&slot).and_then(|agent| agent.agent_id.clone()) else {
+            return Vec::new();
+        };
+        let agent_type = wire(report.agent.name());
+        let trigger = Trigger::AgentStopped {
+            agent_type: &agent_type,
+            agent_id: &agent_id,
+            message: &report.message,
+            hands_back: false,
+        };
+        self.fire(&trigger, &facts)
+    }
+
+    fn interrupted(&mut self, which: &Which, facts: &Facts) -> Vec<Record> {
+        let Some(slot) = self.slot(which) else { return Vec::new() };
+        let trigger = Trigger::ToolFailed {
+            tool: "Agent",
+            error: "",
+            command: "",
+            interrupted: true,
+            tool_use_id: Some(&slot),
+            agent: None,
+        };
+        self.fire(&trigger, facts)
     }
 
     /// The slot of the agent, if it is one that is waited for.
@@ -141,14 +195,16 @@ impl Session {
         let Some(slot) = self.slot(&report.which) else {
             let agent_id = id.unwrap_or_default();
             let message = &report.message;
-            return self.fire(&Trigger::AgentStopped { agent_type: &agent_type, agent_id, message }, &facts);
+            let trigger =
+                Trigger::AgentStopped { agent_type: &agent_type, agent_id, message, hands_back: false };
+            return self.fire(&trigger, &facts);
         };
         let is_known = self
             .snapshot
             .workflow
             .as_ref()
             .zip(id)
-            .is_some_and(|(workflow, id)| workflow.finished_agents.iter().any(|seen| seen == id));
+            .is_some_and(|(workflow, id)| workflow.finished_agent(id).is_some());
         if let Some(agent) = self.active_mut(&slot) {
             agent.agent_id = id.map(str::to_owned);
         }
@@ -159,6 +215,7 @@ impl Session {
             subagent_type: &agent_type,
             finished: true,
             content: &report.message,
+            handback: "",
         };
         self.fire(&trigger, &facts)
     }
@@ -213,7 +270,7 @@ impl Session {
     fn resume(&mut self, by: &str, facts: &Facts) -> Vec<Record> {
         let looping = self.snapshot.looping.as_ref();
         if looping.is_some_and(|l| !l.stopped && l.iterations >= facts.settings.max_iterations) {
-            self.fire(&Trigger::Stopping { background: Some(false) }, facts);
+            self.fire(&Trigger::Stopping { background: Some(&[]) }, facts);
         }
         self.command(commands::resume(&self.snapshot, &facts.settings, by, self.now))
     }
@@ -227,13 +284,15 @@ impl Session {
     }
 
     fn stop(&mut self, stop: &Stop, mut facts: Facts) -> Vec<Record> {
-        if stop.is_fresh {
-            self.fire(&Trigger::Prompted { prompt: "" }, &facts);
+        if let Some(looping) = &mut self.snapshot.looping
+            && stop.is_fresh
+        {
+            looping.unpause();
         }
         if let Some(tasks) = self.open_tasks(stop, &facts.settings) {
             facts.feature = Some(self.feature(tasks, &facts));
         }
-        let background = stop.client_knows.then_some(false);
+        let background = stop.client_knows.then_some(&[] as &[String]);
         self.fire(&Trigger::Stopping { background }, &facts)
     }
 
@@ -252,7 +311,8 @@ impl Session {
         let own = self.snapshot.workflow.as_ref().and_then(|workflow| workflow.feature_name.clone());
         let name = own.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| SOME_FEATURE.to_owned());
         let pending = vec![String::new(); tasks.min(MOST_TASKS)];
-        let feature = Feature { name, checked: 0, total: pending.len(), pending };
+        let open_work = pending.clone();
+        let feature = Feature { name, checked: 0, total: pending.len(), pending, open_work };
         if own.as_deref() != Some(&feature.name) {
             let facts = Facts { feature: Some(feature.clone()), ..facts.clone() };
             self.fire(&Trigger::SessionStarted { source: StartSource::Compact }, &facts);

@@ -38,7 +38,9 @@ enum Deed {
 }
 
 fn deeds() -> impl Strategy<Value = Deed> {
-    let said = prop::sample::select(vec!["PASS", "PASS", "PASS", "FAIL", "REJECT", "ISSUES", "API", ""]);
+    let said = prop::sample::select(vec![
+        "PASS", "PASS", "PASS", "FAIL", "REJECT", "ISSUES", "BLOCKED", "NONE", "API", "",
+    ]);
     prop_oneof![
         8 => acts().prop_map(Deed::Act),
         8 => said.prop_map(Deed::Advised),
@@ -59,7 +61,8 @@ fn advised(world: &World) -> Vec<Agent> {
         Step::Repair(_) => vec![Agent::Debugger, Agent::Developer],
         Step::Rework(_) => vec![Agent::Developer],
         Step::Again(key) => vec![key.stage.agent()],
-        Step::Done | Step::Report(_) | Step::AskPerson(_) => Vec::new(),
+        Step::Blocked(key) => vec![key.stage.agent()],
+        Step::Done | Step::Report(_) | Step::AskUser(_) => Vec::new(),
     }
 }
 
@@ -103,6 +106,7 @@ fn carry_out(world: &mut World, deed: &Deed) {
                 let message = match *said {
                     "API" => "API Error: 500 /home/me".to_owned(),
                     "" => String::new(),
+                    "NONE" => "a report".to_owned(),
                     said => verdict(said),
                 };
                 delegate(world, agent);

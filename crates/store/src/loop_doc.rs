@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use overtone_engine::state::{LoopState, StoppedBy};
+use overtone_engine::state::{LoopState, Pause, StoppedBy, Turn};
 use serde_json::{Map, Value, json};
 
 use crate::StoreError;
@@ -28,6 +28,8 @@ impl LoopDoc {
             consecutive_errors: count(&document, "consecutiveErrors"),
             fingerprint: text("fingerprint").map(str::to_owned),
             announced: flag("announced"),
+            paused: text("paused").and_then(Pause::from_key),
+            turn: text("turn").and_then(Turn::from_key),
             started_at: time(&document, "startedAt"),
         };
         Ok(Self { document, state })
@@ -50,6 +52,12 @@ impl LoopDoc {
         put("stoppedBy", old.stopped_by != next.stopped_by, json!(next.stopped_by.map(StoppedBy::key)));
         put("fingerprint", old.fingerprint != next.fingerprint, json!(next.fingerprint));
         put("announced", old.announced != next.announced, json!(next.announced));
+        if old.paused != next.paused {
+            put("paused", true, json!(next.paused.map(Pause::key)));
+        }
+        if old.turn != next.turn {
+            put("turn", true, json!(next.turn.map(Turn::key)));
+        }
         if old.started_at != next.started_at {
             put("startedAt", true, iso(next.started_at));
         }

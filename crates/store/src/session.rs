@@ -166,6 +166,12 @@ impl Session {
         saved.map_err(|error| StoreError::io(&path, error))
     }
 
+    /// Adds to a handoff that is there.
+    pub fn append_handoff(&self, name: &str, text: &str) -> Result<(), StoreError> {
+        let path = self.dir.join(name);
+        files::append_lines(&path, text).map_err(|error| StoreError::io(&path, error))
+    }
+
     pub fn compactions(&self) -> Compactions {
         let fields = object::read(&self.compactions_file());
         let completed_stages =

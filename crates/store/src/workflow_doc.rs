@@ -6,9 +6,9 @@
 use std::path::Path;
 
 use overtone_engine::state::{
-    ActiveAgent, Ending, Millis, StageResult, StageState, Status, Verdict, WorkflowState,
+    ActiveAgent, Ending, FinishedAgent, Hold, Millis, StageResult, StageState, Status, Verdict, WorkflowState,
 };
-use overtone_registry::{StageKey, TestMode};
+use overtone_registry::{Agent, StageKey, TestMode};
 use serde_json::{Map, Value, json};
 
 use crate::{StoreError, clock};
@@ -77,7 +77,7 @@ fn read_state(document: &Map<String, Value>, workflow_type: String) -> WorkflowS
         forgiven_rejections: count(document, "forgivenRejections"),
         feature_name: string(document, "featureName"),
         notices: strings(document, "notices"),
-        finished_agents: strings(document, "finishedAgents"),
+        finished_agents: read_finished(document),
         handoff_count: count(document, "handoffCount"),
         other_handoffs: strings(document, "otherHandoffs"),
         completed_stages: document
@@ -85,6 +85,7 @@ fn read_state(document: &Map<String, Value>, workflow_type: String) -> WorkflowS
             .filter(|stages| !stages.is_null())
             .map(|_| count(document, "completedStages")),
         ending: string(document, "ending").and_then(|key| Ending::from_key(&key)),
+        user_wrote: flag(document, "userWrote"),
         moved_to: string(document, "movedTo"),
     }
 }
@@ -100,7 +101,30 @@ fn read_stage(key: &str, value: &Value) -> Option<StageState> {
         started_at: time(fields, "startedAt"),
         completed_at: time(fields, "completedAt"),
         handoff: string(fields, "handoff"),
+        last_result: fields.get("lastResult").and_then(read_result),
     })
+}
+
+/// An id alone, as older versions wrote it, or an id with the agent's name.
+fn read_finished(document: &Map<String, Value>) -> Vec<FinishedAgent> {
+    let list = document.get("finishedAgents").and_then(Value::as_array).into_iter().flatten();
+    list.filter_map(|value| match value {
+        Value::String(id) => Some(FinishedAgent { id: id.clone(), agent: None }),
+        Value::Object(fields) => Some(FinishedAgent {
+            id: string(fields, "id")?,
+            agent: string(fields, "agent").and_then(|name| Agent::from_name(&name)),
+        }),
+        _ => None,
+    })
+    .collect()
+}
+
+fn finished_value(state: &WorkflowState) -> Value {
+    let entry = |finished: &FinishedAgent| match finished.agent {
+        Some(agent) => json!({"id": finished.id, "agent": agent.name()}),
+        None => json!(finished.id),
+    };
+    state.finished_agents.iter().map(entry).collect()
 }
 
 fn read_result(value: &Value) -> Option<StageResult> {
@@ -122,7 +146,10 @@ fn read_agent(slot: &str, value: &Value) -> ActiveAgent {
         started_at: time(fields, "startedAt"),
         tool_use_id: string(fields, "toolUseId"),
         agent_id: string(fields, "agentId"),
-        background: fields.get("background").and_then(Value::as_bool).unwrap_or(false),
+        background: flag(fields, "background"),
+        awaits_start: flag(fields, "awaitsStart"),
+        holds: strings(fields, "sentBackFor").iter().filter_map(|key| Hold::from_key(key)).collect(),
+        handoff: string(fields, "handoff"),
     }
 }
 
@@ -142,7 +169,7 @@ fn write_all(document: &mut Map<String, Value>, state: &WorkflowState) {
     put(document, "featureName", json!(state.feature_name));
     put(document, "completedStages", json!(state.completed_stages));
     if !state.finished_agents.is_empty() {
-        put(document, "finishedAgents", json!(state.finished_agents));
+        put(document, "finishedAgents", finished_value(state));
     }
 }
 
@@ -167,10 +194,11 @@ fn write_changes(document: &mut Map<String, Value>, old: &WorkflowState, new: &W
     });
     changed("featureName", old.feature_name != new.feature_name, &|| json!(new.feature_name));
     changed("notices", old.notices != new.notices, &|| json!(new.notices));
-    changed("finishedAgents", old.finished_agents != new.finished_agents, &|| json!(new.finished_agents));
+    changed("finishedAgents", old.finished_agents != new.finished_agents, &|| finished_value(new));
     changed("handoffCount", old.handoff_count != new.handoff_count, &|| json!(new.handoff_count));
     changed("otherHandoffs", old.other_handoffs != new.other_handoffs, &|| json!(new.other_handoffs));
     changed("completedStages", old.completed_stages != new.completed_stages, &|| json!(new.completed_stages));
+    changed("userWrote", old.user_wrote != new.user_wrote, &|| json!(new.user_wrote));
     changed("ending", old.ending != new.ending, &|| json!(new.ending.map(Ending::key)));
     match &new.moved_to {
         same if *same == old.moved_to => {}
@@ -219,6 +247,9 @@ fn write_stage(fields: &mut Map<String, Value>, old: &StageState, new: &StageSta
     if old.handoff != new.handoff {
         put(fields, "handoff", json!(new.handoff));
     }
+    if old.last_result != new.last_result {
+        put(fields, "lastResult", json!(new.last_result.as_ref().map(StageResult::text)));
+    }
 }
 
 fn write_agents(agents: &mut Map<String, Value>, old: &WorkflowState, new: &WorkflowState) {
@@ -251,6 +282,19 @@ fn write_agent(fields: &mut Map<String, Value>, old: &ActiveAgent, new: &ActiveA
     if old.background != new.background {
         put(fields, "background", json!(new.background));
     }
+    if old.awaits_start != new.awaits_start {
+        put(fields, "awaitsStart", json!(new.awaits_start));
+    }
+    if old.holds != new.holds {
+        put(fields, "sentBackFor", holds_value(new));
+    }
+    if old.handoff != new.handoff {
+        put(fields, "handoff", json!(new.handoff));
+    }
+}
+
+fn holds_value(agent: &ActiveAgent) -> Value {
+    agent.holds.iter().map(|hold| json!(hold.key())).collect()
 }
 
 fn new_stage(stage: &StageState) -> Value {
@@ -281,6 +325,15 @@ fn agent_value(agent: &ActiveAgent) -> Value {
     if agent.background {
         put(&mut fields, "background", json!(true));
     }
+    if agent.awaits_start {
+        put(&mut fields, "awaitsStart", json!(true));
+    }
+    if !agent.holds.is_empty() {
+        put(&mut fields, "sentBackFor", holds_value(agent));
+    }
+    if let Some(handoff) = &agent.handoff {
+        put(&mut fields, "handoff", json!(handoff));
+    }
     Value::Object(fields)
 }
 
@@ -306,6 +359,10 @@ fn object<'a>(fields: &'a Map<String, Value>, name: &str) -> impl Iterator<Item 
 
 fn string(fields: &Map<String, Value>, name: &str) -> Option<String> {
     fields.get(name)?.as_str().map(str::to_owned)
+}
+
+fn flag(fields: &Map<String, Value>, name: &str) -> bool {
+    fields.get(name).and_then(Value::as_bool).unwrap_or(false)
 }
 
 fn strings(fields: &Map<String, Value>, name: &str) -> Vec<String> {
@@ -343,7 +400,7 @@ mod tests {
     fn a_new_workflow_reads_back_as_it_was() {
         for workflow in Workflow::ALL {
             let mut state = WorkflowState::new("s", workflow, Some("f"), Millis(1_000));
-            state.remember_finished("of an earlier workflow");
+            state.remember_finished("of an earlier workflow", Some(Agent::Tester));
             let text = String::from_utf8(WorkflowDoc::new(state.clone()).to_json().unwrap()).unwrap();
             assert_eq!(parse(&text).state, state);
         }

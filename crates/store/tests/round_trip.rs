@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use overtone_engine::instinct::{Observation, ObservationKind, Signal};
 use overtone_engine::state::{
-    ActiveAgent, Ending, LoopState, Millis, StageResult, StageState, Status, StoppedBy, Verdict,
-    WorkflowState,
+    ActiveAgent, Ending, FinishedAgent, Hold, LoopState, Millis, Pause, StageResult, StageState, Status,
+    StoppedBy, Turn, Verdict, WorkflowState,
 };
 use overtone_engine::{FieldValue, Record};
-use overtone_registry::{EventKind, Stage, StageKey, TestMode, Workflow};
+use overtone_registry::{Agent, EventKind, Stage, StageKey, TestMode, Workflow};
 use overtone_store::config::{Config, KEYS};
 use overtone_store::instincts::Memory;
 use overtone_store::timeline::{self, Entry};
@@ -109,7 +109,7 @@ fn stage_key() -> impl Strategy<Value = StageKey> {
 }
 
 fn result() -> impl Strategy<Value = StageResult> {
-    let verdicts = vec![Verdict::Pass, Verdict::Issues, Verdict::Fail, Verdict::Reject];
+    let verdicts = vec![Verdict::Pass, Verdict::Issues, Verdict::Fail, Verdict::Reject, Verdict::Blocked];
     prop_oneof![
         prop::sample::select(verdicts).prop_map(StageResult::Verdict),
         "[a-z ]{1,8}!".prop_map(StageResult::Words),
@@ -125,8 +125,9 @@ prop_compose! {
         attempts in any::<u32>(),
         (started_at, completed_at) in (time(), time()),
         handoff in prop::option::of(text()),
+        last_result in prop::option::of(result()),
     ) -> StageState {
-        StageState { key, status, result, mode, attempts, started_at, completed_at, handoff }
+        StageState { key, status, result, mode, attempts, started_at, completed_at, handoff, last_result }
     }
 }
 
@@ -136,14 +137,25 @@ prop_compose! {
         stage in prop::option::of(stage_key()),
         started_at in time(),
         (tool_use_id, agent_id) in (prop::option::of(text()), prop::option::of(text())),
-        background in any::<bool>(),
+        (background, awaits_start) in (any::<bool>(), any::<bool>()),
+        holds in prop::collection::vec(prop::sample::select(vec![Hold::NoVerdict, Hold::OpenTasks]), 0..3),
+        handoff in prop::option::of(text()),
     ) -> ActiveAgent {
-        ActiveAgent { slot, stage, started_at, tool_use_id, agent_id, background }
+        ActiveAgent { slot, stage, started_at, tool_use_id, agent_id, background, awaits_start, holds, handoff }
     }
 }
 
 fn texts() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec(text(), 0..3)
+}
+
+prop_compose! {
+    fn finished()(
+        id in text(),
+        agent in prop::option::of(prop::sample::select(Agent::ALL.to_vec())),
+    ) -> FinishedAgent {
+        FinishedAgent { id, agent }
+    }
 }
 
 prop_compose! {
@@ -153,10 +165,11 @@ prop_compose! {
         mut stages in prop::collection::vec(stage(), 0..5),
         mut active_agents in prop::collection::vec(agent(), 0..3),
         counts in prop::array::uniform6(any::<u32>()),
-        (notices, finished_agents, other_handoffs) in (texts(), texts(), texts()),
+        (notices, other_handoffs) in (texts(), texts()),
+        finished_agents in prop::collection::vec(finished(), 0..3),
         completed_stages in prop::option::of(any::<u32>()),
         ending in prop::option::of(prop::sample::select(vec![Ending::Completed, Ending::Aborted])),
-        moved_to in prop::option::of(text()),
+        (user_wrote, moved_to) in (any::<bool>(), prop::option::of(text())),
     ) -> WorkflowState {
         // Each stage and each slot is there once.
         stages.sort_by_key(|stage| stage.key);
@@ -167,7 +180,7 @@ prop_compose! {
         WorkflowState {
             session_id, workflow_type, created_at, current_stage, stages, active_agents, fail_count, reject_count,
             retro_count, forgiven_failures, forgiven_rejections, feature_name, notices, finished_agents,
-            handoff_count, other_handoffs, completed_stages, ending, moved_to,
+            handoff_count, other_handoffs, completed_stages, ending, user_wrote, moved_to,
         }
     }
 }
@@ -179,8 +192,12 @@ prop_compose! {
         stopped_by in prop::option::of(prop::sample::select(STOPPERS.to_vec())),
         fingerprint in prop::option::of(text()),
         started_at in time(),
+        paused in prop::option::of(prop::sample::select(vec![Pause::NoProgress, Pause::Interrupted])),
+        turn in prop::option::of(prop::sample::select(vec![Turn::Working, Turn::Looking])),
     ) -> LoopState {
-        LoopState { iterations, stopped, stopped_by, consecutive_errors, fingerprint, announced, started_at }
+        LoopState {
+            iterations, stopped, stopped_by, consecutive_errors, fingerprint, announced, paused, turn, started_at,
+        }
     }
 }
 

@@ -67,7 +67,8 @@ fn stop(environment: &Environment, caller: Caller) -> String {
         return NOTHING.to_owned();
     }
     // Running agents wake the session when they finish.
-    if input.background_agents() == Some(true) || looping::holds(environment.home.as_ref(), &session) {
+    let (home, running) = (environment.home.as_ref(), input.background_agents().unwrap_or_default());
+    if looping::waits_for_agents(home, &session, &running) || looping::holds(home, &session) {
         return NOTHING.to_owned();
     }
     let lang = language(environment);

@@ -32,6 +32,18 @@ pub(crate) fn holds(home: Option<&Home>, id: &SessionId) -> bool {
     }
 }
 
+/// Whether agents are at work. The client may list one that has delivered its report as running for a moment longer;
+/// the workflow knows better.
+pub(crate) fn waits_for_agents(home: Option<&Home>, id: &SessionId, running: &[String]) -> bool {
+    if running.is_empty() {
+        return false;
+    }
+    let workflow = home.and_then(|home| home.session(id).workflow().ok().flatten());
+    let has_reported =
+        |agent: &String| workflow.as_ref().is_some_and(|w| w.state.finished_agent(agent).is_some());
+    !running.iter().all(has_reported)
+}
+
 /// A file that cannot be read holds nobody.
 fn look(session: &Session) -> Hold {
     let Ok(Some(workflow)) = session.workflow() else { return Hold::Free };

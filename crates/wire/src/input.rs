@@ -41,6 +41,8 @@ pub struct HookInput<'a> {
     tool_response: Lazy<'a>,
     agent_id: Lazy<'a>,
     agent_type: Lazy<'a>,
+    agent_transcript_path: Lazy<'a>,
+    permission_mode: Lazy<'a>,
     last_assistant_message: Lazy<'a>,
     error: Lazy<'a>,
     is_interrupt: Lazy<'a>,
@@ -56,6 +58,8 @@ pub struct AgentResult {
     /// False when the agent was only launched and runs on in the background.
     pub finished: bool,
     pub content: String,
+    /// How the report reached its caller, where the client says: `send`, `flagged` or `withheld`.
+    pub handback: String,
 }
 
 macro_rules! text_fields {
@@ -93,15 +97,26 @@ impl<'a> HookInput<'a> {
         tool_use_id,
         agent_id,
         agent_type,
+        agent_transcript_path,
         last_assistant_message,
         error
     );
+
+    /// The user is planning.
+    pub fn is_plan_mode(&self) -> bool {
+        text(self.permission_mode) == "plan"
+    }
+
+    /// In this mode an agent delivers its report by a tool call of its own.
+    pub fn is_auto_mode(&self) -> bool {
+        text(self.permission_mode) == "auto"
+    }
 
     pub fn is_interrupt(&self) -> bool {
         self.is_interrupt.is_some_and(|raw| raw.get() == "true")
     }
 
-    /// Whether the session goes on because a Stop hook wanted it; false after a prompt of the person.
+    /// Whether the session goes on because a Stop hook wanted it; false after a prompt of the user.
     pub fn is_stop_hook_active(&self) -> bool {
         self.stop_hook_active.is_some_and(|raw| raw.get() == "true")
     }
@@ -154,6 +169,7 @@ impl<'a> HookInput<'a> {
             agent_id: Some(agent_id.into_owned()).filter(|id| !id.is_empty()),
             finished: !is_async && status != "async_launched",
             content: self.result_text(),
+            handback: field(self.tool_response, "handback").into_owned(),
         }
     }
 
@@ -170,14 +186,15 @@ impl<'a> HookInput<'a> {
         }
     }
 
-    /// Whether sub-agents run in the background; `None` when the client does not say.
-    pub fn background_agents(&self) -> Option<bool> {
+    /// The ids of the sub-agents that run in the background, empty for one without an id; `None` when the client does
+    /// not say.
+    pub fn background_agents(&self) -> Option<Vec<String>> {
         let tasks: Vec<&RawValue> = serde_json::from_str(self.background_tasks?.get()).ok()?;
-        let running = |task: &&RawValue| {
+        let running = |task: &&&RawValue| {
             let kind = field(Some(task), "type");
             (kind.is_empty() || kind == "subagent") && field(Some(task), "status") == "running"
         };
-        Some(tasks.iter().any(running))
+        Some(tasks.iter().filter(running).map(|task| field(Some(task), "id").into_owned()).collect())
     }
 
     /// How much of the context window is used, in per cent.
@@ -275,7 +292,15 @@ mod tests {
     fn agent_results_of_both_kinds() {
         let done = br#"{"tool_response":{"status":"completed","agentId":"a1","content":[{"type":"text","text":"ok"}]}}"#;
         let result = HookInput::parse(done).unwrap().agent_result();
-        assert_eq!(result, AgentResult { agent_id: Some("a1".into()), finished: true, content: "ok".into() });
+        assert_eq!(
+            result,
+            AgentResult {
+                agent_id: Some("a1".into()),
+                finished: true,
+                content: "ok".into(),
+                handback: String::new()
+            }
+        );
         let launched = br#"{"tool_response":{"isAsync":true,"status":"async_launched","agentId":"a2"}}"#;
         assert!(!HookInput::parse(launched).unwrap().agent_result().finished);
     }
@@ -286,12 +311,14 @@ mod tests {
             let json = format!("{{\"background_tasks\":{tasks}}}");
             HookInput::parse(json.as_bytes()).unwrap().background_agents()
         };
-        assert_eq!(with(r#"[{"type":"subagent","status":"running"}]"#), Some(true));
+        let running =
+            r#"[{"type":"subagent","status":"running","id":"a1"},{"type":"subagent","status":"running"}]"#;
+        assert_eq!(with(running), Some(vec!["a1".to_owned(), String::new()]));
         assert_eq!(
             with(r#"[{"type":"subagent","status":"completed"},{"type":"shell","status":"running"}]"#),
-            Some(false)
+            Some(Vec::new())
         );
-        assert_eq!(with("[]"), Some(false));
+        assert_eq!(with("[]"), Some(Vec::new()));
         assert_eq!(with("null"), None);
     }
 

@@ -6,6 +6,8 @@
 
 mod input;
 mod output;
+mod transcript;
 
 pub use input::{AgentResult, BadInput, HookInput};
 pub use output::{DEFAULT_OUTPUT, render};
+pub use transcript::report_in_transcript;

@@ -1,7 +1,7 @@
 //! The answer on stdout.
 //!
 //! Which field reaches whom was found by experiment: `hookSpecificOutput.additionalContext` reaches the model,
-//! `systemMessage` the person, `result` nobody (it is what the specification asks for). An unknown field value
+//! `systemMessage` the user, `result` nobody (it is what the specification asks for). An unknown field value
 //! makes the client discard the whole answer.
 
 use overtone_engine::text::cut;
@@ -46,6 +46,10 @@ fn specific_output(
     match permission {
         Some(Permission::Deny { reason }) => {
             specific.insert("permissionDecision".into(), "deny".into());
+            specific.insert("permissionDecisionReason".into(), reason.into());
+        }
+        Some(Permission::Ask { reason }) => {
+            specific.insert("permissionDecision".into(), "ask".into());
             specific.insert("permissionDecisionReason".into(), reason.into());
         }
         Some(Permission::Allow { reason, patch }) => {

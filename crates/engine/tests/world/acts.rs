@@ -14,6 +14,10 @@ pub enum Act {
     Delegate(Agent),
     Start(Agent, u8),
     Report(Agent, u8, &'static str),
+    HandBack(Agent, u8, &'static str),
+    /// The main agent goes on with an agent.
+    Continue(u8),
+    UserAnswered,
     Returned(Agent, u8, bool),
     LaunchFailed(Agent, u8),
     Prompt(&'static str),
@@ -33,15 +37,19 @@ fn agents() -> impl Strategy<Value = Agent> {
 }
 
 pub fn acts() -> impl Strategy<Value = Act> {
-    let words =
-        prop::sample::select(vec!["PASS", "PASS", "PASS", "FAIL", "REJECT", "ISSUES", "MAYBE", "API"]);
+    let words = prop::sample::select(vec![
+        "PASS", "PASS", "PASS", "FAIL", "REJECT", "ISSUES", "BLOCKED", "MAYBE", "API",
+    ]);
     prop_oneof![
         6 => agents().prop_map(Act::Delegate),
         2 => (agents(), 0..4u8).prop_map(|(agent, id)| Act::Start(agent, id)),
-        6 => (agents(), 0..40u8, words).prop_map(|(agent, id, word)| Act::Report(agent, id, word)),
+        6 => (agents(), 0..40u8, words.clone()).prop_map(|(agent, id, word)| Act::Report(agent, id, word)),
+        3 => (agents(), 0..6u8, words).prop_map(|(agent, id, word)| Act::HandBack(agent, id, word)),
+        1 => (0..6u8).prop_map(Act::Continue),
+        1 => Just(Act::UserAnswered),
         2 => (agents(), 0..20u8, any::<bool>()).prop_map(|(agent, id, done)| Act::Returned(agent, id, done)),
         1 => (agents(), 0..20u8).prop_map(|(agent, id)| Act::LaunchFailed(agent, id)),
-        1 => prop::sample::select(vec!["go on", "<task-notification>", "/ot:stop", "[workflow:quick]"]).prop_map(Act::Prompt),
+        1 => prop::sample::select(vec!["go on", "<task-notification>", "/ot:stop", "/ot:status", "[workflow:quick]"]).prop_map(Act::Prompt),
         3 => prop::option::of(any::<bool>()).prop_map(Act::Stop),
         1 => prop::sample::select(vec![StartSource::Startup, StartSource::Resume, StartSource::Compact]).prop_map(Act::Session),
         1 => Just(Act::End),
@@ -70,9 +78,15 @@ pub fn perform(world: &mut World, act: &Act) {
             world.fire(&Trigger::AgentStarted { agent_type: &wire(agent), agent_id: &format!("a{id}") });
         }
         Act::Report(agent, id, said) => {
-            let message = if *said == "API" { "API Error: 500".to_owned() } else { verdict(said) };
-            world.report_as(agent.name(), &format!("a{id}"), &message);
+            world.report_as(agent.name(), &format!("a{id}"), &message(said));
         }
+        Act::HandBack(agent, id, said) => {
+            world.hand_back(agent.name(), &format!("a{id}"), &message(said));
+        }
+        Act::Continue(id) => {
+            world.fire(&Trigger::ContinuingAgent { agent_id: &format!("a{id}") });
+        }
+        Act::UserAnswered => drop(world.fire(&Trigger::UserAnswered)),
         Act::Returned(agent, id, finished) => {
             world.fire(&Trigger::AgentReturned {
                 tool_use_id: Some(&format!("call-{id}")),
@@ -80,6 +94,7 @@ pub fn perform(world: &mut World, act: &Act) {
                 subagent_type: &wire(agent),
                 finished: *finished,
                 content: "10 failed",
+                handback: "",
             });
         }
         Act::LaunchFailed(agent, id) => {
@@ -95,7 +110,10 @@ pub fn perform(world: &mut World, act: &Act) {
             world.fire(&trigger);
         }
         Act::Prompt(prompt) => drop(world.fire(&Trigger::Prompted { prompt })),
-        Act::Stop(background) => drop(world.fire(&Trigger::Stopping { background: *background })),
+        Act::Stop(background) => {
+            let running = background.map(|runs| if runs { vec!["somebody".to_owned()] } else { Vec::new() });
+            world.fire(&Trigger::Stopping { background: running.as_deref() });
+        }
         Act::Session(source) => drop(world.start(*source)),
         Act::End => drop(world.fire(&Trigger::SessionEnded { reason: "clear" })),
         Act::Compact => drop(world.fire(&Trigger::Compacting { trigger: "auto" })),
@@ -105,6 +123,10 @@ pub fn perform(world: &mut World, act: &Act) {
         Act::StepAside(to) => drop(world.step_aside(to)),
         Act::ComeBack => drop(world.come_back()),
     }
+}
+
+fn message(said: &str) -> String {
+    if said == "API" { "API Error: 500".to_owned() } else { verdict(said) }
 }
 
 fn resume(world: &mut World) {

@@ -61,8 +61,9 @@ impl World {
 
     pub fn set_tasks(&mut self, pending: &[&str]) {
         let pending: Vec<_> = pending.iter().map(|task| (*task).to_owned()).collect();
+        let open_work = pending.clone();
         self.facts.feature =
-            Some(Feature { name: "f".into(), checked: 3 - pending.len(), total: 3, pending });
+            Some(Feature { name: "f".into(), checked: 3 - pending.len(), total: 3, pending, open_work });
     }
 
     pub fn workflow(&self) -> &WorkflowState {
@@ -138,7 +139,7 @@ impl World {
         match reply.permission {
             Some(Permission::Deny { reason }) => Err(reason),
             Some(Permission::Allow { .. }) => Ok(call),
-            None => panic!("no opinion on {agent}"),
+            other => panic!("{agent}: {other:?}"),
         }
     }
 
@@ -147,8 +148,33 @@ impl World {
     }
 
     pub fn report_as(&mut self, agent: &str, agent_id: &str, message: &str) -> String {
+        self.stopped(agent, agent_id, message).result
+    }
+
+    /// The whole answer to an agent that stops.
+    pub fn stopped(&mut self, agent: &str, agent_id: &str, message: &str) -> Reply {
         let agent_type = format!("ot:{agent}");
-        self.fire(&Trigger::AgentStopped { agent_type: &agent_type, agent_id, message }).result
+        self.fire(&Trigger::AgentStopped { agent_type: &agent_type, agent_id, message, hands_back: false })
+    }
+
+    /// The agent delivers its report by a call of its own.
+    pub fn hand_back(&mut self, agent: &str, agent_id: &str, message: &str) -> Reply {
+        let agent_type = format!("ot:{agent}");
+        self.fire(&Trigger::HandingBack { agent_type: &agent_type, agent_id, message })
+    }
+
+    pub fn started(&mut self, agent: &str, agent_id: &str) {
+        let agent_type = format!("ot:{agent}");
+        self.fire(&Trigger::AgentStarted { agent_type: &agent_type, agent_id });
+    }
+
+    pub fn prompt(&mut self, prompt: &str) -> Reply {
+        self.fire(&Trigger::Prompted { prompt })
+    }
+
+    /// What the model was told with the last refusal.
+    pub fn advice(&self) -> &str {
+        self.heard.last().map_or("", String::as_str)
     }
 
     pub fn returned(&mut self, agent: &str, call: &str, content: &str) -> Option<String> {
@@ -159,6 +185,7 @@ impl World {
             subagent_type: &kind,
             finished: true,
             content,
+            handback: "",
         };
         self.fire(&trigger).model_context
     }
@@ -177,7 +204,7 @@ impl World {
     }
 
     pub fn stop(&mut self) -> Reply {
-        self.fire(&Trigger::Stopping { background: Some(false) })
+        self.fire(&Trigger::Stopping { background: Some(&[]) })
     }
 
     pub fn start(&mut self, source: StartSource) -> Reply {

@@ -11,6 +11,8 @@ pub struct Tasks {
     pub total: usize,
     /// The texts of the unchecked boxes, in order.
     pub pending: Vec<String>,
+    /// Those of them that are work: the boxes in `## Stages` are ticked by the workflow.
+    pub open_work: Vec<String>,
 }
 
 impl Tasks {
@@ -37,7 +39,11 @@ pub(super) fn parse_bytes(bytes: &[u8]) -> Tasks {
         if item.done {
             tasks.checked += 1;
         } else {
-            tasks.pending.push(item.text.into_owned());
+            let text = item.text.into_owned();
+            if item.section != Some(Section::Stages) {
+                tasks.open_work.push(text.clone());
+            }
+            tasks.pending.push(text);
         }
     }
     tasks

@@ -43,7 +43,12 @@ fn own_feature(context: &Context, workflow: &WorkflowState) -> Option<Feature> {
     let own = workflow.feature_name.as_deref()?;
     let feature = Specs::new(context.project(None).ok()?).active(Some(own)).ok()??;
     let tasks = feature.tasks.unwrap_or_default();
-    let feature =
-        Feature { name: feature.name, checked: tasks.checked, total: tasks.total, pending: tasks.pending };
+    let feature = Feature {
+        name: feature.name,
+        checked: tasks.checked,
+        total: tasks.total,
+        pending: tasks.pending,
+        open_work: tasks.open_work,
+    };
     (feature.name == own).then_some(feature)
 }

@@ -1,0 +1,183 @@
+//! Which stage may start when, and what opens a finished one again.
+
+#![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
+
+mod world;
+
+use overtone_engine::flow::{Step, next_step};
+use overtone_engine::state::Status;
+use overtone_engine::{Permission, Reply, Trigger};
+use overtone_registry::Workflow;
+use world::{World, stage, verdict};
+
+#[test]
+fn a_running_stage_holds_the_next_one_up() {
+    let mut world = World::new(Workflow::Quick);
+    world.delegate("developer").unwrap();
+    for agent in ["code-reviewer", "tester", "retrospective", "doc-updater"] {
+        let reason = world.delegate(agent).unwrap_err();
+        assert!(reason.contains("DEV"), "{reason}");
+        assert!(!reason.contains('⛔') && !reason.contains("ot:"), "the user reads it: {reason}");
+    }
+    assert!(world.advice().contains("等待") || world.advice().contains("尚未完成"));
+    world.report("developer", &verdict("PASS"));
+    world.delegate("code-reviewer").unwrap();
+    assert_eq!(world.delegate("retrospective").unwrap_err(), "Overtone：TEST 必須先完成");
+    world.delegate("tester").unwrap();
+    let waits = world.delegate("retrospective").unwrap_err();
+    assert_eq!(waits, "Overtone：REVIEW、TEST 必須先完成");
+    assert!(world.advice().contains("請等待 REVIEW、TEST"));
+}
+
+#[test]
+fn other_spellings_of_an_agent_meet_the_same_gate() {
+    let mut world = World::new(Workflow::Standard);
+    for spelling in ["ot:Developer", "OT:developer", " ot:developer ", "ot:DEVELOPER"] {
+        let reply = world.fire(&Trigger::Delegating {
+            subagent_type: spelling,
+            description: "",
+            prompt: "p",
+            tool_use_id: None,
+        });
+        assert!(matches!(reply.permission, Some(Permission::Deny { .. })), "{spelling}");
+    }
+}
+
+#[test]
+fn a_finished_stage_is_not_done_again_without_a_reason() {
+    let mut world = World::new(Workflow::Standard);
+    world.pass(&["planner"]);
+    assert_eq!(world.delegate("planner").unwrap_err(), "Overtone：PLAN 已經完成");
+    assert!(world.advice().contains("ot:architect"), "{}", world.advice());
+    assert_eq!(world.workflow().stage(stage("PLAN")).unwrap().attempts, 1);
+}
+
+#[test]
+fn development_waits_for_its_judges() {
+    let mut world = World::new(Workflow::Quick);
+    world.pass(&["developer"]);
+    world.delegate("code-reviewer").unwrap();
+    world.delegate("tester").unwrap();
+    world.report("code-reviewer", &verdict("REJECT"));
+    for agent in ["developer", "debugger"] {
+        assert_eq!(world.delegate(agent).unwrap_err(), "Overtone：TEST 必須先完成", "{agent}");
+    }
+}
+
+#[test]
+fn one_repair_answers_both_reports_of_a_round() {
+    let mut world = World::new(Workflow::Quick);
+    world.pass(&["developer"]);
+    world.delegate("code-reviewer").unwrap();
+    world.delegate("tester").unwrap();
+    world.report("code-reviewer", &verdict("REJECT"));
+    let step = world.report("tester", &verdict("FAIL"));
+    assert!(step.contains("REVIEW、TEST") && step.contains("一次修復"), "{step}");
+    let keys = vec![stage("REVIEW"), stage("TEST")];
+    assert_eq!(next_step(world.workflow(), &world.facts.settings), Step::Repair(keys));
+    world.run("debugger", "found");
+    let Some(Permission::Allow { patch: Some(patch), .. }) = delegation(&mut world, "developer").permission
+    else {
+        panic!("refused");
+    };
+    for part in ["REVIEW：↩ reject · 02-REVIEW-code-reviewer.md", "TEST：↩ fail · 03-TEST-tester.md"]
+    {
+        assert!(patch.prompt.contains(part), "{part} in {}", patch.prompt);
+    }
+}
+
+fn delegation(world: &mut World, agent: &str) -> Reply {
+    let subagent_type = format!("ot:{agent}");
+    world.fire(&Trigger::Delegating {
+        subagent_type: &subagent_type,
+        description: "",
+        prompt: "p",
+        tool_use_id: None,
+    })
+}
+
+#[test]
+fn the_developer_waits_for_the_debugger() {
+    let mut world = World::new(Workflow::Quick);
+    world.pass(&["developer", "code-reviewer"]);
+    world.run("tester", &verdict("FAIL"));
+    world.delegate("debugger").unwrap();
+    assert_eq!(world.delegate("developer").unwrap_err(), "Overtone：DEBUG 必須先完成");
+    world.report("debugger", "found");
+    world.delegate("developer").unwrap();
+}
+
+#[test]
+fn a_failure_late_in_the_workflow_has_the_whole_quality_group_run_again() {
+    let mut world = World::new(Workflow::Full);
+    world.pass(&[
+        "planner",
+        "architect",
+        "designer",
+        "tester",
+        "developer",
+        "code-reviewer",
+        "tester",
+        "e2e-runner",
+    ]);
+    world.run("qa", &verdict("FAIL"));
+    world.pass(&["developer"]);
+    for key in ["REVIEW", "TEST:2", "QA", "E2E"] {
+        assert_eq!(world.status(key), Status::Pending, "{key}");
+    }
+    assert_eq!(world.status("TEST"), Status::Completed, "the specification stays");
+}
+
+#[test]
+fn issues_may_be_acted_upon_until_the_limit() {
+    let mut world = World::new(Workflow::Quick);
+    world.pass(&["developer", "code-reviewer", "tester"]);
+    for round in 1..=3 {
+        let told = world.run("retrospective", &verdict("ISSUES")).unwrap();
+        assert!(told.contains("ot:doc-updater"), "{told}");
+        if round == 3 {
+            assert!(told.contains("⛔ 已達回顧上限"), "{told}");
+            break;
+        }
+        assert!(told.contains("💡"), "{told}");
+        world.pass(&["developer"]);
+        assert_eq!((world.status("REVIEW"), world.status("RETRO")), (Status::Pending, Status::Pending));
+        world.pass(&["code-reviewer", "tester"]);
+    }
+    assert_eq!(world.delegate("developer").unwrap_err(), "Overtone：DEV 已經完成");
+    world.pass(&["doc-updater"]);
+}
+
+#[test]
+fn the_user_can_ask_for_another_change() {
+    let mut world = World::new(Workflow::Quick);
+    world.pass(&["developer", "code-reviewer", "tester"]);
+    assert!(world.delegate("developer").is_err());
+    world.stop();
+    world.prompt("also support --json");
+    world.pass(&["developer"]);
+    assert_eq!((world.status("REVIEW"), world.status("TEST")), (Status::Pending, Status::Pending));
+    assert!(world.delegate("developer").is_err(), "once for each request");
+}
+
+#[test]
+fn no_stage_starts_in_plan_mode_and_nobody_is_sent_on() {
+    let mut world = World::new(Workflow::Quick);
+    world.facts.plan_mode = true;
+    assert!(world.delegate("developer").is_err());
+    assert_eq!(world.prompt("build a shop").model_context, None);
+    assert_eq!(world.stop(), Reply::default());
+}
+
+#[test]
+fn an_agent_that_has_reported_is_not_running_whatever_the_client_lists() {
+    let mut world = World::new(Workflow::Quick);
+    world.delegate("developer").unwrap();
+    world.started("developer", "d1");
+    world.hand_back("developer", "d1", &verdict("PASS"));
+    let listed = ["d1".to_owned()];
+    let reply = world.fire(&Trigger::Stopping { background: Some(&listed) });
+    assert!(reply.model_context.unwrap().contains("ot:code-reviewer"));
+    let other = ["someone".to_owned()];
+    assert_eq!(world.fire(&Trigger::Stopping { background: Some(&other) }), Reply::default());
+}

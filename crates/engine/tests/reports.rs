@@ -1,0 +1,242 @@
+//! How reports are read: wherever they come from, and never as a pass by default.
+
+#![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
+
+mod world;
+
+use overtone_engine::state::Status;
+use overtone_engine::{Effect, FieldValue, Permission, Reply, Trigger};
+use overtone_registry::{EventKind, Workflow};
+use world::{World, verdict};
+
+/// `quick` with DEV and REVIEW done, and a tester at work under the id `t1`.
+fn testing() -> World {
+    let mut world = World::new(Workflow::Quick);
+    world.pass(&["developer", "code-reviewer"]);
+    world.delegate("tester").unwrap();
+    world.started("tester", "t1");
+    world
+}
+
+fn refusal(reply: &Reply) -> Option<&str> {
+    match &reply.permission {
+        Some(Permission::Deny { reason }) => Some(reason),
+        _ => None,
+    }
+}
+
+fn saved(world: &World) -> Vec<(String, bool)> {
+    let handoffs = world.effects.iter().filter_map(|effect| match effect {
+        Effect::SaveHandoff(handoff) => Some((handoff.file.clone(), handoff.appends)),
+        _ => None,
+    });
+    handoffs.collect()
+}
+
+fn fields(world: &World, kind: EventKind, name: &str) -> Vec<FieldValue> {
+    let own = world.records.iter().filter(|(_, record)| record.kind == kind);
+    own.flat_map(|(_, record)| record.fields.iter().filter(|(field, _)| *field == name))
+        .map(|(_, value)| value.clone())
+        .collect()
+}
+
+#[test]
+fn a_report_that_is_handed_back_counts_and_its_stop_does_not_count_again() {
+    let mut world = testing();
+    assert_eq!(world.hand_back("tester", "t1", &verdict("FAIL")), Reply::default());
+    assert_eq!((world.result("TEST"), world.workflow().fail_count), (Some("fail"), 1));
+    assert_eq!(saved(&world), [("handoffs/03-TEST-tester.md".to_owned(), false)]);
+    let before = world.workflow().clone();
+    world.stopped("tester", "t1", "");
+    assert_eq!(*world.workflow(), before);
+}
+
+#[test]
+fn the_delivered_report_brings_the_next_step_exactly_once() {
+    let mut world = testing();
+    world.hand_back("tester", "t1", &verdict("FAIL"));
+    let message = format!(
+        "<agent-message from=\"t1\">\n[Subagent hand-back] The report follows:\n  {}\n</agent-message>",
+        verdict("FAIL")
+    );
+    let told = world.prompt(&message).model_context.unwrap();
+    assert!(told.contains("失敗（1/3）") && told.contains("ot:debugger"), "{told}");
+    assert!(world.prompt(&message).model_context.is_none());
+    assert_eq!(world.workflow().fail_count, 1);
+}
+
+#[test]
+fn a_delivered_report_makes_up_for_a_hand_back_that_was_not_seen() {
+    let mut world = testing();
+    let message = "<agent-message from=\"t1\">\n  SECURITY WARNING: blocked.\n[Subagent hand-back] The report follows:\n  \
+        2 failed\n  <!-- VERDICT: {\"result\":\"FAIL\"} -->\n</agent-message>";
+    let told = world.prompt(message).model_context.unwrap();
+    assert_eq!(world.result("TEST"), Some("fail"));
+    assert!(told.contains("安全警告"), "{told}");
+    assert_eq!(fields(&world, EventKind::SystemWarning, "handback"), [FieldValue::from("flagged")]);
+}
+
+#[test]
+fn text_before_a_hand_back_is_not_the_report() {
+    let mut world = testing();
+    let stopped = Trigger::AgentStopped {
+        agent_type: "ot:tester",
+        agent_id: "t1",
+        message: &verdict("PASS"),
+        hands_back: true,
+    };
+    assert_eq!(world.fire(&stopped), Reply::default());
+    assert_eq!(world.status("TEST"), Status::Active);
+    world.hand_back("tester", "t1", &verdict("FAIL"));
+    assert_eq!(world.result("TEST"), Some("fail"));
+}
+
+#[test]
+fn a_report_without_a_verdict_is_sent_back_once_and_then_fails() {
+    for is_handed_back in [true, false] {
+        let mut world = testing();
+        let report = |world: &mut World, text: &str| {
+            if is_handed_back {
+                world.hand_back("tester", "t1", text)
+            } else {
+                world.stopped("tester", "t1", text)
+            }
+        };
+        let first = report(&mut world, "All tests pass.");
+        let asked = if is_handed_back { refusal(&first) } else { first.block.as_deref() };
+        assert!(asked.unwrap().contains("VERDICT: {\"result\":\"BLOCKED\"}"), "{first:?}");
+        assert_eq!(world.status("TEST"), Status::Active);
+        assert_eq!(saved(&world), [("handoffs/03-TEST-tester.md".to_owned(), false)]);
+
+        let second = report(&mut world, "As I said, they pass.");
+        assert!(refusal(&second).is_none() && second.block.is_none());
+        assert_eq!((world.result("TEST"), world.workflow().fail_count), (Some("fail"), 1));
+        assert_eq!(fields(&world, EventKind::AgentComplete, "reason"), [FieldValue::from("no-verdict")]);
+        // Its first text stays the handoff; the second is added to it.
+        assert_eq!(saved(&world), [("handoffs/03-TEST-tester.md".to_owned(), true)]);
+        assert_eq!(world.workflow().handoff_count, 3);
+    }
+}
+
+#[test]
+fn a_verdict_on_request_counts_and_keeps_the_first_text() {
+    let mut world = testing();
+    world.hand_back("tester", "t1", "12 passed, exit code 0");
+    world.hand_back("tester", "t1", &verdict("PASS"));
+    assert_eq!((world.result("TEST"), world.workflow().fail_count), (Some("pass"), 0));
+    let handoff = world.workflow().stage(world::stage("TEST")).unwrap().handoff.clone();
+    assert_eq!(handoff.as_deref(), Some("handoffs/03-TEST-tester.md"));
+    assert_eq!(fields(&world, EventKind::AgentComplete, "handoff").last(), Some(&FieldValue::Number(3)));
+}
+
+#[test]
+fn where_nobody_can_be_asked_a_report_without_a_verdict_fails() {
+    let mut world = World::new(Workflow::Single);
+    let call = world.delegate("developer").unwrap();
+    let told = world.returned("developer", &call, "done").unwrap();
+    assert!(told.contains("沒有結論"), "{told}");
+    assert_eq!((world.result("DEV"), world.workflow().fail_count), (Some("fail"), 1));
+}
+
+#[test]
+fn an_agent_without_a_stage_is_not_asked_for_a_verdict() {
+    let mut world = testing();
+    world.hand_back("tester", "t1", &verdict("FAIL"));
+    world.delegate("debugger").unwrap();
+    let reply = world.stopped("debugger", "d1", "the lock is taken twice");
+    assert!(reply.block.is_none());
+    assert_eq!(fields(&world, EventKind::AgentComplete, "result").last(), Some(&FieldValue::Nothing));
+}
+
+#[test]
+fn an_agent_that_goes_on_makes_a_new_attempt() {
+    let mut world = testing();
+    world.hand_back("tester", "t1", &verdict("FAIL"));
+    let reply = world.fire(&Trigger::ContinuingAgent { agent_id: "t1" });
+    assert!(refusal(&reply).is_none());
+    assert_eq!(world.status("TEST"), Status::Active);
+    // The end of its first run comes late.
+    world.stopped("tester", "t1", "");
+    assert_eq!(world.status("TEST"), Status::Active);
+    world.started("tester", "t1");
+    world.hand_back("tester", "t1", &verdict("PASS"));
+    assert_eq!((world.status("TEST"), world.result("TEST")), (Status::Completed, Some("pass")));
+    assert_eq!(world.workflow().stage(world::stage("TEST")).unwrap().attempts, 2);
+    assert_eq!(fields(&world, EventKind::AgentDelegate, "continues"), [FieldValue::from("t1")]);
+}
+
+#[test]
+fn an_agent_that_passed_is_not_continued_without_a_reason() {
+    let mut world = testing();
+    world.hand_back("tester", "t1", &verdict("PASS"));
+    let reply = world.fire(&Trigger::ContinuingAgent { agent_id: "t1" });
+    assert_eq!(refusal(&reply), Some("Overtone：TEST 已經完成"));
+    assert!(world.advice().contains("ot:retrospective"));
+}
+
+#[test]
+fn an_agent_that_the_user_continues_counts_only_where_its_stage_may_start() {
+    let mut world = testing();
+    world.hand_back("tester", "t1", &verdict("FAIL"));
+    world.started("tester", "t1");
+    world.hand_back("tester", "t1", &verdict("PASS"));
+    assert_eq!(world.result("TEST"), Some("pass"));
+
+    world.pass(&["retrospective"]);
+    world.started("tester", "t1");
+    world.hand_back("tester", "t1", &verdict("FAIL"));
+    assert_eq!((world.result("TEST"), world.status("DOCS")), (Some("pass"), Status::Pending));
+}
+
+#[test]
+fn blocked_asks_the_user_and_starts_no_repair() {
+    let mut world = testing();
+    let told = {
+        world.hand_back("tester", "t1", &verdict("BLOCKED"));
+        world.prompt("<agent-message from=\"t1\">\nThe report follows:\n  x\n</agent-message>")
+    };
+    let told = told.model_context.unwrap();
+    assert!(told.contains("AskUserQuestion") && !told.contains("ot:debugger"), "{told}");
+    assert_eq!((world.result("TEST"), world.workflow().fail_count), (Some("blocked"), 0));
+    for agent in ["developer", "debugger", "retrospective"] {
+        assert!(world.delegate(agent).is_err(), "{agent}");
+    }
+    let stop = world.stop();
+    assert!(stop.model_context.is_none() && stop.block.is_none());
+    assert!(stop.system_message.unwrap().contains("✋"));
+    // With the user's answer, its own stage runs again.
+    world.prompt("the database is at localhost now");
+    world.pass(&["tester"]);
+    assert_eq!(world.result("TEST"), Some("pass"));
+}
+
+#[test]
+fn the_user_may_have_a_blocked_stage_repaired() {
+    let mut world = testing();
+    world.hand_back("tester", "t1", &verdict("BLOCKED"));
+    world.fire(&Trigger::UserAnswered);
+    world.delegate("developer").unwrap();
+    assert_eq!((world.status("DEV"), world.status("TEST")), (Status::Active, Status::Pending));
+}
+
+#[test]
+fn a_developer_is_asked_once_about_open_tasks() {
+    let mut world = World::new(Workflow::Quick).with_feature(&["write the migration"]);
+    world.delegate("developer").unwrap();
+    let first = world.stopped("developer", "d1", &verdict("PASS"));
+    assert!(first.block.unwrap().contains("write the migration"));
+    assert_eq!(world.status("DEV"), Status::Active);
+    let second = world.stopped("developer", "d1", &verdict("PASS"));
+    assert!(second.block.is_none());
+    assert_eq!(world.result("DEV"), Some("pass"));
+    assert!(second.result.contains("未勾選"), "{}", second.result);
+}
+
+#[test]
+fn open_tasks_at_the_end_go_to_an_agent_that_may_finish_them() {
+    let mut world = World::new(Workflow::Single).with_feature(&["write the migration"]);
+    world.pass(&["developer"]);
+    let orders = world.stop().model_context.unwrap();
+    assert!(orders.contains("write the migration") && orders.contains("ot:developer"), "{orders}");
+    world.delegate("developer").unwrap();
+}

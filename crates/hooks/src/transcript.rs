@@ -1,0 +1,60 @@
+//! The report at the end of an agent's transcript, read from the end and never more than a bounded part.
+
+use std::path::Path;
+
+use overtone_store::files;
+use overtone_wire::report_in_transcript;
+
+/// A report is a few kilobytes. The entries that may follow it are small too.
+const TAIL_BYTES: usize = 256 * 1024;
+
+/// The last thing the agent said: the text it handed back, or else its last message. `None` when the file cannot be
+/// read or its end holds neither.
+pub(crate) fn last_report(path: &Path) -> Option<String> {
+    if !path.is_absolute() {
+        return None;
+    }
+    let (tail, _) = files::read_tail(path, TAIL_BYTES).ok()??;
+    let text = String::from_utf8_lossy(&tail);
+    text.lines().rev().find_map(report_in_transcript)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(lines: &[&str]) -> Option<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agent.jsonl");
+        std::fs::write(&path, lines.join("\n")).unwrap();
+        last_report(&path)
+    }
+
+    #[test]
+    fn the_hand_back_is_found_behind_what_follows_it() {
+        let handed = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"now I report"},{"type":"tool_use","name":"SubagentHandback","input":{"message":"2 failed"}}]}}"#;
+        let result =
+            r#"{"type":"user","message":{"content":[{"type":"tool_result","content":"delivered"}]}}"#;
+        assert_eq!(read(&[handed, result, "{\"cut"]).as_deref(), Some("2 failed"));
+    }
+
+    #[test]
+    fn the_last_message_is_the_report_where_nothing_was_handed_back() {
+        let first = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"first"}]}}"#;
+        let last = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}}"#;
+        assert_eq!(read(&[first, last]).as_deref(), Some("a\nb"));
+        assert_eq!(read(&["not json", "{}"]), None);
+        assert_eq!(last_report(Path::new("relative.jsonl")), None);
+    }
+
+    #[test]
+    fn only_the_end_of_a_long_transcript_is_read() {
+        let long = format!(
+            r#"{{"type":"assistant","message":{{"content":[{{"type":"text","text":"{}"}}]}}}}"#,
+            "x".repeat(400_000)
+        );
+        assert_eq!(read(&[&long]), None);
+        let last = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"end"}]}}"#;
+        assert_eq!(read(&[&long, last]).as_deref(), Some("end"));
+    }
+}
