@@ -306,14 +306,9 @@ mod tests {
         earlier.remember_finished("a1", None);
         earlier.active_agents.push(crate::state::ActiveAgent {
             slot: "developer".into(),
-            stage: None,
-            started_at: None,
-            tool_use_id: None,
             agent_id: Some("a2".into()),
             background: true,
-            awaits_start: false,
-            holds: Vec::new(),
-            handoff: None,
+            ..crate::state::ActiveAgent::default()
         });
         let fresh = snapshot(&init(&running, &start(true)).unwrap()).workflow.unwrap();
         let ids: Vec<_> = fresh.finished_agents.iter().map(|finished| finished.id.as_str()).collect();

@@ -158,7 +158,7 @@ impl StageState {
 }
 
 /// A delegated agent that has not reported back yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ActiveAgent {
     /// Unique in the workflow: `tester`, and `tester#2` for a second one at the same time.
     pub slot: String,

@@ -202,6 +202,13 @@ fn fields(hook: Hook) -> Value {
             "last_assistant_message": "all done",
             "stop_hook_active": false,
         }),
+        Hook::OnHandback => json!({
+            "agent_id": "agent-1",
+            "agent_type": "ot:developer",
+            "tool_name": "SubagentHandback",
+            "tool_input": { "message": "all done" },
+            "tool_use_id": "toolu_2",
+        }),
         Hook::PostUse => json!({
             "tool_name": "Bash",
             "tool_input": { "command": "npm test" },

@@ -71,10 +71,8 @@ mod tests {
         workflow.active_agents.push(ActiveAgent {
             slot: "tester".to_owned(),
             stage: Some(workflow.stages[2].key),
-            started_at: None,
-            tool_use_id: None,
             agent_id: Some("a1".to_owned()),
-            background: false,
+            ..ActiveAgent::default()
         });
         let row = |id: &str| {
             let task = json!({ "id": id, "description": "run\nthem", "tokenCount": 12_345 });
