@@ -4,9 +4,40 @@ messages! {
     // Sessions, home and files.
     no_session() { "找不到工作階段", "找不到会话", "no session to work on" }
     no_session_hint() {
-        "請在 Claude Code 的 Bash 中執行，或以 --session ID 指定（overtone sessions list 可列出）",
-        "请在 Claude Code 的 Bash 中执行，或以 --session ID 指定（overtone sessions list 可列出）",
-        "run it inside Claude Code's Bash, or name one with --session ID (overtone sessions list shows them)"
+        "請在 Claude Code 的 Bash 中執行，或以 --session ID 指定（overtone sessions 可列出）",
+        "请在 Claude Code 的 Bash 中执行，或以 --session ID 指定（overtone sessions 可列出）",
+        "run it inside Claude Code's Bash, or name one with --session ID (overtone sessions shows them)"
+    }
+    no_session_of_folder(path: &str) {
+        "此資料夾沒有工作階段: {path}",
+        "此文件夹没有会话: {path}",
+        "no session has run in this folder: {path}"
+    }
+    choose_session_hint() {
+        "overtone sessions 會列出所有工作階段；以 --session ID 指定其中一個",
+        "overtone sessions 会列出所有会话；以 --session ID 指定其中一个",
+        "overtone sessions lists all of them; choose one with --session ID"
+    }
+    session_used(id: &str, project: &str, age: &str) {
+        "工作階段 {id}（{project}，{age} 前有活動）",
+        "会话 {id}（{project}，{age} 前有活动）",
+        "Session {id} in {project}, last active {age} ago"
+    }
+    last_session_used(id: &str, project: &str, age: &str) {
+        "此資料夾沒有工作階段。顯示最後一個：{id}（{project}，{age} 前有活動）",
+        "此文件夹没有会话。显示最后一个：{id}（{project}，{age} 前有活动）",
+        "No session has run in this folder. Showing the last one: {id} in {project}, last active {age} ago"
+    }
+    unknown_project() { "未知的專案", "未知的项目", "an unknown project" }
+    ambiguous_session(id: &str, count: usize) {
+        "有 {count} 個工作階段的 ID 以 {id} 開頭",
+        "有 {count} 个会话的 ID 以 {id} 开头",
+        "{count} sessions have an id that begins with {id}"
+    }
+    short_prefix_hint(length: usize) {
+        "請輸入完整 ID，或至少前 {length} 個字元；overtone sessions 會列出所有工作階段",
+        "请输入完整 ID，或至少前 {length} 个字符；overtone sessions 会列出所有会话",
+        "give the whole id or at least its first {length} characters; overtone sessions lists all sessions"
     }
     bad_session_id(id: &str) { "無效的工作階段 ID: {id}", "无效的会话 ID: {id}", "not a session id: {id}" }
     bad_session_id_hint() {
@@ -16,9 +47,9 @@ messages! {
     }
     no_such_session(id: &str) { "沒有這個工作階段: {id}", "没有这个会话: {id}", "no such session: {id}" }
     list_sessions_hint() {
-        "overtone sessions list 會列出所有工作階段",
-        "overtone sessions list 会列出所有会话",
-        "overtone sessions list shows all sessions"
+        "overtone sessions 會列出所有工作階段",
+        "overtone sessions 会列出所有会话",
+        "overtone sessions lists all sessions"
     }
     no_home() { "沒有可用的家目錄", "没有可用的主目录", "no home folder" }
     no_home_hint() {
@@ -60,7 +91,7 @@ messages! {
     unreadable_lines(count: usize, path: &str) {
         "略過 {count} 行無法讀取的內容: {path}",
         "略过 {count} 行无法读取的内容: {path}",
-        "unreadable lines passed over ({count}): {path}"
+        "unreadable lines skipped ({count}): {path}"
     }
 
     // Names that were probably meant.
@@ -102,6 +133,21 @@ messages! {
         "{name}（已在進行中，任務 {checked}/{total}）",
         "{name}（已在进行中，任务 {checked}/{total}）",
         "{name} (already in progress, tasks {checked}/{total})"
+    }
+    feature_in_use(feature: &str, id: &str, age: &str) {
+        "工作階段 {id} 正在做 {feature}（{age} 前有活動）",
+        "会话 {id} 正在做 {feature}（{age} 前有活动）",
+        "session {id} is working on {feature} (last active {age} ago)"
+    }
+    feature_in_use_hint(id: &str) {
+        "請換一個 feature 名稱、以 overtone stop --session {id} 停止該工作階段，或加上 --anyway 仍然開始",
+        "请换一个 feature 名称、以 overtone stop --session {id} 停止该会话，或加上 --anyway 仍然开始",
+        "choose another feature name, stop that session with overtone stop --session {id}, or add --anyway to start regardless"
+    }
+    archive_in_use_hint(id: &str) {
+        "請先以 overtone stop --session {id} 停止該工作階段，或加上 --force 仍然歸檔",
+        "请先以 overtone stop --session {id} 停止该会话，或加上 --force 仍然归档",
+        "stop that session first with overtone stop --session {id}, or add --force to archive it regardless"
     }
     feature_ignored(name: &str) {
         "此工作流不保存文件，未建立 {name}",
@@ -160,6 +206,22 @@ messages! {
         "循环已停止；执行 overtone resume 可继续。",
         "The loop is stopped; overtone resume lets it go on."
     }
+    next_finish() {
+        "所有階段都已完成；Claude Code 這一輪結束時工作流就會完成。",
+        "所有阶段都已完成；Claude Code 这一轮结束时工作流就会完成。",
+        "Every stage is done; the workflow completes at the end of this turn."
+    }
+    next_wait(stages: &str) { "等待 {stages} 完成。", "等待 {stages} 完成。", "Waiting for {stages}." }
+    next_decide(stage: &str) {
+        "{stage} 已達重試上限。請決定怎麼做，再執行 overtone resume。",
+        "{stage} 已达重试上限。请决定怎么做，再执行 overtone resume。",
+        "{stage} reached its retry limit. Decide what to change, then run overtone resume."
+    }
+    next_judge(stage: &str) {
+        "{stage} 未通過，由你決定。若要修復，可輸入 /ot:quick。",
+        "{stage} 未通过，由你决定。若要修复，可输入 /ot:quick。",
+        "{stage} did not pass, and the decision is yours. To fix it, type /ot:quick."
+    }
 
     // Status.
     no_workflow() { "目前沒有進行中的工作流。", "目前没有进行中的工作流。", "No workflow is running." }
@@ -184,7 +246,8 @@ messages! {
     loop_stopped_by_user() { "使用者已停止", "用户已停止", "stopped by the user" }
     loop_stopped_by_end() { "隨工作階段結束", "随会话结束", "ended with the session" }
     state_moved(machine: &str) { "已移到 {machine}", "已移到 {machine}", "moved to {machine}" }
-    loop_stopped_by_limit() { "已達上限，等待指示", "已达上限，等待指示", "limit reached, waiting for a person" }
+    loop_stopped_by_limit() { "已達上限，等待指示", "已达上限，等待指示", "limit reached, waits for you" }
+    loop_stuck() { "沒有進展，等待你的訊息", "没有进展，等待你的消息", "paused: no progress" }
     feature_tasks(name: &str, checked: usize, total: usize) {
         "{name}（任務 {checked}/{total}）",
         "{name}（任务 {checked}/{total}）",
@@ -196,6 +259,9 @@ messages! {
         "compactions: {all} ({auto} automatic, {manual} manual)"
     }
     state_running() { "執行中", "运行中", "running" }
+    state_finished() { "階段全部完成", "阶段全部完成", "finished" }
+    state_paused() { "已暫停", "已暂停", "paused" }
+    state_needs_you() { "等待你決定", "等待你决定", "waits for you" }
     state_stopped() { "已停止", "已停止", "stopped" }
     state_completed() { "已完成", "已完成", "completed" }
     state_aborted() { "已中斷", "已中断", "aborted" }
@@ -203,6 +269,7 @@ messages! {
 
     // Sessions.
     no_sessions() { "還沒有任何工作階段。", "还没有任何会话。", "There are no sessions yet." }
+    head_project() { "專案", "项目", "Project" }
     head_session() { "工作階段", "会话", "Session" }
     head_state() { "狀態", "状态", "State" }
     head_activity() { "最後活動", "最后活动", "Last active" }

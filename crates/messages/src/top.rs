@@ -20,9 +20,9 @@ messages! {
     }
     supervisor_on() { "Supervisor 已開啟", "Supervisor 已开启", "supervisor on" }
     supervisor_off() { "Supervisor 已關閉", "Supervisor 已关闭", "supervisor off" }
-    failures(count: u32) { "失敗 {count}", "失败 {count}", "failures {count}" }
-    rejections(count: u32) { "退回 {count}", "退回 {count}", "rejections {count}" }
-    compactions(count: u32) { "壓縮 {count}", "压缩 {count}", "compactions {count}" }
+    failures(count: u32) { "失敗 {count}", "失败 {count}", "{count} failures", count == 1: "{count} failure" }
+    rejections(count: u32) { "退回 {count}", "退回 {count}", "{count} rejections", count == 1: "{count} rejection" }
+    compactions(count: u32) { "壓縮 {count}", "压缩 {count}", "{count} compactions", count == 1: "{count} compaction" }
     open_task(task: &str) { "待辦 {task}", "待办 {task}", "to do: {task}" }
     no_events() { "還沒有任何事件", "还没有任何事件", "nothing has happened yet" }
 
