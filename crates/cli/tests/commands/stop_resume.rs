@@ -61,7 +61,9 @@ fn the_object_has_its_shape() {
     assert_eq!(keys(&stopped), ["session", "changed", "message"]);
     assert_eq!((&stopped["session"], &stopped["changed"]), (&json!("s1"), &json!(true)));
     assert_eq!(world.json("stop --json")["changed"], json!(false));
-    assert_eq!(world.json("stop --session other --json")["session"], json!(null));
+    world.run("stop --session other --json").fails(&["no such session: other"]);
+    let elsewhere = world.with("OVERTONE_SESSION_ID", "other");
+    assert_eq!(elsewhere.json("stop --json")["session"], json!(null));
 }
 
 #[test]
