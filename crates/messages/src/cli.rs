@@ -211,6 +211,11 @@ messages! {
         "所有阶段都已完成；Claude Code 这一轮结束时工作流就会完成。",
         "Every stage is done; the workflow completes at the end of this turn."
     }
+    next_reopen(session: &str) {
+        "工作階段已結束；在專案資料夾執行 claude --resume {session} 可繼續。",
+        "会话已结束；在项目文件夹执行 claude --resume {session} 可继续。",
+        "The session has ended. To continue it, run claude --resume {session} in its folder."
+    }
     next_wait(stages: &str) { "等待 {stages} 完成。", "等待 {stages} 完成。", "Waiting for {stages}." }
     next_decide(stage: &str) {
         "{stage} 已達重試上限。請決定怎麼做，再執行 overtone resume。",

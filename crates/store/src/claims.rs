@@ -136,9 +136,9 @@ mod tests {
         }
         let machine = Machine::new();
         let session = machine.session("aaaa", OPEN, "{}");
-        age(&session, Duration::from_secs(3600));
+        age(&session, Duration::from_hours(1));
         assert!(machine.holder().is_some());
-        age(&session, Duration::from_secs(3 * 3600));
+        age(&session, Duration::from_hours(3));
         assert_eq!(machine.holder(), None);
     }
 
@@ -146,7 +146,7 @@ mod tests {
     fn a_running_session_comes_before_a_paused_one() {
         let machine = Machine::new();
         let running = machine.session("aaaa", OPEN, "{}");
-        age(&running, Duration::from_secs(600));
+        age(&running, Duration::from_mins(10));
         machine.session("bbbb", OPEN, r#"{"stopped":true,"stoppedBy":"user"}"#);
         assert_eq!(machine.holder(), Some(("aaaa".to_owned(), false)));
         running.remove().unwrap();

@@ -104,7 +104,7 @@ mod tests {
         let session = home.session(&SessionId::parse(id).unwrap());
         session.create().unwrap();
         session.note_origin(&Origin { project: Some(project.to_owned()), transcript: None }).unwrap();
-        let at = SystemTime::now() - Duration::from_secs(hours_ago * 3600);
+        let at = SystemTime::now() - Duration::from_hours(hours_ago);
         File::open(session.dir()).unwrap().set_modified(at).unwrap();
     }
 

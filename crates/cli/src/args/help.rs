@@ -8,6 +8,7 @@ Examples:
   overtone status                          where it stands, what comes next
   overtone timeline --follow               watch what happens
   overtone top                             every session live in the terminal
+  overtone sessions                        every session, with its project
   overtone fleet                           the sessions of all your machines
   overtone config set language en          zh-TW, zh-CN or en
 
@@ -163,9 +164,10 @@ In Claude Code's settings.json:
     \"refreshInterval\": 5
   }
 
-Shows workflow, stage and progress, active agents, context use (yellow from
-70%, red from 90%), cost and compactions; without a workflow the model. What
-matters least goes first when COLUMNS is too small.";
+Shows workflow, state and progress, active agents, context use (yellow from
+70%, red from 90%), cost and compactions; without a workflow the model. The
+state is ▶ running, ⏸ paused, ✋ waits for you, or ✅ finished. When COLUMNS is
+too small, the least important parts are left out.";
 
 pub(super) const SUBAGENT_STATUSLINE: &str = "\
 In the settings.json of a plugin or of Claude Code:

@@ -165,7 +165,7 @@ fn a_feature_that_another_session_works_on_is_refused() {
 #[test]
 fn a_session_that_stopped_ended_or_went_silent_leaves_its_feature() {
     let silence = |world: &World| {
-        let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3 * 3600);
+        let long_ago = std::time::SystemTime::now() - std::time::Duration::from_hours(3);
         for path in [world.session("first").join("timeline.jsonl"), world.session("first")] {
             fs::File::open(path).unwrap().set_modified(long_ago).unwrap();
         }

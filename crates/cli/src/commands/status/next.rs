@@ -19,6 +19,7 @@ pub(super) fn next_words(
     match Condition::new(workflow, looping, &settings) {
         Condition::Completed => return None,
         Condition::Stopped => return Some(words::resume_to_go_on(lang)),
+        Condition::SessionEnded => return Some(words::next_reopen(lang, &workflow.session_id)),
         Condition::Moved => return Some(commands::next_words(workflow, &settings, lang)),
         _ => {}
     }
