@@ -69,6 +69,17 @@ fn after_exit_the_session_of_this_folder_is_used_and_named() {
 }
 
 #[test]
+fn tasks_are_those_of_the_sessions_project() {
+    let world = terminal();
+    let (shop, other) = (folder(&world, "shop"), folder(&world, "other"));
+    world.hook("on-start", &json!({ "session_id": SHOP, "source": "startup", "cwd": shop }));
+    in_folder(&world, &shop, &format!("init quick --feature login --session {SHOP}")).ok();
+    for folder in [shop.join("specs"), other] {
+        used(in_folder(&world, &folder, "status"), &["5b0e1c2a"]).has(&["login (tasks 0/"]);
+    }
+}
+
+#[test]
 fn after_exit_commands_change_the_session_of_this_folder() {
     let world = terminal();
     let shop = folder(&world, "shop");

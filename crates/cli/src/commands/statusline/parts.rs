@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(line(50), "standard · ▶ 🧪 測試 5/8 · tester 12s · ctx 42%");
         assert_eq!(line(37), "standard · ▶ 🧪 測試 5/8 · ctx 42%");
         assert_eq!(line(26), "▶ 🧪 測試 5/8 · ctx 42%");
-        assert_eq!(line(12), "▶ 🧪 測試 5/8");
+        assert_eq!(line(14), "▶ 🧪 測試 5/8");
     }
 
     #[test]
