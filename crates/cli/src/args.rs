@@ -47,7 +47,7 @@ pub(crate) enum Command {
     /// Stop the loop of the running workflow; nothing is deleted
     #[command(after_help = help::STOP)]
     Stop(SessionArgs),
-    /// Let a stopped or aborted workflow go on
+    /// Continue a stopped or aborted workflow
     #[command(after_help = help::RESUME)]
     Resume(SessionArgs),
     Message(MessageArgs),
@@ -175,7 +175,7 @@ pub(crate) struct ProjectArgs {
     pub(crate) dir: Option<PathBuf>,
 }
 
-/// Say something to the main agent of a session; it hears it with its next step
+/// Send a message to the main agent of a session; it arrives with the agent's next step
 #[derive(Debug, Args)]
 #[command(after_help = help::MESSAGE)]
 pub(crate) struct MessageArgs {
@@ -193,7 +193,7 @@ pub(crate) struct TimelineArgs {
     /// The session, as with --session
     #[arg(value_name = "SESSION", conflicts_with = "id")]
     pub(crate) named: Option<String>,
-    /// Go on printing what happens
+    /// Keep printing new events as they happen
     #[arg(long, short)]
     pub(crate) follow: bool,
     /// Only events of this type; may be repeated

@@ -75,12 +75,12 @@ messages! {
     broken_state_hint() {
         "檔案保持原樣。可以修好它、移走它，或執行 overtone init <workflow> --force 重新開始（會先把它改名保留）",
         "文件保持原样。可以修好它、移走它，或执行 overtone init <workflow> --force 重新开始（会先把它改名保留）",
-        "the file was left as it is; mend it, move it away, or start anew with overtone init <workflow> --force (which renames and keeps it)"
+        "the file was left as it is; fix it, move it away, or start again with overtone init <workflow> --force (which renames and keeps it)"
     }
     broken_config_hint() {
         "檔案保持原樣，目前使用預設值。請修好它，或移走後重新設定",
         "文件保持原样，目前使用默认值。请修好它，或移走后重新设置",
-        "the file was left as it is and the defaults are in force; mend it, or move it away and set the values again"
+        "the file was left as it is and the defaults apply; fix it, or move it away and set the values again"
     }
     busy(path: &str) {
         "工作階段忙碌中，另一個程序持有鎖: {path}",
@@ -91,7 +91,8 @@ messages! {
     unreadable_lines(count: usize, path: &str) {
         "略過 {count} 行無法讀取的內容: {path}",
         "略过 {count} 行无法读取的内容: {path}",
-        "unreadable lines skipped ({count}): {path}"
+        "skipped {count} unreadable lines: {path}",
+        count == 1: "skipped {count} unreadable line: {path}"
     }
 
     // Names that were probably meant.
@@ -160,7 +161,7 @@ messages! {
         "The loop is stopped. The workflow and all records are kept."
     }
     stopped_already() { "循環先前已停止。", "循环先前已停止。", "The loop was stopped already." }
-    resumed() { "工作流繼續執行。", "工作流继续执行。", "The workflow goes on." }
+    resumed() { "工作流繼續執行。", "工作流继续执行。", "The workflow continues." }
     running_already() { "工作流正在執行，不需要恢復。", "工作流正在执行，不需要恢复。", "The workflow is running; there is nothing to resume." }
     already_complete() { "工作流已經完成。", "工作流已经完成。", "The workflow is complete already." }
     message_left() {
@@ -204,7 +205,7 @@ messages! {
     resume_to_go_on() {
         "循環已停止；執行 overtone resume 可繼續。",
         "循环已停止；执行 overtone resume 可继续。",
-        "The loop is stopped; overtone resume lets it go on."
+        "The loop is stopped. Run overtone resume to continue."
     }
     next_finish() {
         "所有階段都已完成；Claude Code 這一輪結束時工作流就會完成。",
@@ -233,7 +234,7 @@ messages! {
     how_to_start() {
         "開始：在 Claude Code 中輸入 /ot:auto <需求>，或執行 overtone init <workflow>。",
         "开始：在 Claude Code 中输入 /ot:auto <需求>，或执行 overtone init <workflow>。",
-        "To start one: /ot:auto <wish> in Claude Code, or overtone init <workflow>."
+        "To start one: /ot:auto <task> in Claude Code, or overtone init <workflow>."
     }
     label_session() { "工作階段", "会话", "Session" }
     label_workflow() { "工作流", "工作流", "Workflow" }
@@ -286,28 +287,32 @@ messages! {
         "没有终端可以询问；确定要移除请加上 --yes",
         "there is no terminal to ask at; add --yes if you are sure"
     }
-    ask_remove(count: usize) { "移除這 {count} 個工作階段？", "移除这 {count} 个会话？", "Sessions to remove: {count}. Go on?" }
+    ask_remove(count: usize) { "移除這 {count} 個工作階段？", "移除这 {count} 个会话？", "Remove {count} sessions?", count == 1: "Remove {count} session?" }
     ask_remove_running(count: usize, running: usize) {
         "移除這 {count} 個工作階段（其中 {running} 個仍在執行）？",
         "移除这 {count} 个会话（其中 {running} 个仍在运行）？",
-        "Sessions to remove: {count}, still running: {running}. Go on?"
+        "Remove {count} sessions ({running} still running)?",
+        count == 1: "Remove {count} session ({running} still running)?"
     }
     nothing_removed() { "沒有移除任何東西。", "没有移除任何东西。", "Nothing was removed." }
     removed(count: usize, list: &str) { "已移除 {count} 個：{list}", "已移除 {count} 个：{list}", "Removed {count}: {list}" }
     gc_nothing(count: usize) {
         "沒有需要清理的工作階段（共 {count} 個）。",
         "没有需要清理的会话（共 {count} 个）。",
-        "Nothing to clean up (sessions: {count})."
+        "Nothing to clean up ({count} sessions).",
+        count == 1: "Nothing to clean up ({count} session)."
     }
     gc_removed(count: usize, size: &str) {
         "已清理 {count} 個工作階段，釋出 {size}。",
         "已清理 {count} 个会话，释放 {size}。",
-        "Sessions removed: {count}, {size} freed."
+        "Removed {count} sessions and freed {size}.",
+        count == 1: "Removed {count} session and freed {size}."
     }
     gc_would_remove(count: usize, size: &str) {
         "將清理 {count} 個工作階段，可釋出 {size}（--dry-run：尚未移除）。",
         "将清理 {count} 个会话，可释放 {size}（--dry-run：尚未移除）。",
-        "Sessions to remove: {count}, {size} to free (--dry-run: nothing was removed)."
+        "Would remove {count} sessions and free {size} (--dry-run: nothing was removed).",
+        count == 1: "Would remove {count} session and free {size} (--dry-run: nothing was removed)."
     }
 
     // Timeline and statistics.
@@ -343,7 +348,7 @@ messages! {
     feature_exists_hint() {
         "請換一個名稱，或以 overtone specs resume 繼續它",
         "请换一个名称，或以 overtone specs resume 继续它",
-        "choose another name, or go on with it by overtone specs resume"
+        "choose another name, or continue that one with overtone specs resume"
     }
     no_feature(name: &str, path: &str) {
         "沒有名為 {name} 的 feature: {path}",
@@ -367,7 +372,8 @@ messages! {
     feature_archived_open(name: &str, path: &str, open: usize) {
         "已歸檔 {name}（還有 {open} 個任務未勾選）：{path}",
         "已归档 {name}（还有 {open} 个任务未勾选）：{path}",
-        "Archived {name} (unticked tasks: {open}): {path}"
+        "Archived {name} with {open} open tasks: {path}",
+        open == 1: "Archived {name} with {open} open task: {path}"
     }
 
     // Lessons.
@@ -449,5 +455,5 @@ messages! {
     label_then() { "然後", "然后", "Then" }
     program_installed(version: &str) { "已安裝 {version}", "已安装 {version}", "{version} installed" }
     program_unchanged(version: &str) { "{version}，無需更新", "{version}，无需更新", "{version}, unchanged" }
-    first_wish() { "/ot:auto <你的需求>", "/ot:auto <你的需求>", "/ot:auto <your wish>" }
+    first_wish() { "/ot:auto <你的需求>", "/ot:auto <你的需求>", "/ot:auto <your task>" }
 }

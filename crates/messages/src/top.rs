@@ -42,7 +42,7 @@ messages! {
     help_filter() { "全部、進行中、需要我", "全部、进行中、需要我", "all, open, those that need me" }
     help_search() { "在專案、工作流、feature 與 ID 中搜尋", "在项目、工作流、feature 与 ID 中搜索", "search projects, workflows, features and ids" }
     help_stop() { "停止循環；工作流會保留", "停止循环；工作流会保留", "stop the loop; the workflow is kept" }
-    help_resume() { "讓停止或中斷的工作流繼續", "让停止或中断的工作流继续", "let a stopped or aborted workflow go on" }
+    help_resume() { "讓停止或中斷的工作流繼續", "让停止或中断的工作流继续", "continue a stopped or aborted workflow" }
     help_quit() { "離開；Esc 與 Ctrl-C 也可以", "退出；Esc 与 Ctrl-C 也可以", "quit; so do Esc and Ctrl-C" }
     help_marks() { "記號", "标记", "Marks" }
     mark_done() { "完成", "完成", "done" }

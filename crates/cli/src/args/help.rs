@@ -12,7 +12,7 @@ Examples:
   overtone fleet                           the sessions of all your machines
   overtone config set language en          zh-TW, zh-CN or en
 
-Inside Claude Code: /ot:auto <wish> chooses the workflow and runs it.
+Inside Claude Code: /ot:auto <task> chooses the workflow and runs it.
 State is in ~/.overtone (or OVERTONE_HOME), documents in <project>/specs.";
 
 pub(super) const UP: &str = "\
@@ -83,9 +83,9 @@ Examples:
   overtone message 'repair the login first'
   overtone message --session 3c4d 'the database is back'
 
-It waits with the workflow, and reaches the main agent exactly once: with the
-next prompt, when an agent comes back, or when the loop sends it on. The
-timeline says that there was a message, not what it said.";
+It is kept with the workflow and delivered to the main agent exactly once: with
+the next prompt, when an agent reports back, or when the loop continues. The
+timeline records that there was a message, but not its text.";
 
 pub(super) const TIMELINE: &str = "\
 Examples:

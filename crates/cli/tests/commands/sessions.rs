@@ -123,7 +123,7 @@ fn old_sessions_are_cleaned_up_and_open_or_current_ones_kept() {
     assert_eq!((&dry["removed"], &dry["kept"]), (&json!(["done", "forgotten"]), &json!(3)));
     world.run("sessions gc --dry-run").ok().has(&["forgotten", "nothing was removed"]);
     assert_eq!(ids(&world).len(), 5);
-    world.run("sessions gc").ok().has(&["Sessions removed: 2"]);
+    world.run("sessions gc").ok().has(&["Removed 2 sessions"]);
     assert_eq!(ids(&world), ["young", "open", "s1"]);
     assert!(!world.state().join("sessions/.removed-x-1").exists(), "left-overs of a kill go, too");
     world.run("config set retention.sessions 1").ok();

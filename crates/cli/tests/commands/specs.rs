@@ -21,7 +21,7 @@ fn a_feature_moves_between_the_shelves() {
     world.run("specs pause login").ok().has(&["login is in paused already"]);
     world.run("specs backlog login").ok().has(&["paused → backlog"]);
     world.run("specs resume login").ok().has(&["backlog → in-progress"]);
-    world.run("specs archive login").ok().has(&["Archived login (unticked tasks: 8)", "_login"]);
+    world.run("specs archive login").ok().has(&["Archived login with 8 open tasks", "_login"]);
     assert!(!world.feature("in-progress/login").exists());
     let list = world.json("specs list --json");
     assert_eq!(list["features"][0]["shelf"], "archive");

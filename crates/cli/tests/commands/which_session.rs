@@ -85,7 +85,7 @@ fn after_exit_commands_change_the_session_of_this_folder() {
     let shop = folder(&world, "shop");
     open(&world, SHOP, &shop);
     exit(&world, SHOP);
-    used(in_folder(&world, &shop, "resume"), &["5b0e1c2a"]).has(&["goes on"]);
+    used(in_folder(&world, &shop, "resume"), &["5b0e1c2a"]).has(&["The workflow continues"]);
     used(in_folder(&world, &shop, "message hello"), &["5b0e1c2a"]).has(&["The message waits"]);
     used(in_folder(&world, &shop, "stop"), &["5b0e1c2a"]).has(&["stopped"]);
     assert_eq!(in_folder(&world, &shop, "stop --json").ok().json()["session"], json!(SHOP));
