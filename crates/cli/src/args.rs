@@ -47,7 +47,7 @@ pub(crate) enum Command {
     /// Stop the loop of the running workflow; nothing is deleted
     #[command(after_help = help::STOP)]
     Stop(SessionArgs),
-    /// Let a stopped or aborted workflow go on
+    /// Continue a stopped or aborted workflow
     #[command(after_help = help::RESUME)]
     Resume(SessionArgs),
     Message(MessageArgs),
@@ -138,18 +138,23 @@ pub(crate) struct InitArgs {
     /// Replace a workflow that is running, or set broken state files aside
     #[arg(long)]
     pub(crate) force: bool,
-    /// Also if another machine of the fleet works on the feature
+    /// Start although another session, here or on another machine of the fleet, works on the feature
     #[arg(long)]
     pub(crate) anyway: bool,
+    /// The session, by its whole id, since it may be new; by default the one this runs in, else the one that started last
+    /// if it works in this folder
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
     #[command(flatten)]
-    pub(crate) session: SessionArgs,
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SessionArgs {
-    /// The session; by default the one this runs in, else the one that started last
+    /// The session, by its id or the first characters of it (4 or more); by default the one this runs in, else the last
+    /// one of this folder
     #[arg(long = "session", value_name = "ID")]
     pub(crate) id: Option<String>,
     #[command(flatten)]
@@ -170,7 +175,7 @@ pub(crate) struct ProjectArgs {
     pub(crate) dir: Option<PathBuf>,
 }
 
-/// Say something to the main agent of a session; it hears it with its next step
+/// Send a message to the main agent of a session; it arrives with the agent's next step
 #[derive(Debug, Args)]
 #[command(after_help = help::MESSAGE)]
 pub(crate) struct MessageArgs {
@@ -185,7 +190,10 @@ pub(crate) struct MessageArgs {
 #[derive(Debug, Args)]
 #[command(after_help = help::TIMELINE)]
 pub(crate) struct TimelineArgs {
-    /// Go on printing what happens
+    /// The session, as with --session
+    #[arg(value_name = "SESSION", conflicts_with = "id")]
+    pub(crate) named: Option<String>,
+    /// Keep printing new events as they happen
     #[arg(long, short)]
     pub(crate) follow: bool,
     /// Only events of this type; may be repeated
@@ -231,7 +239,9 @@ pub(crate) struct StatsArgs {
 #[command(after_help = help::SESSIONS)]
 pub(crate) struct SessionsArgs {
     #[command(subcommand)]
-    pub(crate) action: SessionsAction,
+    pub(crate) action: Option<SessionsAction>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -243,6 +253,7 @@ pub(crate) enum SessionsAction {
     },
     /// Show one session
     Show {
+        /// Its id, or the first characters of it (4 or more)
         #[arg(value_name = "ID")]
         id: String,
         #[command(flatten)]
@@ -250,6 +261,7 @@ pub(crate) enum SessionsAction {
     },
     /// Remove sessions with all their records
     Rm {
+        /// Their ids, or the first characters of each (4 or more)
         #[arg(value_name = "ID", required = true)]
         ids: Vec<String>,
         /// Do not ask
@@ -311,7 +323,16 @@ pub(crate) enum SpecsAction {
     /// Put a feature back into the backlog
     Backlog(FeatureArgs),
     /// Move a finished feature into the archive, under today's date
-    Archive(FeatureArgs),
+    Archive(ArchiveArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ArchiveArgs {
+    #[command(flatten)]
+    pub(crate) feature: FeatureArgs,
+    /// Archive it although a session works on it
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, Args)]

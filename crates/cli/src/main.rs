@@ -5,6 +5,7 @@ mod ccc;
 mod commands;
 mod context;
 mod run;
+mod session;
 mod ui;
 
 use std::env;

@@ -1,4 +1,5 @@
-//! How a message is declared: `name(argument: type) { zh-TW, zh-CN, en }`.
+//! How a message is declared: `name(argument: type) { zh-TW, zh-CN, en }`. Where English has a form of its own for one
+//! thing, it follows: `name(count: u32) { zh-TW, zh-CN, "{count} stages", count == 1: "{count} stage" }`.
 //!
 //! The macro makes one function per message, `name(lang, argument…) -> String`, and one `samples` function
 //! per room, so that a snapshot shows all of them without a second list to keep.
@@ -35,7 +36,9 @@ number_stand_in!(i32, u32, u64, usize);
 macro_rules! messages {
     ($(
         $(#[$meta:meta])*
-        $name:ident($($arg:ident: $kind:ty),*) { $tw:literal, $cn:literal, $en:literal }
+        $name:ident($($arg:ident: $kind:ty),*) {
+            $tw:literal, $cn:literal, $en:literal $(, $number:ident == 1: $singular:literal)?
+        }
     )*) => {
         $(
             $(#[$meta])*
@@ -43,6 +46,7 @@ macro_rules! messages {
                 match lang {
                     $crate::Lang::ZhTw => format!($tw),
                     $crate::Lang::ZhCn => format!($cn),
+                    $($crate::Lang::En if $number == 1 => format!($singular),)?
                     $crate::Lang::En => format!($en),
                 }
             }

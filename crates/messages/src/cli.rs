@@ -4,9 +4,40 @@ messages! {
     // Sessions, home and files.
     no_session() { "找不到工作階段", "找不到会话", "no session to work on" }
     no_session_hint() {
-        "請在 Claude Code 的 Bash 中執行，或以 --session ID 指定（overtone sessions list 可列出）",
-        "请在 Claude Code 的 Bash 中执行，或以 --session ID 指定（overtone sessions list 可列出）",
-        "run it inside Claude Code's Bash, or name one with --session ID (overtone sessions list shows them)"
+        "請在 Claude Code 的 Bash 中執行，或以 --session ID 指定（overtone sessions 可列出）",
+        "请在 Claude Code 的 Bash 中执行，或以 --session ID 指定（overtone sessions 可列出）",
+        "run it inside Claude Code's Bash, or name one with --session ID (overtone sessions shows them)"
+    }
+    no_session_of_folder(path: &str) {
+        "此資料夾沒有工作階段: {path}",
+        "此文件夹没有会话: {path}",
+        "no session has run in this folder: {path}"
+    }
+    choose_session_hint() {
+        "overtone sessions 會列出所有工作階段；以 --session ID 指定其中一個",
+        "overtone sessions 会列出所有会话；以 --session ID 指定其中一个",
+        "overtone sessions lists all of them; choose one with --session ID"
+    }
+    session_used(id: &str, project: &str, age: &str) {
+        "工作階段 {id}（{project}，{age} 前有活動）",
+        "会话 {id}（{project}，{age} 前有活动）",
+        "Session {id} in {project}, last active {age} ago"
+    }
+    last_session_used(id: &str, project: &str, age: &str) {
+        "此資料夾沒有工作階段。顯示最後一個：{id}（{project}，{age} 前有活動）",
+        "此文件夹没有会话。显示最后一个：{id}（{project}，{age} 前有活动）",
+        "No session has run in this folder. Showing the last one: {id} in {project}, last active {age} ago"
+    }
+    unknown_project() { "未知的專案", "未知的项目", "an unknown project" }
+    ambiguous_session(id: &str, count: usize) {
+        "有 {count} 個工作階段的 ID 以 {id} 開頭",
+        "有 {count} 个会话的 ID 以 {id} 开头",
+        "{count} sessions have an id that begins with {id}"
+    }
+    short_prefix_hint(length: usize) {
+        "請輸入完整 ID，或至少前 {length} 個字元；overtone sessions 會列出所有工作階段",
+        "请输入完整 ID，或至少前 {length} 个字符；overtone sessions 会列出所有会话",
+        "give the whole id or at least its first {length} characters; overtone sessions lists all sessions"
     }
     bad_session_id(id: &str) { "無效的工作階段 ID: {id}", "无效的会话 ID: {id}", "not a session id: {id}" }
     bad_session_id_hint() {
@@ -16,9 +47,9 @@ messages! {
     }
     no_such_session(id: &str) { "沒有這個工作階段: {id}", "没有这个会话: {id}", "no such session: {id}" }
     list_sessions_hint() {
-        "overtone sessions list 會列出所有工作階段",
-        "overtone sessions list 会列出所有会话",
-        "overtone sessions list shows all sessions"
+        "overtone sessions 會列出所有工作階段",
+        "overtone sessions 会列出所有会话",
+        "overtone sessions lists all sessions"
     }
     no_home() { "沒有可用的家目錄", "没有可用的主目录", "no home folder" }
     no_home_hint() {
@@ -44,12 +75,12 @@ messages! {
     broken_state_hint() {
         "檔案保持原樣。可以修好它、移走它，或執行 overtone init <workflow> --force 重新開始（會先把它改名保留）",
         "文件保持原样。可以修好它、移走它，或执行 overtone init <workflow> --force 重新开始（会先把它改名保留）",
-        "the file was left as it is; mend it, move it away, or start anew with overtone init <workflow> --force (which renames and keeps it)"
+        "the file was left as it is; fix it, move it away, or start again with overtone init <workflow> --force (which renames and keeps it)"
     }
     broken_config_hint() {
         "檔案保持原樣，目前使用預設值。請修好它，或移走後重新設定",
         "文件保持原样，目前使用默认值。请修好它，或移走后重新设置",
-        "the file was left as it is and the defaults are in force; mend it, or move it away and set the values again"
+        "the file was left as it is and the defaults apply; fix it, or move it away and set the values again"
     }
     busy(path: &str) {
         "工作階段忙碌中，另一個程序持有鎖: {path}",
@@ -60,7 +91,8 @@ messages! {
     unreadable_lines(count: usize, path: &str) {
         "略過 {count} 行無法讀取的內容: {path}",
         "略过 {count} 行无法读取的内容: {path}",
-        "unreadable lines passed over ({count}): {path}"
+        "skipped {count} unreadable lines: {path}",
+        count == 1: "skipped {count} unreadable line: {path}"
     }
 
     // Names that were probably meant.
@@ -103,6 +135,21 @@ messages! {
         "{name}（已在进行中，任务 {checked}/{total}）",
         "{name} (already in progress, tasks {checked}/{total})"
     }
+    feature_in_use(feature: &str, id: &str, age: &str) {
+        "工作階段 {id} 正在做 {feature}（{age} 前有活動）",
+        "会话 {id} 正在做 {feature}（{age} 前有活动）",
+        "session {id} is working on {feature} (last active {age} ago)"
+    }
+    feature_in_use_hint(id: &str) {
+        "請換一個 feature 名稱、以 overtone stop --session {id} 停止該工作階段，或加上 --anyway 仍然開始",
+        "请换一个 feature 名称、以 overtone stop --session {id} 停止该会话，或加上 --anyway 仍然开始",
+        "choose another feature name, stop that session with overtone stop --session {id}, or add --anyway to start regardless"
+    }
+    archive_in_use_hint(id: &str) {
+        "請先以 overtone stop --session {id} 停止該工作階段，或加上 --force 仍然歸檔",
+        "请先以 overtone stop --session {id} 停止该会话，或加上 --force 仍然归档",
+        "stop that session first with overtone stop --session {id}, or add --force to archive it regardless"
+    }
     feature_ignored(name: &str) {
         "此工作流不保存文件，未建立 {name}",
         "此工作流不保存文档，未建立 {name}",
@@ -114,7 +161,7 @@ messages! {
         "The loop is stopped. The workflow and all records are kept."
     }
     stopped_already() { "循環先前已停止。", "循环先前已停止。", "The loop was stopped already." }
-    resumed() { "工作流繼續執行。", "工作流继续执行。", "The workflow goes on." }
+    resumed() { "工作流繼續執行。", "工作流继续执行。", "The workflow continues." }
     running_already() { "工作流正在執行，不需要恢復。", "工作流正在执行，不需要恢复。", "The workflow is running; there is nothing to resume." }
     already_complete() { "工作流已經完成。", "工作流已经完成。", "The workflow is complete already." }
     message_left() {
@@ -158,7 +205,28 @@ messages! {
     resume_to_go_on() {
         "循環已停止；執行 overtone resume 可繼續。",
         "循环已停止；执行 overtone resume 可继续。",
-        "The loop is stopped; overtone resume lets it go on."
+        "The loop is stopped. Run overtone resume to continue."
+    }
+    next_finish() {
+        "所有階段都已完成；Claude Code 這一輪結束時工作流就會完成。",
+        "所有阶段都已完成；Claude Code 这一轮结束时工作流就会完成。",
+        "Every stage is done; the workflow completes at the end of this turn."
+    }
+    next_reopen(session: &str) {
+        "工作階段已結束；在專案資料夾執行 claude --resume {session} 可繼續。",
+        "会话已结束；在项目文件夹执行 claude --resume {session} 可继续。",
+        "The session has ended. To continue it, run claude --resume {session} in its folder."
+    }
+    next_wait(stages: &str) { "等待 {stages} 完成。", "等待 {stages} 完成。", "Waiting for {stages}." }
+    next_decide(stage: &str) {
+        "{stage} 已達重試上限。請決定怎麼做，再執行 overtone resume。",
+        "{stage} 已达重试上限。请决定怎么做，再执行 overtone resume。",
+        "{stage} reached its retry limit. Decide what to change, then run overtone resume."
+    }
+    next_judge(stage: &str) {
+        "{stage} 未通過，由你決定。若要修復，可輸入 /ot:quick。",
+        "{stage} 未通过，由你决定。若要修复，可输入 /ot:quick。",
+        "{stage} did not pass, and the decision is yours. To fix it, type /ot:quick."
     }
 
     // Status.
@@ -166,7 +234,7 @@ messages! {
     how_to_start() {
         "開始：在 Claude Code 中輸入 /ot:auto <需求>，或執行 overtone init <workflow>。",
         "开始：在 Claude Code 中输入 /ot:auto <需求>，或执行 overtone init <workflow>。",
-        "To start one: /ot:auto <wish> in Claude Code, or overtone init <workflow>."
+        "To start one: /ot:auto <task> in Claude Code, or overtone init <workflow>."
     }
     label_session() { "工作階段", "会话", "Session" }
     label_workflow() { "工作流", "工作流", "Workflow" }
@@ -184,7 +252,8 @@ messages! {
     loop_stopped_by_user() { "使用者已停止", "用户已停止", "stopped by the user" }
     loop_stopped_by_end() { "隨工作階段結束", "随会话结束", "ended with the session" }
     state_moved(machine: &str) { "已移到 {machine}", "已移到 {machine}", "moved to {machine}" }
-    loop_stopped_by_limit() { "已達上限，等待指示", "已达上限，等待指示", "limit reached, waiting for a person" }
+    loop_stopped_by_limit() { "已達上限，等待指示", "已达上限，等待指示", "limit reached, waits for you" }
+    loop_stuck() { "沒有進展，等待你的訊息", "没有进展，等待你的消息", "paused: no progress" }
     feature_tasks(name: &str, checked: usize, total: usize) {
         "{name}（任務 {checked}/{total}）",
         "{name}（任务 {checked}/{total}）",
@@ -196,6 +265,9 @@ messages! {
         "compactions: {all} ({auto} automatic, {manual} manual)"
     }
     state_running() { "執行中", "运行中", "running" }
+    state_finished() { "階段全部完成", "阶段全部完成", "finished" }
+    state_paused() { "已暫停", "已暂停", "paused" }
+    state_needs_you() { "等待你決定", "等待你决定", "waits for you" }
     state_stopped() { "已停止", "已停止", "stopped" }
     state_completed() { "已完成", "已完成", "completed" }
     state_aborted() { "已中斷", "已中断", "aborted" }
@@ -203,6 +275,7 @@ messages! {
 
     // Sessions.
     no_sessions() { "還沒有任何工作階段。", "还没有任何会话。", "There are no sessions yet." }
+    head_project() { "專案", "项目", "Project" }
     head_session() { "工作階段", "会话", "Session" }
     head_state() { "狀態", "状态", "State" }
     head_activity() { "最後活動", "最后活动", "Last active" }
@@ -214,28 +287,32 @@ messages! {
         "没有终端可以询问；确定要移除请加上 --yes",
         "there is no terminal to ask at; add --yes if you are sure"
     }
-    ask_remove(count: usize) { "移除這 {count} 個工作階段？", "移除这 {count} 个会话？", "Sessions to remove: {count}. Go on?" }
+    ask_remove(count: usize) { "移除這 {count} 個工作階段？", "移除这 {count} 个会话？", "Remove {count} sessions?", count == 1: "Remove {count} session?" }
     ask_remove_running(count: usize, running: usize) {
         "移除這 {count} 個工作階段（其中 {running} 個仍在執行）？",
         "移除这 {count} 个会话（其中 {running} 个仍在运行）？",
-        "Sessions to remove: {count}, still running: {running}. Go on?"
+        "Remove {count} sessions ({running} still running)?",
+        count == 1: "Remove {count} session ({running} still running)?"
     }
     nothing_removed() { "沒有移除任何東西。", "没有移除任何东西。", "Nothing was removed." }
     removed(count: usize, list: &str) { "已移除 {count} 個：{list}", "已移除 {count} 个：{list}", "Removed {count}: {list}" }
     gc_nothing(count: usize) {
         "沒有需要清理的工作階段（共 {count} 個）。",
         "没有需要清理的会话（共 {count} 个）。",
-        "Nothing to clean up (sessions: {count})."
+        "Nothing to clean up ({count} sessions).",
+        count == 1: "Nothing to clean up ({count} session)."
     }
     gc_removed(count: usize, size: &str) {
         "已清理 {count} 個工作階段，釋出 {size}。",
         "已清理 {count} 个会话，释放 {size}。",
-        "Sessions removed: {count}, {size} freed."
+        "Removed {count} sessions and freed {size}.",
+        count == 1: "Removed {count} session and freed {size}."
     }
     gc_would_remove(count: usize, size: &str) {
         "將清理 {count} 個工作階段，可釋出 {size}（--dry-run：尚未移除）。",
         "将清理 {count} 个会话，可释放 {size}（--dry-run：尚未移除）。",
-        "Sessions to remove: {count}, {size} to free (--dry-run: nothing was removed)."
+        "Would remove {count} sessions and free {size} (--dry-run: nothing was removed).",
+        count == 1: "Would remove {count} session and free {size} (--dry-run: nothing was removed)."
     }
 
     // Timeline and statistics.
@@ -271,7 +348,7 @@ messages! {
     feature_exists_hint() {
         "請換一個名稱，或以 overtone specs resume 繼續它",
         "请换一个名称，或以 overtone specs resume 继续它",
-        "choose another name, or go on with it by overtone specs resume"
+        "choose another name, or continue that one with overtone specs resume"
     }
     no_feature(name: &str, path: &str) {
         "沒有名為 {name} 的 feature: {path}",
@@ -295,7 +372,8 @@ messages! {
     feature_archived_open(name: &str, path: &str, open: usize) {
         "已歸檔 {name}（還有 {open} 個任務未勾選）：{path}",
         "已归档 {name}（还有 {open} 个任务未勾选）：{path}",
-        "Archived {name} (unticked tasks: {open}): {path}"
+        "Archived {name} with {open} open tasks: {path}",
+        open == 1: "Archived {name} with {open} open task: {path}"
     }
 
     // Lessons.
@@ -377,5 +455,5 @@ messages! {
     label_then() { "然後", "然后", "Then" }
     program_installed(version: &str) { "已安裝 {version}", "已安装 {version}", "{version} installed" }
     program_unchanged(version: &str) { "{version}，無需更新", "{version}，无需更新", "{version}, unchanged" }
-    first_wish() { "/ot:auto <你的需求>", "/ot:auto <你的需求>", "/ot:auto <your wish>" }
+    first_wish() { "/ot:auto <你的需求>", "/ot:auto <你的需求>", "/ot:auto <your task>" }
 }

@@ -230,7 +230,8 @@ messages! {
     seen_foreign(count: usize) {
         "有 {count} 則訊息無法讀懂，已略過",
         "有 {count} 条消息无法读懂，已略过",
-        "{count} messages could not be understood and were left out"
+        "{count} messages could not be understood and were left out",
+        count == 1: "{count} message could not be understood and was left out"
     }
     seen_later(version: u32) {
         "有些訊息來自較新的版本（{version}），已略過；請更新 Overtone",

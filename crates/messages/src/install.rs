@@ -78,7 +78,7 @@ messages! {
     }
     purge_needs_yes_hint() { "確定的話請加上 --yes", "确定的话请加上 --yes", "add --yes if you are sure" }
     doctor_healthy() { "一切正常。", "一切正常。", "Everything is fine." }
-    doctor_found(count: usize) { "發現 {count} 個問題", "发现 {count} 个问题", "{count} problems found" }
+    doctor_found(count: usize) { "發現 {count} 個問題", "发现 {count} 个问题", "{count} problems found", count == 1: "{count} problem found" }
     doctor_fix(text: &str) { "→ {text}", "→ {text}", "→ {text}" }
 
     finding_no_client() { "PATH 中找不到 claude", "PATH 中找不到 claude", "claude is not on PATH" }

@@ -96,9 +96,9 @@ messages! {
         "no timeline: {name}"
     }
     no_timeline_hint() {
-        "請指定 timeline.jsonl 檔案、工作階段 ID（overtone sessions list）或 - 代表標準輸入",
-        "请指定 timeline.jsonl 文件、会话 ID（overtone sessions list）或 - 代表标准输入",
-        "name a timeline.jsonl, a session (overtone sessions list), or - for standard input"
+        "請指定 timeline.jsonl 檔案、工作階段 ID（overtone sessions）或 - 代表標準輸入",
+        "请指定 timeline.jsonl 文件、会话 ID（overtone sessions）或 - 代表标准输入",
+        "name a timeline.jsonl, a session (overtone sessions), or - for standard input"
     }
     not_a_timeline(name: &str) {
         "檔案中沒有任何事件: {name}",

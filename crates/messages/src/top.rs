@@ -20,9 +20,9 @@ messages! {
     }
     supervisor_on() { "Supervisor 已開啟", "Supervisor 已开启", "supervisor on" }
     supervisor_off() { "Supervisor 已關閉", "Supervisor 已关闭", "supervisor off" }
-    failures(count: u32) { "失敗 {count}", "失败 {count}", "failures {count}" }
-    rejections(count: u32) { "退回 {count}", "退回 {count}", "rejections {count}" }
-    compactions(count: u32) { "壓縮 {count}", "压缩 {count}", "compactions {count}" }
+    failures(count: u32) { "失敗 {count}", "失败 {count}", "{count} failures", count == 1: "{count} failure" }
+    rejections(count: u32) { "退回 {count}", "退回 {count}", "{count} rejections", count == 1: "{count} rejection" }
+    compactions(count: u32) { "壓縮 {count}", "压缩 {count}", "{count} compactions", count == 1: "{count} compaction" }
     open_task(task: &str) { "待辦 {task}", "待办 {task}", "to do: {task}" }
     no_events() { "還沒有任何事件", "还没有任何事件", "nothing has happened yet" }
 
@@ -42,7 +42,7 @@ messages! {
     help_filter() { "全部、進行中、需要我", "全部、进行中、需要我", "all, open, those that need me" }
     help_search() { "在專案、工作流、feature 與 ID 中搜尋", "在项目、工作流、feature 与 ID 中搜索", "search projects, workflows, features and ids" }
     help_stop() { "停止循環；工作流會保留", "停止循环；工作流会保留", "stop the loop; the workflow is kept" }
-    help_resume() { "讓停止或中斷的工作流繼續", "让停止或中断的工作流继续", "let a stopped or aborted workflow go on" }
+    help_resume() { "讓停止或中斷的工作流繼續", "让停止或中断的工作流继续", "continue a stopped or aborted workflow" }
     help_quit() { "離開；Esc 與 Ctrl-C 也可以", "退出；Esc 与 Ctrl-C 也可以", "quit; so do Esc and Ctrl-C" }
     help_marks() { "記號", "标记", "Marks" }
     mark_done() { "完成", "完成", "done" }

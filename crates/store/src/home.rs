@@ -125,6 +125,9 @@ pub fn create_private_dir(dir: &Path) -> io::Result<()> {
     }
 }
 
+/// How many characters of an id are shown to people.
+const SHORT_ID: usize = 8;
+
 /// A session id that is safe as a folder name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SessionId(String);
@@ -139,6 +142,11 @@ impl SessionId {
 
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The first characters, which are enough to tell sessions apart and to name one on the command line.
+    pub fn short(&self) -> &str {
+        &self.0[..self.0.len().min(SHORT_ID)]
     }
 }
 

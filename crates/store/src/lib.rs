@@ -5,12 +5,14 @@
 //! written outside the home folder and the project's `specs/`.
 
 mod adopt;
+mod claims;
 pub mod clock;
 pub mod config;
 pub mod files;
 mod home;
 pub mod instincts;
 mod log;
+mod lookup;
 mod loop_doc;
 pub mod object;
 mod session;
@@ -20,8 +22,10 @@ mod transaction;
 mod workflow_doc;
 
 pub use adopt::AdoptError;
+pub use claims::{HOLD_LIMIT_MS, Holder};
 pub use home::{Home, SessionId, create_private_dir};
 pub use log::Log;
+pub use lookup::MIN_PREFIX;
 pub use loop_doc::LoopDoc;
 pub use session::{Compactions, Origin, Session, SessionLock, Usage};
 pub use transaction::Transaction;

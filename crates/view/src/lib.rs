@@ -4,6 +4,7 @@
 //! read in pages and from their end, since they grow without limit. Not here: how it is drawn, and texts for people.
 
 mod backwards;
+mod condition;
 mod copy;
 mod figures;
 mod page;
@@ -15,6 +16,7 @@ mod tale;
 mod usage;
 
 pub use backwards::Backwards;
+pub use condition::Condition;
 pub use copy::{TOLD_FILE, copied, machine};
 pub use figures::{AgentFigures, DayFigures, Figures, Filter, StageFigures, WorkflowFigures, figures};
 pub use page::{Direction, Page, Query, Seen, read_page};

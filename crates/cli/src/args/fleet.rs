@@ -15,8 +15,9 @@ Examples:
   overtone fleet message 3c4d 'the database is back'
   overtone fleet pull 3c4d                        go on here with a session from elsewhere
 
-A session can be named by the first characters of its id. Everything is kept on
-your own NATS server; prompts and code leave this machine only with --share full.";
+A session can be named by the first characters of its id, 4 or more. Everything
+is kept on your own NATS server; prompts and code leave this machine only with
+--share full.";
 
 const JOIN: &str = "\
 Examples:
@@ -118,6 +119,7 @@ pub(crate) enum FleetAction {
     /// Watch what happens on all machines, or in one session
     #[command(after_help = TAIL)]
     Tail {
+        /// Its id, or the first characters of it (4 or more) [default: all sessions]
         #[arg(value_name = "SESSION")]
         session: Option<String>,
         #[command(flatten)]
@@ -135,6 +137,7 @@ pub(crate) enum FleetAction {
     /// Say something to the main agent of a session on any machine
     #[command(after_help = ORDER)]
     Message {
+        /// Its id, or the first characters of it (4 or more)
         #[arg(value_name = "SESSION")]
         session: String,
         /// The message, in one word or many
@@ -148,7 +151,7 @@ pub(crate) enum FleetAction {
 
 #[derive(Debug, Args)]
 pub(crate) struct OfSessionArgs {
-    /// Its id, or the first characters
+    /// Its id, or the first characters of it (4 or more)
     #[arg(value_name = "SESSION")]
     pub(crate) session: String,
     #[command(flatten)]
@@ -197,7 +200,7 @@ pub(crate) struct JoinArgs {
 #[derive(Debug, Args)]
 #[command(after_help = PULL)]
 pub(crate) struct PullArgs {
-    /// Its id, or the first characters
+    /// Its id, or the first characters of it (4 or more)
     #[arg(value_name = "SESSION")]
     pub(crate) session: String,
     /// Also from a machine that is gone; if it comes back, it steps aside

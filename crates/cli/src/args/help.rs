@@ -8,10 +8,11 @@ Examples:
   overtone status                          where it stands, what comes next
   overtone timeline --follow               watch what happens
   overtone top                             every session live in the terminal
+  overtone sessions                        every session, with its project
   overtone fleet                           the sessions of all your machines
   overtone config set language en          zh-TW, zh-CN or en
 
-Inside Claude Code: /ot:auto <wish> chooses the workflow and runs it.
+Inside Claude Code: /ot:auto <task> chooses the workflow and runs it.
 State is in ~/.overtone (or OVERTONE_HOME), documents in <project>/specs.";
 
 pub(super) const UP: &str = "\
@@ -46,38 +47,50 @@ Examples:
   overtone init quick
   overtone init standard --feature user-login
   overtone init debug --force                  replace what is running
-  overtone init quick --feature x --anyway     although another machine works on it
+  overtone init quick --feature x --anyway     although another session works on it
 
-The feature's documents are in specs/features/in-progress/<name>. A paused or
+A feature is worked on by one session at a time: a session holds its feature
+while its workflow runs, until it is stopped, ends, or was not active for two
+hours. The feature's documents are in specs/features/in-progress/<name>. A paused or
 noted feature is taken up again. Workflows of one stage keep no documents.";
 
 pub(super) const STATUS: &str = "\
 Examples:
   overtone status
+  overtone status --session 3c4d
   overtone status --json | jq .workflow.currentStage
 
-Ends with 0 when there is simply no workflow, with 1 when a file is broken.";
+In a terminal it shows the last session of this folder, also after it has
+ended; where there is none, the last session of all. A line on stderr says
+which one it is. Ends with 0 when there is simply no workflow, with 1 when a file is broken.";
 
 pub(super) const STOP: &str = "\
-Example:
-  overtone stop       and later: overtone resume";
+Examples:
+  overtone stop                  and later: overtone resume
+  overtone stop --session 3c4d   a session of another folder
+
+Without --session it stops only a session of this folder.";
 
 pub(super) const RESUME: &str = "\
-Example:
-  overtone resume     after the retry limit, this gives new attempts";
+Examples:
+  overtone resume                after the retry limit, this gives new attempts
+  overtone resume --session 3c4d
+
+Without --session it resumes only a session of this folder.";
 
 pub(super) const MESSAGE: &str = "\
 Examples:
   overtone message 'repair the login first'
-  overtone message --session 3c4d-api 'the database is back'
+  overtone message --session 3c4d 'the database is back'
 
-It waits with the workflow, and reaches the main agent exactly once: with the
-next prompt, when an agent comes back, or when the loop sends it on. The
-timeline says that there was a message, not what it said.";
+It is kept with the workflow and delivered to the main agent exactly once: with
+the next prompt, when an agent reports back, or when the loop continues. The
+timeline records that there was a message, but not its text.";
 
 pub(super) const TIMELINE: &str = "\
 Examples:
   overtone timeline --since 2h
+  overtone timeline 3c4d
   overtone timeline --category error --category tool
   overtone timeline --type stage:complete --limit 0
   overtone timeline --follow --json | jq .type
@@ -107,16 +120,20 @@ by an API error does not.";
 
 pub(super) const SESSIONS: &str = "\
 Examples:
-  overtone sessions list
-  overtone sessions show 0f3c…
-  overtone sessions rm 0f3c… --yes
-  overtone sessions gc --dry-run";
+  overtone sessions                    the same as overtone sessions list
+  overtone sessions show 3c4d
+  overtone sessions rm 3c4d 0f3c --yes
+  overtone sessions gc --dry-run
+
+An id can be given by its first characters, 4 or more, if only one session has
+an id that begins with them.";
 
 pub(super) const SPECS: &str = "\
 Examples:
   overtone specs new user-login --workflow standard
   overtone specs new dark-mode --backlog
   overtone specs pause user-login
+  overtone specs archive user-login
   overtone specs list --json";
 
 pub(super) const INSTINCT: &str = "\
@@ -147,9 +164,10 @@ In Claude Code's settings.json:
     \"refreshInterval\": 5
   }
 
-Shows workflow, stage and progress, active agents, context use (yellow from
-70%, red from 90%), cost and compactions; without a workflow the model. What
-matters least goes first when COLUMNS is too small.";
+Shows workflow, state and progress, active agents, context use (yellow from
+70%, red from 90%), cost and compactions; without a workflow the model. The
+state is ▶ running, ⏸ paused, ✋ waits for you, or ✅ finished. When COLUMNS is
+too small, the least important parts are left out.";
 
 pub(super) const SUBAGENT_STATUSLINE: &str = "\
 In the settings.json of a plugin or of Claude Code:

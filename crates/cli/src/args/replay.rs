@@ -8,7 +8,8 @@ use super::OutputArgs;
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct ReplayArgs {
-    /// A timeline.jsonl, a session, or - for standard input [default: the current session]
+    /// A timeline.jsonl, a session's id or its first characters (4 or more), or - for standard input [default: the session
+    /// this runs in, else the last one of this folder]
     #[arg(value_name = "TIMELINE", value_hint = ValueHint::FilePath)]
     pub(crate) timeline: Option<String>,
     /// Show every difference, not only the first
@@ -27,7 +28,7 @@ pub(crate) struct ReplayArgs {
 const HELP: &str = "\
 Examples:
   overtone replay                                 the session you are in
-  overtone replay 0f3c…                           another one (overtone sessions list)
+  overtone replay 3c4d                            another one (overtone sessions lists them)
   overtone replay timeline.jsonl --all            every difference of a file
   overtone replay timeline.jsonl --until 120      the state after line 120
   overtone replay --redact > timeline.jsonl       a copy for a bug report

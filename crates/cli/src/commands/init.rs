@@ -4,51 +4,56 @@ mod feature;
 mod report;
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 
 use overtone_engine::commands::{Refusal, Start, init};
 use overtone_hooks::{Documented, act};
 use overtone_messages::cli as words;
 use overtone_registry::{SpecsDocs, Workflow};
 use overtone_store::specs::SpecsError;
-use overtone_store::{Session, clock};
+use overtone_store::{Holder, Origin, Session, SessionId, clock};
 
 use super::fleet::{Held, ask_for_feature};
 use crate::args::InitArgs;
 use crate::context::Context;
 use crate::ui::error::{Done, Failure};
 use crate::ui::nearest::nearest;
+use crate::ui::quantity::age;
 use feature::Attached;
 use report::Started;
 
 pub(crate) fn run(context: &Context, args: &InitArgs) -> Done {
     let workflow = find_workflow(context, &args.workflow)?;
-    let session = context.required_session(args.session.id.as_deref())?;
+    let session = context.session_to_start(args.session.as_deref())?;
     let project = context.project(args.project.dir.as_deref())?;
-    let request = Request { workflow, feature: args.feature.as_deref(), force: args.force, project };
+    let keeps_documents = workflow.specs_docs() != SpecsDocs::None;
+    let request = Request {
+        workflow,
+        named: args.feature.as_deref(),
+        feature: args.feature.as_deref().filter(|_| keeps_documents),
+        force: args.force,
+        anyway: args.anyway,
+        project,
+    };
     // Nothing is moved for a start that cannot succeed.
-    feature::check(&request.project, workflow, request.feature)
+    feature::check(&request.project, request.feature)
         .map_err(|error| Failure::specs(context.lang, &error))?;
-    let claimed = claim(context, &session, &request, args.anyway)?;
+    request.refuse_if_in_use(context, &session)?;
+    let claimed = claim(context, &session, &request)?;
     let set_aside = if args.force { set_broken_aside(context, &session)? } else { Vec::new() };
     let attached = start(context, &session, &request).inspect_err(|_| {
         if let Some(held) = claimed {
             held.give_back();
         }
     })?;
-    report::print(context, &args.session.output, &Started { session, workflow, attached, set_aside })
+    report::print(context, &args.output, &Started { session, workflow, attached, set_aside })
 }
 
 /// Asks the fleet, if there is one, whether the feature is free.
-fn claim(
-    context: &Context,
-    session: &Session,
-    request: &Request,
-    anyway: bool,
-) -> Result<Option<Held>, Failure> {
-    let keeps_documents = request.workflow.specs_docs() != SpecsDocs::None;
-    match request.feature.filter(|_| keeps_documents) {
-        Some(feature) => ask_for_feature(context, session.id(), &request.project, feature, anyway),
+fn claim(context: &Context, session: &Session, request: &Request) -> Result<Option<Held>, Failure> {
+    match request.feature {
+        Some(feature) => ask_for_feature(context, session.id(), &request.project, feature, request.anyway),
         None => Ok(None),
     }
 }
@@ -56,9 +61,43 @@ fn claim(
 /// What is to be started, and where.
 struct Request<'a> {
     workflow: Workflow,
+    /// The feature as it was named.
+    named: Option<&'a str>,
+    /// The same, if the workflow keeps documents.
     feature: Option<&'a str>,
     force: bool,
+    anyway: bool,
     project: PathBuf,
+}
+
+impl Request<'_> {
+    /// Fails if another session of this machine works on the feature.
+    fn refuse_if_in_use(&self, context: &Context, session: &Session) -> Done {
+        let Some(feature) = self.feature.filter(|_| !self.anyway) else { return Ok(()) };
+        match holder(context, &self.project, feature, Some(session.id()))? {
+            Some(holder) => {
+                let hint = words::feature_in_use_hint(context.lang, holder.session.short());
+                Err(in_use(context, feature, &holder).hint(hint))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// The session that is at work on a feature. One whose loop is stopped leaves it to others.
+pub(super) fn holder(
+    context: &Context,
+    project: &Path,
+    feature: &str,
+    except: Option<&SessionId>,
+) -> Result<Option<Holder>, Failure> {
+    let holder = context.home()?.feature_holder(project, feature, except);
+    Ok(holder.filter(|holder| !holder.is_paused))
+}
+
+pub(super) fn in_use(context: &Context, feature: &str, holder: &Holder) -> Failure {
+    let since = age(clock::now().since(holder.last_active));
+    Failure::new(words::feature_in_use(context.lang, feature, holder.session.short(), &since))
 }
 
 /// The workflow of that name, or the nearest one as a hint.
@@ -83,6 +122,12 @@ fn set_broken_aside(context: &Context, session: &Session) -> Result<Vec<PathBuf>
 }
 
 fn start(context: &Context, session: &Session, request: &Request) -> Result<Attached, Failure> {
+    // Two sessions that start at the same moment must not both find the feature free.
+    let _lock = match request.feature {
+        Some(_) => Some(lock_home(context)?),
+        None => None,
+    };
+    request.refuse_if_in_use(context, session)?;
     let mut attached = Attached::Nothing;
     let problems = act(context.home()?, session, Some(&request.project), Documented::Anew, |snapshot| {
         let plan = |feature, feature_is_new| Start {
@@ -96,14 +141,31 @@ fn start(context: &Context, session: &Session, request: &Request) -> Result<Atta
         // Refused before any folder is made.
         init(snapshot, &plan(None, false)).map_err(Stopped::Refused)?;
         attached =
-            feature::attach(&request.project, request.workflow, request.feature).map_err(Stopped::Specs)?;
+            feature::attach(&request.project, request.workflow, request.named).map_err(Stopped::Specs)?;
         init(snapshot, &plan(attached.name(), attached.is_new())).map_err(Stopped::Refused)
     });
     match problems {
-        Ok(problems) if problems.is_empty() => Ok(attached),
+        Ok(problems) if problems.is_empty() => {
+            note_project(session, &request.project);
+            Ok(attached)
+        }
         // The new state could not take the place of the old one.
         Ok(problems) => Err(Failure::problems(context.lang, &problems)),
         Err(error) => Err(why(context, error.as_ref())),
+    }
+}
+
+fn lock_home(context: &Context) -> Result<File, Failure> {
+    let home = context.home()?;
+    home.lock().map_err(|error| Failure::io(context.lang, home.root(), &error))
+}
+
+/// A session that was not started by the client has not said yet where it works.
+fn note_project(session: &Session, project: &Path) {
+    let origin = session.origin();
+    if origin.project.is_none() {
+        // The workflow has started; without this it is only not found by its folder.
+        let _ = session.note_origin(&Origin { project: Some(project.to_owned()), ..origin });
     }
 }
 

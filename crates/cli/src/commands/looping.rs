@@ -43,7 +43,14 @@ pub(super) fn change(
 
 /// The session that is meant. One without a folder has no workflow, and asking must not make one.
 pub(super) fn found(context: &Context, args: &SessionArgs) -> Result<Option<Session>, Failure> {
-    Ok(context.session(args.id.as_deref())?.filter(Session::exists))
+    let Some(chosen) = context.session_to_change(args.id.as_deref())? else { return Ok(None) };
+    if !chosen.session.exists() {
+        return Ok(None);
+    }
+    if !args.output.json {
+        chosen.announce(context);
+    }
+    Ok(Some(chosen.session))
 }
 
 pub(super) fn moved(context: &Context, session: Option<&Session>, to: &str) -> Failure {

@@ -46,7 +46,7 @@ trait Teller {
 }
 
 fn play(context: &Context, args: &ReplayArgs) -> Done {
-    let mut source = Source::open(context, args.timeline.as_deref())?;
+    let mut source = Source::open(context, args.timeline.as_deref(), !args.output.json)?;
     if args.redact {
         return source.redact(context);
     }

@@ -12,7 +12,8 @@ use crate::context::Context;
 use crate::ui::error::Done;
 
 pub(crate) fn run(context: &Context, args: &SessionsArgs) -> Done {
-    match &args.action {
+    let Some(action) = &args.action else { return list::run(context, &args.output) };
+    match action {
         SessionsAction::List { output } => list::run(context, output),
         SessionsAction::Show { id, output } => show::run(context, id, output),
         SessionsAction::Rm { ids, yes, output } => rm::run(context, ids, *yes, output),

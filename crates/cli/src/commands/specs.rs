@@ -10,8 +10,8 @@ use overtone_store::clock;
 use overtone_store::specs::{Feature, FeatureName, Shelf, Specs, SpecsError};
 use serde_json::json;
 
-use super::init::find_workflow;
-use crate::args::{FeatureArgs, OutputArgs, SpecsAction, SpecsArgs};
+use super::init::{find_workflow, holder, in_use};
+use crate::args::{ArchiveArgs, FeatureArgs, OutputArgs, SpecsAction, SpecsArgs};
 use crate::context::Context;
 use crate::ui::error::{Done, Failure};
 use crate::ui::nearest::nearest;
@@ -91,7 +91,11 @@ impl Desk<'_> {
         tell(&moved, &args.output, &line)
     }
 
-    fn archive(&self, args: &FeatureArgs) -> Done {
+    fn archive(&self, args: &ArchiveArgs) -> Done {
+        let (force, args) = (args.force, &args.feature);
+        if !force {
+            self.refuse_if_in_use(&args.name)?;
+        }
         let before = self.specs.find(&args.name).map_err(|error| self.failure(&error.into()))?;
         let date = clock::to_date(clock::now());
         let to = self.specs.archive(&args.name, &date).map_err(|error| self.failure(&error))?;
@@ -105,6 +109,18 @@ impl Desk<'_> {
             0 => words::feature_archived(lang, &args.name, &path),
             open => words::feature_archived_open(lang, &args.name, &path, open),
         })
+    }
+
+    /// Fails if a session other than the one this runs in works on the feature.
+    fn refuse_if_in_use(&self, name: &str) -> Done {
+        let own = Context::sessions_of_environment();
+        match holder(self.context, &self.project, name, own.first())? {
+            Some(holder) => {
+                let hint = words::archive_in_use_hint(self.context.lang, holder.session.short());
+                Err(in_use(self.context, name, &holder).hint(hint))
+            }
+            None => Ok(()),
+        }
     }
 
     fn failure(&self, error: &SpecsError) -> Failure {

@@ -1,12 +1,12 @@
 //! `overtone stats`: how often stages pass, and how long they take.
 
 use overtone_messages::cli as words;
-use overtone_store::Session;
 use overtone_view::{Figures, Filter, StageFigures, figures, read_tale};
 use serde_json::{Value, json};
 
 use crate::args::StatsArgs;
 use crate::context::Context;
+use crate::session::Chosen;
 use crate::ui::error::{Done, Failure, warn};
 use crate::ui::out;
 use crate::ui::quantity::percent;
@@ -14,8 +14,13 @@ use crate::ui::table::{Cell, Fields, Table};
 use overtone_engine::text::duration;
 
 pub(crate) fn run(context: &Context, args: &StatsArgs) -> Done {
+    let one = one(context, args)?;
+    let sessions = match &one {
+        Some(chosen) => vec![chosen.session.clone()],
+        None => context.home()?.sessions().map_err(|error| Failure::store(context.lang, &error))?,
+    };
     let mut tales = Vec::new();
-    for session in sessions(context, args)? {
+    for session in sessions {
         let path = session.timeline_file();
         let tale = read_tale(&path).map_err(|error| Failure::io(context.lang, &path, &error))?;
         if tale.unreadable > 0 {
@@ -25,7 +30,10 @@ pub(crate) fn run(context: &Context, args: &StatsArgs) -> Done {
     }
     let figures = figures(&tales, &Filter::default(), &|_| None);
     if args.session.output.json {
-        return out::json(&object(&figures));
+        return out::json(&object(one.as_ref(), &figures));
+    }
+    if let Some(chosen) = &one {
+        chosen.announce(context);
     }
     if figures.stages.is_empty() {
         return out::print(&words::no_stats(context.lang));
@@ -33,17 +41,15 @@ pub(crate) fn run(context: &Context, args: &StatsArgs) -> Done {
     out::print(&text(context, &figures))
 }
 
-fn sessions(context: &Context, args: &StatsArgs) -> Result<Vec<Session>, Failure> {
+/// The one session that is counted; `None` for all of them.
+fn one(context: &Context, args: &StatsArgs) -> Result<Option<Chosen>, Failure> {
     if args.all {
-        return context.home()?.sessions().map_err(|error| Failure::store(context.lang, &error));
+        return Ok(None);
     }
-    match &args.session.id {
-        Some(id) => context.existing_session(id).map(|session| vec![session]),
-        None => context.required_session(None).map(|session| vec![session]),
-    }
+    context.required_session_to_read(args.session.id.as_deref()).map(Some)
 }
 
-fn object(figures: &Figures) -> Value {
+fn object(one: Option<&Chosen>, figures: &Figures) -> Value {
     let stage = |stage: &StageFigures| {
         json!({
             "stage": stage.stage, "runs": stage.runs, "passAt1": stage.pass_at_1, "passAt3": stage.pass_at_3,
@@ -51,6 +57,8 @@ fn object(figures: &Figures) -> Value {
         })
     };
     json!({
+        "session": one.map(|chosen| chosen.session.id().as_str()),
+        "project": one.and_then(|chosen| chosen.session.origin().project),
         "sessions": figures.sessions,
         "workflows": {
             "started": figures.started, "completed": figures.completed, "aborted": figures.aborted,

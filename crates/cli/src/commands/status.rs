@@ -1,5 +1,6 @@
 //! `overtone status`: where the workflow stands. A skill embeds it, so "no workflow" is an answer, not a failure.
 
+mod next;
 mod object;
 mod text;
 mod view;
@@ -15,10 +16,13 @@ pub(super) use text::{add_state, fields, next_line, progress};
 pub(super) use view::View;
 
 pub(crate) fn run(context: &Context, args: &SessionArgs) -> Done {
-    let session = context.session(args.id.as_deref())?;
-    let view = session.map(|session| View::load(context, &session)).transpose()?;
+    let chosen = context.session_to_read(args.id.as_deref())?;
+    let view = chosen.as_ref().map(|chosen| View::load(context, &chosen.session)).transpose()?;
     if args.output.json {
         return out::json(&object(context, view.as_ref()));
+    }
+    if let Some(chosen) = &chosen {
+        chosen.announce(context);
     }
     match view.filter(|view| view.workflow.is_some()) {
         Some(view) => {

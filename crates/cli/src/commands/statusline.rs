@@ -10,11 +10,12 @@ use std::env;
 use std::io::{self, Write};
 use std::panic;
 
-use overtone_engine::state::{ActiveAgent, Ending, Millis, Status, WorkflowState};
+use overtone_engine::state::{ActiveAgent, Millis, Status, WorkflowState};
 use overtone_engine::text::duration;
 use overtone_hooks::Environment;
 use overtone_messages::{Lang, cli as words, stage_name};
 use overtone_store::clock;
+use overtone_view::Condition;
 
 use crate::ui::style::{Palette, Tone};
 use input::Input;
@@ -59,7 +60,7 @@ fn parts(input: &Input, state: &State, now: Millis) -> Parts {
     match &state.workflow {
         Some(workflow) => {
             parts.add(Weight::Workflow, Part::new(&workflow.workflow_type).tone(Tone::Strong));
-            parts.add(Weight::Stage, stage(state.lang, workflow));
+            parts.add(Weight::Stage, stage(state.lang, workflow, state.condition(workflow)));
             parts.extend(Weight::Agents, agents(workflow, now));
         }
         None => parts.extend(Weight::Model, input.model().map(Part::new)),
@@ -72,14 +73,18 @@ fn parts(input: &Input, state: &State, now: Millis) -> Parts {
     parts
 }
 
-/// What is being worked on, else what comes next, or how it ended; and how far it is.
-fn stage(lang: Lang, workflow: &WorkflowState) -> Part {
+/// What is being worked on, else what comes next, or why nothing is being done; and how far it is.
+fn stage(lang: Lang, workflow: &WorkflowState, condition: Condition) -> Part {
     let progress = format!("{}/{}", workflow.resolved_count(), workflow.stages.len());
-    let (text, tone) = match workflow.ending {
-        _ if workflow.moved_to.is_some() => (moved(lang, workflow), Tone::Warning),
-        Some(Ending::Completed) => (format!("✅ {}", words::state_completed(lang)), Tone::Good),
-        Some(Ending::Aborted) => (format!("⛔ {}", words::state_aborted(lang)), Tone::Bad),
-        None => (stage_names(lang, workflow), Tone::Plain),
+    let (text, tone) = match condition {
+        Condition::Running => (format!("▶ {}", stage_names(lang, workflow)), Tone::Plain),
+        Condition::Finished => (format!("✅ {}", words::state_finished(lang)), Tone::Good),
+        Condition::Completed => (format!("✅ {}", words::state_completed(lang)), Tone::Good),
+        Condition::Stopped | Condition::Stuck | Condition::SessionEnded => {
+            (format!("⏸ {}", words::state_paused(lang)), Tone::Warning)
+        }
+        Condition::NeedsUser => (format!("✋ {}", words::state_needs_you(lang)), Tone::Bad),
+        Condition::Moved => (moved(lang, workflow), Tone::Warning),
     };
     Part::new(&format!("{text} {progress}")).tone(tone)
 }
@@ -103,7 +108,7 @@ fn agents(workflow: &WorkflowState, now: Millis) -> Option<Part> {
         format!("{}{}", agent.name(), since.unwrap_or_default())
     };
     let agents: Vec<_> = workflow.active_agents.iter().map(shown).collect();
-    (!agents.is_empty()).then(|| Part::new(&format!("▶ {}", agents.join(", "))))
+    (!agents.is_empty()).then(|| Part::new(&agents.join(", ")))
 }
 
 const fn tone(percent: u32) -> Tone {
@@ -119,21 +124,23 @@ mod tests {
     use super::*;
     use overtone_registry::Workflow;
 
-    fn text(workflow: &WorkflowState) -> String {
-        stage(Lang::En, workflow).text().to_owned()
-    }
-
     #[test]
-    fn the_stage_is_what_is_worked_on() {
+    fn the_stage_is_what_is_worked_on_or_why_nothing_is() {
         let mut workflow = WorkflowState::new("s", Workflow::Quick, None, Millis(0));
-        assert_eq!(text(&workflow), "💻 Development 0/5");
+        let text =
+            |workflow: &WorkflowState, condition| stage(Lang::En, workflow, condition).text().to_owned();
+        assert_eq!(text(&workflow, Condition::Running), "▶ 💻 Development 0/5");
         workflow.stages[1].status = Status::Active;
         workflow.stages[2].status = Status::Active;
-        assert_eq!(text(&workflow), "🔍 Review + 🧪 Test 0/5");
-        workflow.ending = Some(Ending::Completed);
-        assert!(text(&workflow).starts_with('✅'));
+        assert_eq!(text(&workflow, Condition::Running), "▶ 🔍 Review + 🧪 Test 0/5");
+        for paused in [Condition::Stopped, Condition::Stuck, Condition::SessionEnded] {
+            assert_eq!(text(&workflow, paused), "⏸ paused 0/5");
+        }
+        assert_eq!(text(&workflow, Condition::NeedsUser), "✋ waits for you 0/5");
+        assert_eq!(text(&workflow, Condition::Finished), "✅ finished 0/5");
+        assert_eq!(text(&workflow, Condition::Completed), "✅ completed 0/5");
         workflow.moved_to = Some("workshop".to_owned());
-        assert_eq!(text(&workflow), "⇢ moved to workshop 0/5");
+        assert_eq!(text(&workflow, Condition::Moved), "⇢ moved to workshop 0/5");
     }
 
     #[test]

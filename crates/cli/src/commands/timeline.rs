@@ -21,12 +21,15 @@ const DEFAULT_LIMIT: usize = 50;
 
 pub(crate) fn run(context: &Context, args: &TimelineArgs) -> Done {
     let filter = Filter::new(context, args)?;
-    let session = match &args.session.id {
-        // A session that is followed may begin later.
-        Some(id) if !args.follow => context.existing_session(id)?,
-        other => context.required_session(other.as_deref())?,
+    let named = args.named.as_deref().or(args.session.id.as_deref());
+    let chosen = if args.follow {
+        context.session_to_follow(named)?
+    } else {
+        context.required_session_to_read(named)?
     };
-    let path = session.timeline_file();
+    // Also with --json, whose lines are the events as they were recorded.
+    chosen.announce(context);
+    let path = chosen.session.timeline_file();
     let printer =
         Printer { context, json: args.session.output.json, label_width: line::label_width(context.lang) };
     let past = read_past(context, &path, &filter, limit(args))?;

@@ -77,7 +77,9 @@ fn features_are_made_joined_and_taken_up() {
         world.feature("in-progress/login/tasks.md").exists()
             && world.feature("in-progress/login/bdd.md").exists()
     );
-    world.run("init quick --feature login --session s2").ok().has(&["login (already in progress"]);
+    world.run("init quick --feature login --session s2 --anyway").ok().has(&["login (already in progress"]);
+    world.run("stop").ok();
+    world.run("stop --session s2").ok();
     world.run("specs pause login").ok();
     world.run("init quick --feature login --session s3").ok().has(&["login (taken up from paused)"]);
     assert!(world.feature("in-progress/login").exists() && !world.feature("paused/login").exists());
@@ -131,4 +133,80 @@ fn a_new_workflow_does_not_inherit_a_stopped_loop() {
     world.run("stop").ok();
     world.run("init single --force").ok();
     assert_eq!(world.json("status --json")["loop"]["stopped"], json!(false));
+}
+
+fn open(world: &World, id: &str) {
+    world.hook("on-start", &json!({ "session_id": id, "source": "startup", "cwd": world.project() }));
+}
+
+#[test]
+fn a_feature_that_another_session_works_on_is_refused() {
+    let world = World::new();
+    for id in ["aaaa1111-first", "bbbb2222-second"] {
+        open(&world, id);
+    }
+    world.run("init quick --feature login --session aaaa1111-first").ok();
+    let refused = world.run("init quick --feature login --session bbbb2222-second");
+    refused.fails(&[
+        "session aaaa1111 is working on login (last active",
+        "another feature name",
+        "overtone stop --session aaaa1111",
+        "--anyway",
+    ]);
+    assert!(!world.session("bbbb2222-second").join("workflow.json").exists());
+    world.run("init quick --feature search --session bbbb2222-second").ok();
+    world.run("init quick --feature login --session bbbb2222-second --force").fails(&["aaaa1111"]);
+    // A session may start anew on its own feature, and a workflow without documents holds none.
+    world.run("init quick --feature login --session aaaa1111-first --force").ok();
+    world.run("init single --feature login --session bbbb2222-second --force").ok();
+    world.run("init quick --feature login --session bbbb2222-second --force --anyway").ok();
+}
+
+#[test]
+fn a_session_that_stopped_ended_or_went_silent_leaves_its_feature() {
+    let silence = |world: &World| {
+        let long_ago = std::time::SystemTime::now() - std::time::Duration::from_hours(3);
+        for path in [world.session("first").join("timeline.jsonl"), world.session("first")] {
+            fs::File::open(path).unwrap().set_modified(long_ago).unwrap();
+        }
+    };
+    let stop = |world: &World| drop(world.run("stop --session first").ok());
+    let end =
+        |world: &World| world.hook("on-session-end", &json!({ "session_id": "first", "reason": "other" }));
+    let leave: [&dyn Fn(&World); 3] = [&silence, &stop, &end];
+    for (number, leave) in leave.iter().enumerate() {
+        let world = World::new();
+        open(&world, "first");
+        world.run("init quick --feature login --session first").ok();
+        open(&world, "second");
+        world
+            .run("init quick --feature login --session second")
+            .fails(&["session first is working on login"]);
+        leave(&world);
+        let started = world.run("init quick --feature login --session second");
+        assert_eq!(started.code, Some(0), "{number}: {started:?}");
+    }
+}
+
+#[test]
+fn the_same_feature_of_another_project_is_another_feature() {
+    let world = World::new();
+    let other = world.project().join("other");
+    fs::create_dir(&other).unwrap();
+    world.run("init quick --feature login --session first").ok();
+    world.run(&format!("init quick --feature login --session second --project {}", other.display())).ok();
+}
+
+#[test]
+fn of_sessions_that_start_together_one_gets_the_feature() {
+    let world = World::new();
+    let ids = ["a", "b", "c", "d", "e", "f"];
+    let started = std::thread::scope(|scope| {
+        let world = &world;
+        let runs = ids.map(|id| {
+            scope.spawn(move || world.run(&format!("init quick --feature login --session {id}")).code)
+        });
+        runs.into_iter().map(|run| run.join().unwrap()).filter(|code| *code == Some(0)).count()
+    });
+    assert_eq!(started, 1);
 }

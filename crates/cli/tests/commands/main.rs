@@ -26,4 +26,5 @@ mod statusline;
 mod stop_resume;
 mod timeline;
 mod top;
+mod which_session;
 mod world;

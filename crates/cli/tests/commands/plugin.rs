@@ -129,5 +129,5 @@ fn the_doctor_looks_at_the_state_too() {
     put(&world.state().join("sessions/s1/loop.json"), "[]");
     fs::set_permissions(world.state(), fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(names(&world), ["no-client", "not-private", "bad-config-value", "broken-file"]);
-    world.run("doctor").stderr_has(&["error: 1 problems found"]);
+    world.run("doctor").stderr_has(&["error: 1 problem found"]);
 }

@@ -158,6 +158,8 @@ fn the_object_has_its_shape() {
     let object = story.world.json("replay --json");
     let names = [
         "differences",
+        "session",
+        "project",
         "timeline",
         "lines",
         "until",

@@ -21,7 +21,7 @@ fn a_feature_moves_between_the_shelves() {
     world.run("specs pause login").ok().has(&["login is in paused already"]);
     world.run("specs backlog login").ok().has(&["paused → backlog"]);
     world.run("specs resume login").ok().has(&["backlog → in-progress"]);
-    world.run("specs archive login").ok().has(&["Archived login (unticked tasks: 8)", "_login"]);
+    world.run("specs archive login").ok().has(&["Archived login with 8 open tasks", "_login"]);
     assert!(!world.feature("in-progress/login").exists());
     let list = world.json("specs list --json");
     assert_eq!(list["features"][0]["shelf"], "archive");
@@ -83,4 +83,22 @@ fn a_link_is_not_followed() {
     world.run("specs list").fails(&["specs", "symbolic links"]);
     world.run("specs new x").fails(&["specs"]);
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+}
+
+#[test]
+fn a_feature_that_a_session_works_on_is_archived_only_when_forced() {
+    let world = World::new();
+    world.run("init quick --feature login --session aaaa1111-first").ok();
+    let refused = world.run("specs archive login");
+    refused.fails(&["session aaaa1111 is working on login", "overtone stop --session aaaa1111", "--force"]);
+    assert!(world.feature("in-progress/login").exists());
+    // The session itself may, and so may anybody when it has stopped.
+    let own = world.with("OVERTONE_SESSION_ID", "aaaa1111-first");
+    own.run("specs archive login").ok();
+    own.run("init quick --feature login --force").ok();
+    let world = own.without("OVERTONE_SESSION_ID");
+    world.run("specs archive login --force").ok();
+    world.run("init quick --feature search --session bbbb2222-second").ok();
+    world.run("stop --session bbbb2222").ok();
+    world.run("specs archive search").ok();
 }

@@ -23,7 +23,10 @@ fn passes_are_counted_from_what_really_happened() {
     world.agent("s1", "developer", Some("PASS"));
     world.agent("s1", "code-reviewer", Some("PASS"));
     let stats = world.json("stats --json");
-    assert_eq!(keys(&stats), ["sessions", "workflows", "passAt1", "passAt3", "failures", "stages"]);
+    assert_eq!(
+        keys(&stats),
+        ["session", "project", "sessions", "workflows", "passAt1", "passAt3", "failures", "stages"]
+    );
     let review = stats["stages"].as_array().unwrap().iter().find(|s| s["stage"] == "REVIEW").unwrap();
     assert_eq!(keys(review), ["stage", "runs", "passAt1", "passAt3", "failures", "medianMs", "p90Ms"]);
     assert_eq!(
@@ -56,5 +59,5 @@ fn broken_lines_are_passed_over_and_told() {
     );
     let shown = world.run("stats --json");
     assert_eq!(shown.json()["stages"][0]["runs"], json!(1));
-    shown.stderr_has(&["warning: ", "(1)"]);
+    shown.stderr_has(&["warning: skipped 1 unreadable line:"]);
 }

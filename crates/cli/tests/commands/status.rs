@@ -13,7 +13,7 @@ fn nothing_to_show_is_no_failure() {
         assert_eq!(world.json("status --json")["workflow"], json!(null));
         assert!(!world.session("s1").exists(), "asking makes nothing");
     }
-    World::new().run("status --session unknown").ok().has(&["No workflow is running."]);
+    World::new().run("status --session unknown").fails(&["no such session: unknown", "overtone sessions"]);
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn the_whole_state_is_shown() {
         "login (tasks 1/3)",
         "- [ ] three",
         "compactions: 1",
-        "→ Waiting for the parallel stages: TEST:2.",
+        "→ Waiting for TEST:2.",
     ]);
     assert!(!shown.stdout.contains('\u{1b}'), "no colours in a pipe, and none from a task");
 }
@@ -54,7 +54,7 @@ fn the_object_has_its_shape() {
     let status = world.json("status --json");
     assert_eq!(
         keys(&status),
-        ["session", "workflow", "loop", "feature", "compactions", "contextPercent", "next"]
+        ["session", "project", "workflow", "loop", "feature", "compactions", "contextPercent", "next"]
     );
     assert_eq!(keys(&status["loop"]), ["iterations", "limit", "stopped", "stoppedBy", "consecutiveErrors"]);
     let workflow = &status["workflow"];
@@ -100,6 +100,9 @@ fn two_sessions_do_not_mix() {
 fn sources_of_the_session_have_an_order() {
     let world = World::new().without("OVERTONE_SESSION_ID");
     put(&world.state().join(".current-session-id"), "pointed");
+    for id in ["pointed", "named"] {
+        std::fs::create_dir_all(world.session(id)).unwrap();
+    }
     let session = |world: &World, line: &str| world.json(line)["session"].as_str().map(str::to_owned);
     assert_eq!(session(&world, "status --json").as_deref(), Some("pointed"));
     let world = world.with("CLAUDE_CODE_SESSION_ID", "client");
@@ -109,6 +112,38 @@ fn sources_of_the_session_have_an_order() {
     assert_eq!(session(&world, "status --json --session named").as_deref(), Some("named"));
     let world = world.with("OVERTONE_SESSION_ID", "../evil");
     assert_eq!(session(&world, "status --json"), None, "no other session takes its place");
+}
+
+#[test]
+fn finished_is_not_running_and_complete_has_no_next_step() {
+    let world = World::new();
+    world.run("init single").ok();
+    world.agent("s1", "developer", None);
+    world.run("status").ok().has(&["· running", "→ Waiting for DEV."]);
+    world.agent("s1", "developer", Some("PASS"));
+    let finished = world.run("status").ok().has(&["· finished", "→ Every stage is done"]);
+    assert!(!finished.stdout.contains("running") && !finished.stdout.contains('🎉'), "{}", finished.stdout);
+    world.run("sessions").ok().has(&["finished"]);
+    world.run("top --once").ok().has(&["finished"]);
+    world.hook("on-stop", &json!({ "session_id": "s1", "cwd": world.project() }));
+    let complete = world.run("status").ok().has(&["completed"]);
+    assert!(!complete.stdout.contains('→') && !complete.stdout.contains("running"), "{}", complete.stdout);
+    assert_eq!(world.json("status --json")["next"], json!(null));
+}
+
+#[test]
+fn the_user_is_told_what_to_decide_without_words_for_the_model() {
+    let world = World::new();
+    world.run("config set limits.failures 1").ok();
+    world.run("init quick").ok();
+    world.agent("s1", "developer", Some("PASS"));
+    world.agent("s1", "code-reviewer", Some("PASS"));
+    world.agent("s1", "tester", Some("FAIL"));
+    let shown =
+        world.run("status").ok().has(&["waits for you", "Test reached its retry limit", "overtone resume"]);
+    for word in ["⛔", "NEVER", "MUST"] {
+        assert!(!shown.stdout.contains(word), "{}", shown.stdout);
+    }
 }
 
 #[test]

@@ -22,11 +22,42 @@ fn one_line_says_it_all() {
     world.agent("s1", "code-reviewer", None);
     world.hook("pre-compact", &json!({ "session_id": "s1", "trigger": "manual" }));
     let line = world.run_with_stdin("statusline", &input(41.6)).ok().stdout;
-    let (before, after) = line.split_once("▶ code-reviewer ").unwrap();
-    assert_eq!(before, "quick · 🔍 Review 1/5 · ");
+    let (before, after) = line.split_once("code-reviewer ").unwrap();
+    assert_eq!(before, "quick · ▶ 🔍 Review 1/5 · ");
     assert!(after.ends_with("s · ctx 42% · $1.24 · ⟲ 1\n"), "{after}");
     assert!(read(&world.session("s1").join("context.json")).contains("42"));
     assert_eq!(world.json("status --json")["contextPercent"], json!(42));
+}
+
+/// The part that says what the workflow is doing.
+fn state(world: &World) -> String {
+    let line = world.run_with_stdin("statusline", r#"{"session_id":"s1"}"#).ok().stdout;
+    line.trim_end().split(" · ").nth(1).unwrap().to_owned()
+}
+
+#[test]
+fn running_paused_waiting_and_finished_are_told_apart() {
+    let world = World::new().with("NO_COLOR", "1");
+    world.run("init quick").ok();
+    assert_eq!(state(&world), "▶ 💻 Development 0/5");
+    world.run("stop").ok();
+    assert_eq!(state(&world), "⏸ paused 0/5");
+    world.run("resume").ok();
+    for _ in 0..4 {
+        world.hook("on-stop", &json!({ "session_id": "s1", "cwd": world.project() }));
+    }
+    assert_eq!(state(&world), "⏸ paused 0/5", "no progress");
+    world.run("init single --force").ok();
+    world.agent("s1", "developer", Some("PASS"));
+    assert_eq!(state(&world), "✅ finished 1/1");
+    world.hook("on-stop", &json!({ "session_id": "s1", "cwd": world.project() }));
+    assert_eq!(state(&world), "✅ completed 1/1");
+    world.run("config set limits.failures 1").ok();
+    world.run("init e2e-only").ok();
+    world.agent("s1", "e2e-runner", Some("FAIL"));
+    assert_eq!(state(&world), "✋ waits for you 0/1");
+    world.hook("on-stop", &json!({ "session_id": "s1", "cwd": world.project() }));
+    assert_eq!(state(&world), "✋ waits for you 0/1");
 }
 
 #[test]
@@ -40,8 +71,8 @@ fn a_narrow_terminal_loses_the_least_important_first() {
     let world = World::new().with("NO_COLOR", "1").with("COLUMNS", "26");
     world.run("init quick").ok();
     let line = |world: &World| world.run_with_stdin("statusline", &input(12.0)).ok().stdout;
-    assert_eq!(line(&world), "💻 Development 0/5\n");
-    assert_eq!(line(&world.with("COLUMNS", "nonsense")), "quick · 💻 Development 0/5 · ctx 12% · $1.24\n");
+    assert_eq!(line(&world), "▶ 💻 Development 0/5\n");
+    assert_eq!(line(&world.with("COLUMNS", "nonsense")), "quick · ▶ 💻 Development 0/5 · ctx 12% · $1.24\n");
 }
 
 #[test]

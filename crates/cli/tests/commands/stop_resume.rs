@@ -36,7 +36,7 @@ fn a_stopped_workflow_is_kept_and_goes_on() {
     world.run("stop").ok().has(&["stopped", "✅💻Development", "(1/5)", "overtone resume"]);
     assert_eq!(world.json("status --json")["loop"]["stoppedBy"], "user");
     world.run("status").ok().has(&["stopped by the user", "→ The loop is stopped"]);
-    world.run("resume").ok().has(&["goes on", "→ Next, delegate CODE-REVIEWER"]);
+    world.run("resume").ok().has(&["The workflow continues", "→ Next, delegate CODE-REVIEWER"]);
     assert_eq!(world.json("status --json")["loop"]["stopped"], json!(false));
 }
 
@@ -61,7 +61,9 @@ fn the_object_has_its_shape() {
     assert_eq!(keys(&stopped), ["session", "changed", "message"]);
     assert_eq!((&stopped["session"], &stopped["changed"]), (&json!("s1"), &json!(true)));
     assert_eq!(world.json("stop --json")["changed"], json!(false));
-    assert_eq!(world.json("stop --session other --json")["session"], json!(null));
+    world.run("stop --session other --json").fails(&["no such session: other"]);
+    let elsewhere = world.with("OVERTONE_SESSION_ID", "other");
+    assert_eq!(elsewhere.json("stop --json")["session"], json!(null));
 }
 
 #[test]

@@ -109,7 +109,7 @@ fn broken_lines_are_passed_over_and_told() {
     assert_eq!(shown.code, Some(0));
     assert_eq!(shown.stdout.lines().count(), 2);
     assert!(shown.stdout.contains("future:thing") && !shown.stdout.contains('\u{1b}'));
-    shown.stderr_has(&["warning: ", "(2)", "timeline.jsonl"]);
+    shown.stderr_has(&["warning: skipped 2 unreadable lines: ", "timeline.jsonl"]);
     fs::remove_file(&file).unwrap();
     fs::create_dir(&file).unwrap();
     world.run("timeline").fails(&["timeline.jsonl"]);

@@ -60,7 +60,7 @@ fn the_screen_follows_the_hooks_and_steers() {
     pty.press("r");
     pty.sees(&["Resume project · quick? y/n"]);
     pty.press("y");
-    pty.sees(&["The workflow goes on.", "▶ project"]);
+    pty.sees(&["The workflow continues.", "▶ project"]);
     assert_eq!(looping(&world)["stopped"], false);
 
     pty.press("q");

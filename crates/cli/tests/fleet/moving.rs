@@ -36,12 +36,12 @@ fn from_a_machine_that_is_gone_only_by_saying_so() {
     one.start("aaaa-1", &[]).ok();
     two.until_shown("aaaa-1", "running");
     one.vanish();
-    let said = two.run(&["fleet", "pull", "aa"]).fails(3, "one is gone");
+    let said = two.run(&["fleet", "pull", "aaaa"]).fails(3, "one is gone");
     assert!(said.stderr.contains("--take-over"), "{said:?}");
     let elsewhere = two.root.path().join("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
     let folder = elsewhere.display().to_string();
-    let said = two.run(&["fleet", "pull", "aa", "--take-over", "--project", &folder]).ok();
+    let said = two.run(&["fleet", "pull", "aaaa", "--take-over", "--project", &folder]).ok();
     assert!(
         said.stderr.contains("warning: the session is about example.org/ann/shop, and this is elsewhere")
     );

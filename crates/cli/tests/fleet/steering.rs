@@ -33,11 +33,11 @@ fn every_machine_sees_all_sessions() {
     for word in ["one", "two", "there", "aaaa-1", "bbbb-2", "quick", "0/5", "login", "example.org/ann/shop"] {
         assert!(drawn.contains(word), "{word}: {drawn}");
     }
-    let shown = two.run(&["fleet", "show", "aa"]).ok().stdout;
+    let shown = two.run(&["fleet", "show", "aaaa"]).ok().stdout;
     for word in ["aaaa-1", "one (there)", "⬜ DEV", "workflow started", "shop · example.org/ann/shop"] {
         assert!(shown.contains(word), "{word}: {shown}");
     }
-    let shown = two.json(&["fleet", "show", "aa"]);
+    let shown = two.json(&["fleet", "show", "aaaa"]);
     assert_eq!((&shown["machine"]["name"], &shown["feature"]), (&json!("one"), &json!("login")));
     assert!(!shown["lastEvents"].as_array().unwrap().is_empty());
 }
@@ -53,6 +53,7 @@ fn a_name_must_fit_one_session() {
     let said = one.run(&["fleet", "show", "aaaa"]).fails(1, "several sessions begin with aaaa");
     assert!(said.stderr.contains("aaaa-1 (one)") && said.stderr.contains("aaaa-2 (one)"), "{said:?}");
     one.run(&["fleet", "show", "zz"]).fails(1, "no such session: zz");
+    one.run(&["fleet", "show", "aaa"]).fails(1, "no such session: aaa");
 }
 
 #[test]
@@ -61,14 +62,16 @@ fn orders_are_done_there_and_traced() {
     let (one, two) = (Machine::joined(&server, "one"), Machine::joined(&server, "two"));
     one.start("aaaa-1", &["--feature", "login"]).ok();
     two.until_shown("aaaa-1", "running");
-    assert!(two.run(&["fleet", "message", "aa", "look", "at the tests"]).ok().stdout.contains("left at one"));
-    assert!(two.run(&["fleet", "stop", "aa"]).ok().stdout.contains("stopped on one"));
+    assert!(
+        two.run(&["fleet", "message", "aaaa", "look", "at the tests"]).ok().stdout.contains("left at one")
+    );
+    assert!(two.run(&["fleet", "stop", "aaaa"]).ok().stdout.contains("stopped on one"));
     two.until_shown("aaaa-1", "stopped");
-    assert_eq!(two.json(&["fleet", "resume", "aa"])["outcome"], "done");
+    assert_eq!(two.json(&["fleet", "resume", "aaaa"])["outcome"], "done");
     two.until_shown("aaaa-1", "running");
-    two.run(&["fleet", "pause", "aa"]).ok();
+    two.run(&["fleet", "pause", "aaaa"]).ok();
     assert!(one.project().join("specs/features/paused/login").exists());
-    two.run(&["fleet", "resume", "aa"]).ok();
+    two.run(&["fleet", "resume", "aaaa"]).ok();
     assert!(one.project().join("specs/features/in-progress/login").exists());
     let traces = one.timeline("aaaa-1");
     assert!(traces.contains("ann@two"), "{traces}");
@@ -83,10 +86,10 @@ fn each_way_to_fail_has_its_own_code() {
     // A session without a workflow cannot be told anything.
     one.begin("aaaa-1");
     two.until_shown("aaaa-1", "none");
-    two.run(&["fleet", "message", "aa", "hello"]).fails(1, "one refuses: ");
+    two.run(&["fleet", "message", "aaaa", "hello"]).fails(1, "one refuses: ");
     one.vanish();
-    two.run(&["fleet", "stop", "aa"]).fails(3, "one is gone");
-    let said = two.run(&["fleet", "stop", "aa", "--json"]);
+    two.run(&["fleet", "stop", "aaaa"]).fails(3, "one is gone");
+    let said = two.run(&["fleet", "stop", "aaaa", "--json"]);
     let object: Value = serde_json::from_str(&said.stdout).unwrap();
     assert_eq!((said.code, &object["outcome"]), (Some(3), &json!("gone")));
 }
@@ -97,7 +100,7 @@ fn a_tail_shows_what_happens_elsewhere() {
     let (one, two) = (Machine::joined(&server, "one"), Machine::joined(&server, "two"));
     one.begin("aaaa-1");
     two.until_shown("aaaa-1", "none");
-    let mut command = two.command(&["fleet", "tail", "aa"]);
+    let mut command = two.command(&["fleet", "tail", "aaaa"]);
     let mut tail = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut told = BufReader::new(tail.stderr.take().unwrap()).lines();
     assert!(told.next().unwrap().unwrap().contains("waiting for events"));

@@ -3,7 +3,7 @@
 use overtone_engine::state::{ActiveAgent, Millis, StoppedBy};
 use overtone_engine::text::duration;
 use overtone_messages::{cli, page, top as words};
-use overtone_view::State as Condition;
+use overtone_view::{Condition, State};
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
@@ -78,18 +78,30 @@ fn condition(row: &Row, look: &Look, now: Millis) -> Vec<Fact> {
     let state = |tone: Tone, text: String| Fact::new(Weight::Condition, tone, text);
     let ended = |tone: Tone, text: String| vec![state(tone, text), state(Tone::Faint, ago.clone())];
     match row.summary.state {
-        Condition::Running => match agents(row, now) {
-            Some(agents) => vec![state(Tone::Busy, agents)],
-            None => vec![state(Tone::Faint, ago)],
+        State::Running => match (agents(row, now), idle(row, look)) {
+            (Some(agents), _) => vec![state(Tone::Busy, agents)],
+            (None, Some((tone, text))) => ended(tone, text),
+            (None, None) => vec![state(Tone::Faint, ago)],
         },
-        Condition::Stopped => {
+        State::Stopped => {
             let tone = if row.summary.needs_person() { Tone::Warning } else { Tone::Plain };
             ended(tone, stopped(row, look))
         }
-        Condition::Aborted => ended(Tone::Bad, cli::state_aborted(lang)),
-        Condition::Broken => ended(Tone::Bad, cli::state_broken(lang)),
-        Condition::Completed => ended(Tone::Good, cli::state_completed(lang)),
-        Condition::None => ended(Tone::Faint, page::no_workflow(lang)),
+        State::Aborted => ended(Tone::Bad, cli::state_aborted(lang)),
+        State::Broken => ended(Tone::Bad, cli::state_broken(lang)),
+        State::Completed => ended(Tone::Good, cli::state_completed(lang)),
+        State::None => ended(Tone::Faint, page::no_workflow(lang)),
+    }
+}
+
+/// Why nothing happens in a workflow whose loop was not stopped.
+fn idle(row: &Row, look: &Look) -> Option<(Tone, String)> {
+    let condition = Condition::new(row.workflow()?, row.summary.looping.as_ref(), &look.settings);
+    match condition {
+        Condition::Finished => Some((Tone::Good, cli::state_finished(look.lang))),
+        Condition::Stuck => Some((Tone::Warning, cli::loop_stuck(look.lang))),
+        Condition::NeedsUser => Some((Tone::Warning, cli::state_needs_you(look.lang))),
+        _ => None,
     }
 }
 

@@ -7,6 +7,7 @@ use overtone_fleet::{
     Complaints, FleetError, Link, Machine, Picture, SessionState, Settings, connect_listening,
 };
 use overtone_messages::fleet as words;
+use overtone_store::MIN_PREFIX;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::context::Context;
@@ -155,7 +156,9 @@ pub(super) fn one<'p>(
     name: &str,
 ) -> Result<&'p SessionState, Failure> {
     let lang = context.lang;
-    let found = picture.find(name);
+    let mut found = picture.find(name);
+    // As for the sessions of this machine, fewer characters must be a whole id.
+    found.retain(|state| name.len() >= MIN_PREFIX || state.session == name);
     match found.as_slice() {
         [session] => Ok(session),
         [] => Err(Failure::new(words::unknown_session(lang, name)).hint(words::unknown_session_hint(lang))),

@@ -33,8 +33,8 @@ impl Attached {
 }
 
 /// Refuses a name that no feature has and none can get.
-pub(super) fn check(project: &Path, workflow: Workflow, name: Option<&str>) -> Result<(), SpecsError> {
-    let Some(name) = name.filter(|_| workflow.specs_docs() != SpecsDocs::None) else { return Ok(()) };
+pub(super) fn check(project: &Path, name: Option<&str>) -> Result<(), SpecsError> {
+    let Some(name) = name else { return Ok(()) };
     match existing(&Specs::new(project), name)? {
         Some(_) => Ok(()),
         None => FeatureName::try_from(name).map(drop).map_err(SpecsError::Name),

@@ -55,11 +55,13 @@ fn line_object(line: &Line) -> Value {
 }
 
 fn ending_object(ending: &Ending) -> Value {
-    let summary = &ending.summary;
+    let (summary, session) = (&ending.summary, ending.source.session.as_ref());
     let given: Map<_, _> =
         summary.given.iter().map(|(name, count)| ((*name).to_owned(), json!(count))).collect();
     let (stored, mismatches) = stored_words(&ending.stored);
     json!({
+        "session": session.map(|session| session.id().as_str()),
+        "project": session.and_then(|session| session.origin().project),
         "timeline": ending.source.name,
         "lines": summary.lines,
         "until": ending.args.until,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use overtone_messages::replay as words;
 use overtone_replay::{Line, Skipped, parse, redact};
+use overtone_store::Session;
 
 use crate::context::Context;
 use crate::ui::error::{Done, Failure};
@@ -18,6 +19,8 @@ pub(super) struct Source {
     pub(super) name: String,
     /// Where it is, unless it comes from standard input.
     pub(super) path: Option<PathBuf>,
+    /// Whose it is, if it was found by its session.
+    pub(super) session: Option<Session>,
     reader: Box<dyn BufRead>,
     /// Lines and bytes that were read.
     number: u64,
@@ -26,18 +29,20 @@ pub(super) struct Source {
 }
 
 impl Source {
-    pub(super) fn open(context: &Context, named: Option<&str>) -> Result<Self, Failure> {
+    /// `is_for_people`: whether it may be said on stderr which session was found.
+    pub(super) fn open(context: &Context, named: Option<&str>, is_for_people: bool) -> Result<Self, Failure> {
         if named == Some("-") {
             return Ok(Self::reading("-".to_owned(), None, Box::new(BufReader::new(stdin()))));
         }
-        let path = find(context, named)?;
+        let Found { path, session } = find(context, named, is_for_people)?;
         let name = path.display().to_string();
         let missing = || {
             Failure::new(words::no_timeline(context.lang, &name)).hint(words::no_timeline_hint(context.lang))
         };
         match File::open(&path) {
             Ok(file) => {
-                Ok(Self::reading(name, Some(path), Box::new(BufReader::with_capacity(64 * 1024, file))))
+                let reader = Box::new(BufReader::with_capacity(64 * 1024, file));
+                Ok(Self { session, ..Self::reading(name, Some(path), reader) })
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(missing()),
             Err(error) => Err(Failure::io(context.lang, &path, &error)),
@@ -45,7 +50,7 @@ impl Source {
     }
 
     fn reading(name: String, path: Option<PathBuf>, reader: Box<dyn BufRead>) -> Self {
-        Self { name, path, reader, number: 0, bytes: 0, problem: None }
+        Self { name, path, session: None, reader, number: 0, bytes: 0, problem: None }
     }
 
     pub(super) fn lines(&mut self) -> Lines<'_> {
@@ -126,16 +131,36 @@ fn stdin() -> io::Stdin {
     io::stdin()
 }
 
-/// A file or the folder of a session by its path, else a session by its name.
-fn find(context: &Context, named: Option<&str>) -> Result<PathBuf, Failure> {
-    let Some(name) = named else { return Ok(context.required_session(None)?.timeline_file()) };
+/// Where a timeline is, and whose it is if it was found by its session.
+struct Found {
+    path: PathBuf,
+    session: Option<Session>,
+}
+
+impl From<PathBuf> for Found {
+    fn from(path: PathBuf) -> Self {
+        Self { path, session: None }
+    }
+}
+
+/// A file or the folder of a session by its path, else a session by its id.
+fn find(context: &Context, named: Option<&str>, is_for_people: bool) -> Result<Found, Failure> {
+    if let Some(path) = named.and_then(as_path) {
+        return Ok(path.into());
+    }
+    let chosen = context.required_session_to_read(named)?;
+    if is_for_people {
+        chosen.announce(context);
+    }
+    Ok(Found { path: chosen.session.timeline_file(), session: Some(chosen.session) })
+}
+
+/// What looks like a path is one, so that a missing file is not taken for a bad id.
+fn as_path(name: &str) -> Option<PathBuf> {
     let path = Path::new(name);
     if path.is_dir() {
-        return Ok(path.join("timeline.jsonl"));
+        return Some(path.join("timeline.jsonl"));
     }
-    // What looks like a path is one, so that a missing file is not taken for a bad name.
-    if path.exists() || name.contains('/') || path.extension().is_some_and(|end| end == "jsonl") {
-        return Ok(path.to_owned());
-    }
-    Ok(context.existing_session(name)?.timeline_file())
+    let is_path = path.exists() || name.contains('/') || path.extension().is_some_and(|end| end == "jsonl");
+    is_path.then(|| path.to_owned())
 }

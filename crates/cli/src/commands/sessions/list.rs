@@ -32,6 +32,7 @@ pub(super) fn table(context: &Context, sessions: &[Summary]) -> Table {
     let mut table = Table::with_head([
         String::new(),
         words::head_session(lang),
+        words::head_project(lang),
         words::label_workflow(lang),
         words::label_progress(lang),
         words::head_state(lang),
@@ -44,9 +45,10 @@ pub(super) fn table(context: &Context, sessions: &[Summary]) -> Table {
         table.row([
             Cell::new(if session.current { "*" } else { " " }).tone(Tone::Good),
             session.id().into(),
+            session.project_name().as_deref().unwrap_or("–").into(),
             session.workflow.as_deref().unwrap_or("–").into(),
             Cell::new(progress).right(),
-            Cell::new(summary::label(session.state, lang)).tone(summary::tone(session.state)),
+            Cell::new(summary::label(session, lang)).tone(summary::tone(session)),
             words::ago(lang, &age(now.since(session.last_activity))).into(),
             Cell::new(size(session.bytes)).right(),
         ]);

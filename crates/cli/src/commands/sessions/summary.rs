@@ -1,7 +1,7 @@
 //! One session in a line: its workflow, how far it is, when it was last active, how much room it takes.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use overtone_engine::state::{Ending, Millis};
@@ -17,9 +17,10 @@ use crate::ui::style::Tone;
 /// Handoffs are one level down; nothing of ours is deeper.
 const DEPTH: usize = 3;
 
-/// How a state is called.
-pub(super) fn label(state: State, lang: Lang) -> String {
-    match state {
+/// How the state of a session is called.
+pub(super) fn label(session: &Summary, lang: Lang) -> String {
+    match session.state {
+        State::Running if session.is_finished => words::state_finished(lang),
         State::None => "–".to_owned(),
         State::Running => words::state_running(lang),
         State::Stopped => words::state_stopped(lang),
@@ -29,8 +30,9 @@ pub(super) fn label(state: State, lang: Lang) -> String {
     }
 }
 
-pub(super) const fn tone(state: State) -> Tone {
-    match state {
+pub(super) const fn tone(session: &Summary) -> Tone {
+    match session.state {
+        State::Running if session.is_finished => Tone::Good,
         State::None => Tone::Faint,
         State::Running => Tone::Strong,
         State::Stopped => Tone::Warning,
@@ -47,10 +49,13 @@ pub(super) const fn may_wait(state: State) -> bool {
 #[derive(Debug, Clone)]
 pub(super) struct Summary {
     pub(super) session: Session,
+    pub(super) project: Option<PathBuf>,
     pub(super) workflow: Option<String>,
     /// Resolved stages and all stages.
     pub(super) progress: (usize, usize),
     pub(super) state: State,
+    /// Every stage is done.
+    pub(super) is_finished: bool,
     pub(super) last_activity: Millis,
     pub(super) bytes: u64,
     /// This process, or the session that started last.
@@ -61,17 +66,24 @@ impl Summary {
     pub(super) fn of(session: &Session, current: bool) -> Self {
         let (bytes, last_activity) = usage(session.dir(), DEPTH);
         let (workflow, progress, state) = about(session);
-        Self { session: session.clone(), workflow, progress, state, last_activity, bytes, current }
+        let project = session.origin().project;
+        let is_finished = progress.1 > 0 && progress.0 == progress.1;
+        let session = session.clone();
+        Self { session, project, workflow, progress, state, is_finished, last_activity, bytes, current }
     }
 
     pub(super) fn id(&self) -> &str {
         self.session.id().as_str()
     }
 
+    pub(super) fn project_name(&self) -> Option<String> {
+        self.project.as_deref()?.file_name().map(|name| name.to_string_lossy().into_owned())
+    }
+
     pub(super) fn object(&self) -> Value {
         let (done, total) = self.progress;
         json!({
-            "id": self.id(), "current": self.current, "workflow": self.workflow, "done": done, "total": total,
+            "id": self.id(), "current": self.current, "project": self.project, "workflow": self.workflow, "done": done, "total": total,
             "status": self.state.key(), "lastActivity": clock::to_iso(self.last_activity), "bytes": self.bytes,
         })
     }

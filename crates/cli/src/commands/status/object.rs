@@ -1,7 +1,6 @@
 //! The state of a session as an object for programs. Names and shapes are stable.
 
 use overtone_engine::Feature;
-use overtone_engine::commands::next_words;
 use overtone_engine::state::{
     ActiveAgent, Ending, LoopState, Millis, StageResult, StageState, StoppedBy, WorkflowState,
 };
@@ -9,12 +8,14 @@ use overtone_store::clock;
 use serde_json::{Value, json};
 
 use super::View;
+use super::next::next_words;
 use crate::context::Context;
 
 pub(crate) fn object(context: &Context, view: Option<&View>) -> Value {
     let workflow = view.and_then(|view| view.workflow.as_ref());
     json!({
         "session": view.map(|view| view.session.id().as_str()),
+        "project": view.and_then(|view| view.session.origin().project),
         "workflow": view.zip(workflow).map(|(view, workflow)| workflow_object(context, workflow, view.now)),
         "loop": view.and_then(|view| view.looping.as_ref()).map(|looping| loop_object(context, looping)),
         "feature": view.and_then(|view| view.feature.as_ref()).map(feature_object),
@@ -22,7 +23,8 @@ pub(crate) fn object(context: &Context, view: Option<&View>) -> Value {
             json!({ "auto": view.compactions.automatic, "manual": view.compactions.manual })
         }),
         "contextPercent": view.and_then(|view| view.context_percent),
-        "next": workflow.map(|workflow| next_words(workflow, &context.settings(), context.lang)),
+        "next": view.zip(workflow)
+            .and_then(|(view, workflow)| next_words(context, workflow, view.looping.as_ref())),
     })
 }
 

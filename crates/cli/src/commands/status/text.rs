@@ -1,13 +1,14 @@
 //! The state of a session as lines for people.
 
-use overtone_engine::commands::next_words;
-use overtone_engine::state::{ActiveAgent, Ending, LoopState, Status, StoppedBy, WorkflowState};
+use overtone_engine::state::{ActiveAgent, Ending, LoopState, Status, WorkflowState};
 use overtone_engine::text::{duration, progress_bar};
 use overtone_messages::{cli as words, context as shared, stage_name, workflow_purpose};
 use overtone_registry::StageKey;
 use overtone_registry::limits::LISTED_TASKS;
+use overtone_view::Condition;
 
 use super::View;
+use super::next::next_words;
 use crate::context::Context;
 use crate::ui::style::Tone;
 use crate::ui::table::{Cell, Fields};
@@ -71,14 +72,9 @@ pub(crate) fn progress(context: &Context, view: &View) -> String {
 }
 
 pub(crate) fn next_line(context: &Context, view: &View) -> String {
-    let stopped = view.looping.as_ref().is_some_and(|l| l.stopped && l.stopped_by == Some(StoppedBy::User));
-    match &view.workflow {
-        Some(workflow) if workflow.is_open() && stopped => {
-            format!("→ {}\n", words::resume_to_go_on(context.lang))
-        }
-        Some(workflow) => format!("→ {}\n", next_words(workflow, &context.settings(), context.lang)),
-        None => String::new(),
-    }
+    let next =
+        view.workflow.as_ref().and_then(|workflow| next_words(context, workflow, view.looping.as_ref()));
+    next.map(|text| format!("→ {text}\n")).unwrap_or_default()
 }
 
 fn title(context: &Context, workflow: &WorkflowState) -> Cell {
@@ -142,14 +138,15 @@ fn counters(context: &Context, workflow: &WorkflowState) -> Cell {
 fn loop_cell(context: &Context, workflow: &WorkflowState, looping: &LoopState) -> Cell {
     let lang = context.lang;
     let rounds = words::rounds(lang, looping.iterations, context.settings().max_iterations);
-    let (state, tone) = match (looping.stopped, looping.stopped_by) {
-        _ if workflow.moved_to.is_some() => (moved(context, workflow), Tone::Warning),
-        (false, _) => (words::loop_running(lang), Tone::Plain),
-        (true, Some(StoppedBy::User)) => (words::loop_stopped_by_user(lang), Tone::Warning),
-        (true, Some(StoppedBy::SessionEnd)) => (words::loop_stopped_by_end(lang), Tone::Warning),
-        (true, Some(StoppedBy::Completion)) => (words::state_completed(lang), Tone::Good),
-        (true, Some(StoppedBy::Limit)) => (words::loop_stopped_by_limit(lang), Tone::Bad),
-        (true, Some(StoppedBy::Moved) | None) => (words::state_stopped(lang), Tone::Warning),
+    let (state, tone) = match Condition::new(workflow, Some(looping), &context.settings()) {
+        Condition::Running => (words::loop_running(lang), Tone::Plain),
+        Condition::Finished => (words::state_finished(lang), Tone::Good),
+        Condition::Completed => (words::state_completed(lang), Tone::Good),
+        Condition::Stopped => (words::loop_stopped_by_user(lang), Tone::Warning),
+        Condition::Stuck => (words::loop_stuck(lang), Tone::Warning),
+        Condition::SessionEnded => (words::loop_stopped_by_end(lang), Tone::Warning),
+        Condition::NeedsUser => (words::loop_stopped_by_limit(lang), Tone::Bad),
+        Condition::Moved => (moved(context, workflow), Tone::Warning),
     };
     Cell::new(format!("{rounds} · {state}")).tone(tone)
 }

@@ -13,7 +13,7 @@ pub(crate) struct View {
     pub(crate) session: Session,
     pub(crate) workflow: Option<WorkflowState>,
     pub(crate) looping: Option<LoopState>,
-    /// The workflow's own feature, if it is in progress in this project.
+    /// The workflow's own feature, if it is in progress in the session's project.
     pub(crate) feature: Option<Feature>,
     pub(crate) compactions: Compactions,
     pub(crate) context_percent: Option<u32>,
@@ -25,7 +25,7 @@ impl View {
         let broken = |error| Failure::store(context.lang, &error);
         let workflow = session.workflow().map_err(broken)?.map(|document| document.state);
         let looping = session.looping().map_err(broken)?.map(|document| document.state);
-        let feature = workflow.as_ref().and_then(|workflow| own_feature(context, workflow));
+        let feature = workflow.as_ref().and_then(|workflow| own_feature(context, session, workflow));
         Ok(Self {
             workflow,
             looping,
@@ -39,9 +39,10 @@ impl View {
 }
 
 /// Specs that cannot be read are passed over: the rest is still worth seeing.
-fn own_feature(context: &Context, workflow: &WorkflowState) -> Option<Feature> {
+fn own_feature(context: &Context, session: &Session, workflow: &WorkflowState) -> Option<Feature> {
     let own = workflow.feature_name.as_deref()?;
-    let feature = Specs::new(context.project(None).ok()?).active(Some(own)).ok()??;
+    let project = session.origin().project.or_else(|| context.project(None).ok())?;
+    let feature = Specs::new(project).active(Some(own)).ok()??;
     let tasks = feature.tasks.unwrap_or_default();
     let feature = Feature {
         name: feature.name,

@@ -91,8 +91,8 @@ mod tests {
     fn line(columns: usize) -> String {
         let mut parts = Parts::default();
         parts.add(Weight::Workflow, Part::new("standard"));
-        parts.add(Weight::Stage, Part::new("🧪 測試 5/8"));
-        parts.add(Weight::Agents, Part::new("▶ tester\n12s"));
+        parts.add(Weight::Stage, Part::new("▶ 🧪 測試 5/8"));
+        parts.add(Weight::Agents, Part::new("tester\n12s"));
         parts.add(Weight::Context, Part::new("ctx 42%"));
         parts.add(Weight::Cost, Part::new("$1.24"));
         parts.extend(Weight::Compactions, Some(Part::new("⟲ 1")));
@@ -101,12 +101,12 @@ mod tests {
 
     #[test]
     fn the_least_important_goes_first() {
-        assert_eq!(line(200), "standard · 🧪 測試 5/8 · ▶ tester 12s · ctx 42% · $1.24 · ⟲ 1");
-        assert_eq!(line(58), "standard · 🧪 測試 5/8 · ▶ tester 12s · ctx 42% · $1.24");
-        assert_eq!(line(50), "standard · 🧪 測試 5/8 · ▶ tester 12s · ctx 42%");
-        assert_eq!(line(35), "standard · 🧪 測試 5/8 · ctx 42%");
-        assert_eq!(line(24), "🧪 測試 5/8 · ctx 42%");
-        assert_eq!(line(12), "🧪 測試 5/8");
+        assert_eq!(line(200), "standard · ▶ 🧪 測試 5/8 · tester 12s · ctx 42% · $1.24 · ⟲ 1");
+        assert_eq!(line(58), "standard · ▶ 🧪 測試 5/8 · tester 12s · ctx 42% · $1.24");
+        assert_eq!(line(50), "standard · ▶ 🧪 測試 5/8 · tester 12s · ctx 42%");
+        assert_eq!(line(37), "standard · ▶ 🧪 測試 5/8 · ctx 42%");
+        assert_eq!(line(26), "▶ 🧪 測試 5/8 · ctx 42%");
+        assert_eq!(line(14), "▶ 🧪 測試 5/8");
     }
 
     #[test]
@@ -114,6 +114,6 @@ mod tests {
         for columns in 0..80 {
             assert!(line(columns).width() <= columns, "{columns}: {}", line(columns));
         }
-        assert_eq!(line(7), "🧪 測…");
+        assert_eq!(line(9), "▶ 🧪 測…");
     }
 }

@@ -1,10 +1,12 @@
 //! What is on disk about the session.
 
-use overtone_engine::state::WorkflowState;
+use overtone_engine::settings::Settings;
+use overtone_engine::state::{LoopState, WorkflowState};
 use overtone_hooks::Environment;
 use overtone_messages::Lang;
 use overtone_store::config::Config;
 use overtone_store::{Session, Usage};
+use overtone_view::Condition;
 
 use super::input::Input;
 
@@ -12,6 +14,8 @@ use super::input::Input;
 pub(super) struct State {
     pub(super) lang: Lang,
     pub(super) workflow: Option<WorkflowState>,
+    looping: Option<LoopState>,
+    settings: Settings,
     pub(super) compactions: u32,
 }
 
@@ -32,11 +36,17 @@ impl State {
             // A lock that is held costs one reading; the next one comes soon.
             let _ = session.note_usage(usage);
         }
-        let made = session.compactions();
+        let (made, config) = (session.compactions(), Config::load_or_default(home));
         Some(Self {
-            lang: environment.lang().unwrap_or_else(|| Config::load_or_default(home).language()),
+            lang: environment.lang().unwrap_or_else(|| config.language()),
             workflow: session.workflow().ok()?.map(|document| document.state),
+            looping: session.looping().ok()?.map(|document| document.state),
+            settings: config.settings(),
             compactions: made.automatic.saturating_add(made.manual),
         })
+    }
+
+    pub(super) fn condition(&self, workflow: &WorkflowState) -> Condition {
+        Condition::new(workflow, self.looping.as_ref(), &self.settings)
     }
 }

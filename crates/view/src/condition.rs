@@ -1,0 +1,97 @@
+//! What a workflow is doing, as its user sees it.
+
+use overtone_engine::flow::{Step, next_step};
+use overtone_engine::settings::Settings;
+use overtone_engine::state::{Ending, LoopState, StoppedBy, WorkflowState};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Condition {
+    Running,
+    /// Every stage is done, and the workflow completes when the main agent stops.
+    Finished,
+    /// The user stopped the loop.
+    Stopped,
+    /// The loop made no progress and waits for the user's next message.
+    Stuck,
+    /// A limit is reached or the outcome is for the user to decide.
+    NeedsUser,
+    /// The client's session has ended; resuming it goes on.
+    SessionEnded,
+    Completed,
+    /// Another machine has taken the session over.
+    Moved,
+}
+
+impl Condition {
+    pub fn new(workflow: &WorkflowState, looping: Option<&LoopState>, settings: &Settings) -> Self {
+        match workflow.ending {
+            _ if workflow.moved_to.is_some() => Self::Moved,
+            Some(Ending::Completed) => Self::Completed,
+            Some(Ending::Aborted) => Self::NeedsUser,
+            None => match looping.filter(|looping| looping.stopped) {
+                Some(looping) => Self::of_stopped(looping),
+                None => Self::of_open(workflow, looping, settings),
+            },
+        }
+    }
+
+    const fn of_stopped(looping: &LoopState) -> Self {
+        match looping.stopped_by {
+            Some(StoppedBy::Limit) => Self::NeedsUser,
+            Some(StoppedBy::SessionEnd) => Self::SessionEnded,
+            Some(StoppedBy::User | StoppedBy::Completion | StoppedBy::Moved) | None => Self::Stopped,
+        }
+    }
+
+    fn of_open(workflow: &WorkflowState, looping: Option<&LoopState>, settings: &Settings) -> Self {
+        let idle = looping.map_or(0, |looping| looping.consecutive_errors);
+        match next_step(workflow, settings) {
+            Step::AskPerson(_) | Step::Report(_) => Self::NeedsUser,
+            _ if idle >= settings.max_consecutive_errors => Self::Stuck,
+            Step::Done => Self::Finished,
+            _ => Self::Running,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use overtone_engine::state::{Millis, StageResult, Status, Verdict};
+    use overtone_registry::Workflow;
+
+    fn condition(change: impl FnOnce(&mut WorkflowState, &mut LoopState)) -> Condition {
+        let mut workflow = WorkflowState::new("s", Workflow::Single, None, Millis(0));
+        let mut looping = LoopState::started(Millis(0));
+        change(&mut workflow, &mut looping);
+        Condition::new(&workflow, Some(&looping), &Settings::default())
+    }
+
+    fn close(workflow: &mut WorkflowState, verdict: Verdict) {
+        workflow.stages[0].status = Status::Completed;
+        workflow.stages[0].result = Some(StageResult::Verdict(verdict));
+    }
+
+    #[test]
+    fn an_open_workflow_runs_until_every_stage_is_done() {
+        assert_eq!(condition(|_, _| ()), Condition::Running);
+        assert_eq!(condition(|workflow, _| close(workflow, Verdict::Fail)), Condition::Running);
+        assert_eq!(condition(|workflow, _| close(workflow, Verdict::Pass)), Condition::Finished);
+        assert_eq!(condition(|workflow, _| workflow.ending = Some(Ending::Completed)), Condition::Completed);
+    }
+
+    #[test]
+    fn what_stopped_the_loop_makes_the_difference() {
+        let stopped = |by| condition(|_, looping| looping.stop(by));
+        assert_eq!(stopped(StoppedBy::User), Condition::Stopped);
+        assert_eq!(stopped(StoppedBy::Limit), Condition::NeedsUser);
+        assert_eq!(stopped(StoppedBy::SessionEnd), Condition::SessionEnded);
+        assert_eq!(condition(|_, looping| looping.consecutive_errors = 3), Condition::Stuck);
+        assert_eq!(condition(|workflow, _| workflow.ending = Some(Ending::Aborted)), Condition::NeedsUser);
+        let at_limit = condition(|workflow, _| {
+            workflow.fail_count = 3;
+            close(workflow, Verdict::Fail);
+        });
+        assert_eq!(at_limit, Condition::NeedsUser);
+    }
+}
