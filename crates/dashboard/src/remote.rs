@@ -54,7 +54,6 @@ pub(crate) fn start(app: &Arc<App>) {
         home: app.home.clone(),
         version: app.version,
         lang: app.lang,
-        limits: app.settings.clone(),
         host: Arc::new(Sessions(Arc::downgrade(app))),
     };
     match Remote::start(setup) {

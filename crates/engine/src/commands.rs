@@ -71,7 +71,7 @@ impl std::fmt::Display for Refusal {
             Self::NoWorkflow => f.write_str("no workflow in this session"),
             Self::Completed => f.write_str("the workflow is complete"),
             Self::NothingToDo => f.write_str("nothing to do"),
-            Self::Moved { to } => write!(f, "the session goes on at {to}"),
+            Self::Moved { to } => write!(f, "the session continues on {to}"),
             Self::Message(problem) => problem.fmt(f),
         }
     }

@@ -186,7 +186,16 @@ fn with_specs(scene: &Scene, act: impl FnOnce(&Specs) -> Result<(), String>) -> 
     scene.project.map_or(Ok(()), |project| act(&Specs::new(project)))
 }
 
+/// Puts the feature away, unless another session is at work on it.
 fn archive(scene: &Scene, feature: &str) -> Result<(), String> {
+    let holder = scene
+        .project
+        .and_then(|project| scene.home.feature_holder(project, feature, Some(scene.session.id())));
+    if holder.is_some_and(|holder| !holder.is_paused) {
+        let record = Record::new(EventKind::SystemWarning).with("reason", "feature-taken");
+        return timeline::append(&scene.session.timeline_file(), &[&record], scene.now)
+            .map_err(|error| error.to_string());
+    }
     with_specs(scene, |specs| {
         let to = specs.archive(feature, &clock::to_date(scene.now)).map_err(|error| error.to_string())?;
         let folder = to.file_name().unwrap_or_default().to_string_lossy().into_owned();

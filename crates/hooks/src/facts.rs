@@ -5,7 +5,6 @@ use std::io;
 use std::path::Path;
 
 use overtone_engine::settings::Settings;
-use overtone_engine::state::{Ending, Millis, StoppedBy};
 use overtone_engine::suggestion::SinceCompact;
 use overtone_engine::{Facts, Feature, FeatureHolder, Snapshot};
 use overtone_registry::Hook;
@@ -118,24 +117,8 @@ fn feature_holder(
     if own.is_some_and(|name| !name.is_empty()) {
         return None;
     }
-    let others = home.sessions().unwrap_or_default().into_iter().filter(|other| other.id() != session.id());
-    others
-        .into_iter()
-        .find(|other| works_on(other, place.project, &feature.name))
-        .map(|other| FeatureHolder { session_id: other.id().to_string(), last_active: Millis::default() })
-}
-
-fn works_on(session: &Session, project: Option<&Path>, feature: &str) -> bool {
-    let Ok(Some(document)) = session.workflow() else { return false };
-    let workflow = document.state;
-    let at_work = || {
-        let looping = session.looping().ok().flatten().map(|document| document.state);
-        looping.and_then(|looping| looping.stopped_by) != Some(StoppedBy::SessionEnd)
-    };
-    workflow.feature_name.as_deref() == Some(feature)
-        && workflow.ending != Some(Ending::Completed)
-        && session.origin().project.as_deref() == project
-        && at_work()
+    let holder = home.feature_holder(place.project?, &feature.name, Some(session.id()))?;
+    Some(FeatureHolder { session_id: holder.session.to_string(), last_active: holder.last_active })
 }
 
 /// How long ago the last compaction was is looked up only when there is reason to ask.

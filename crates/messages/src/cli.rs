@@ -196,7 +196,7 @@ messages! {
         "wait for its next step, or type any prompt in that session"
     }
     no_workflow_to_tell() { "沒有可以收訊息的工作流", "没有可以收消息的工作流", "no workflow that could get a message" }
-    moved_to(machine: &str) { "這個工作階段已移到 {machine}", "这个会话已移到 {machine}", "this session goes on at {machine}" }
+    moved_to(machine: &str) { "這個工作階段已移到 {machine}", "这个会话已移到 {machine}", "this session continues on {machine}" }
     moved_hint(session: &str) {
         "overtone fleet pull {session} 可將它移回",
         "overtone fleet pull {session} 可将它移回",
@@ -218,6 +218,11 @@ messages! {
         "The session has ended. To continue it, run claude --resume {session} in its folder."
     }
     next_wait(stages: &str) { "等待 {stages} 完成。", "等待 {stages} 完成。", "Waiting for {stages}." }
+    next_answer(stage: &str) {
+        "{stage} 需要你：請在 Claude Code 中回答它的問題。",
+        "{stage} 需要你：请在 Claude Code 中回答它的问题。",
+        "{stage} needs you: answer its question in Claude Code."
+    }
     next_decide(stage: &str) {
         "{stage} 已達重試上限。請決定怎麼做，再執行 overtone resume。",
         "{stage} 已达重试上限。请决定怎么做，再执行 overtone resume。",

@@ -8,7 +8,6 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use overtone_engine::settings::Settings as Limits;
 use overtone_messages::Lang;
 use overtone_store::{Home, Log, Session, SessionId, clock};
 use overtone_view::Summary;
@@ -44,7 +43,6 @@ pub struct Setup {
     pub home: Home,
     pub version: &'static str,
     pub lang: Lang,
-    pub limits: Limits,
     pub host: Arc<dyn Host>,
 }
 
@@ -92,7 +90,6 @@ impl Remote {
         let watcher = Watcher {
             host: Arc::clone(&setup.host),
             settings,
-            limits: setup.limits,
             ledger: Arc::clone(&ledger),
             lang: setup.lang,
             log,

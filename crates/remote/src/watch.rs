@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use overtone_engine::settings::Settings as Limits;
-use overtone_engine::state::{Millis, StoppedBy};
+use overtone_engine::state::{Millis, Pause, StoppedBy};
 use overtone_messages::Lang;
 use overtone_registry::EventKind;
 use overtone_store::{Log, SessionId, clock};
@@ -34,7 +33,6 @@ const KINDS: [EventKind; 5] = [
 pub(crate) struct Watcher {
     pub(crate) host: Arc<dyn Host>,
     pub(crate) settings: Arc<Settings>,
-    pub(crate) limits: Limits,
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) lang: Lang,
     pub(crate) log: Log,
@@ -96,7 +94,7 @@ impl Watcher {
             found.push(about(Event::NeedsPerson, format!("limit-{place}"), Some("iteration-limit")));
         }
         cursor.asked |= is_at_limit;
-        let is_stalled = self.is_stalled(summary);
+        let is_stalled = Self::is_stalled(summary);
         if is_stalled && !cursor.stalled {
             found.push(about(Event::NeedsPerson, format!("stalled-{place}"), Some("no-progress")));
         }
@@ -109,9 +107,9 @@ impl Watcher {
     }
 
     /// Rounds without progress end the turn, but not the loop.
-    fn is_stalled(&self, summary: &Summary) -> bool {
+    fn is_stalled(summary: &Summary) -> bool {
         let looping = summary.looping.as_ref().filter(|_| summary.state == State::Running);
-        looping.is_some_and(|looping| looping.consecutive_errors >= self.limits.max_consecutive_errors)
+        looping.is_some_and(|looping| looping.paused == Some(Pause::NoProgress))
     }
 
     fn is_over_budget(&self, summary: &Summary) -> bool {

@@ -11,9 +11,9 @@ pub enum Condition {
     Finished,
     /// The user stopped the loop.
     Stopped,
-    /// The loop made no progress and waits for the user's next message.
-    Stuck,
-    /// A limit is reached or the outcome is for the user to decide.
+    /// The loop made no progress, or the user interrupted it: it goes on with the user's word.
+    Paused,
+    /// A limit is reached, an agent is blocked, or the outcome is for the user to decide.
     NeedsUser,
     /// The client's session has ended; resuming it goes on.
     SessionEnded,
@@ -44,10 +44,10 @@ impl Condition {
     }
 
     fn of_open(workflow: &WorkflowState, looping: Option<&LoopState>, settings: &Settings) -> Self {
-        let idle = looping.map_or(0, |looping| looping.consecutive_errors);
+        let is_paused = looping.is_some_and(|looping| looping.paused.is_some());
         match next_step(workflow, settings) {
-            Step::AskPerson(_) | Step::Report(_) => Self::NeedsUser,
-            _ if idle >= settings.max_consecutive_errors => Self::Stuck,
+            Step::AskUser(_) | Step::Report(_) | Step::Blocked(_) => Self::NeedsUser,
+            _ if is_paused => Self::Paused,
             Step::Done => Self::Finished,
             _ => Self::Running,
         }
@@ -57,7 +57,7 @@ impl Condition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use overtone_engine::state::{Millis, StageResult, Status, Verdict};
+    use overtone_engine::state::{Millis, Pause, StageResult, Status, Verdict};
     use overtone_registry::Workflow;
 
     fn condition(change: impl FnOnce(&mut WorkflowState, &mut LoopState)) -> Condition {
@@ -86,7 +86,8 @@ mod tests {
         assert_eq!(stopped(StoppedBy::User), Condition::Stopped);
         assert_eq!(stopped(StoppedBy::Limit), Condition::NeedsUser);
         assert_eq!(stopped(StoppedBy::SessionEnd), Condition::SessionEnded);
-        assert_eq!(condition(|_, looping| looping.consecutive_errors = 3), Condition::Stuck);
+        assert_eq!(condition(|_, looping| looping.pause(Pause::NoProgress)), Condition::Paused);
+        assert_eq!(condition(|workflow, _| close(workflow, Verdict::Blocked)), Condition::NeedsUser);
         assert_eq!(condition(|workflow, _| workflow.ending = Some(Ending::Aborted)), Condition::NeedsUser);
         let at_limit = condition(|workflow, _| {
             workflow.fail_count = 3;

@@ -80,7 +80,7 @@ fn stage(lang: Lang, workflow: &WorkflowState, condition: Condition) -> Part {
         Condition::Running => (format!("▶ {}", stage_names(lang, workflow)), Tone::Plain),
         Condition::Finished => (format!("✅ {}", words::state_finished(lang)), Tone::Good),
         Condition::Completed => (format!("✅ {}", words::state_completed(lang)), Tone::Good),
-        Condition::Stopped | Condition::Stuck | Condition::SessionEnded => {
+        Condition::Stopped | Condition::Paused | Condition::SessionEnded => {
             (format!("⏸ {}", words::state_paused(lang)), Tone::Warning)
         }
         Condition::NeedsUser => (format!("✋ {}", words::state_needs_you(lang)), Tone::Bad),
@@ -133,7 +133,7 @@ mod tests {
         workflow.stages[1].status = Status::Active;
         workflow.stages[2].status = Status::Active;
         assert_eq!(text(&workflow, Condition::Running), "▶ 🔍 Review + 🧪 Test 0/5");
-        for paused in [Condition::Stopped, Condition::Stuck, Condition::SessionEnded] {
+        for paused in [Condition::Stopped, Condition::Paused, Condition::SessionEnded] {
             assert_eq!(text(&workflow, paused), "⏸ paused 0/5");
         }
         assert_eq!(text(&workflow, Condition::NeedsUser), "✋ waits for you 0/5");

@@ -49,7 +49,8 @@ fn nothing_is_delegated_and_the_session_may_stop() {
     let answer = delegate(&world);
     assert_eq!(answer["permissionDecision"], "deny");
     let reason = answer["permissionDecisionReason"].as_str().unwrap();
-    assert!(reason.contains("goes on at workshop") && reason.contains("overtone fleet pull s1"), "{reason}");
+    let advice = answer["additionalContext"].as_str().unwrap();
+    assert!(reason.contains("moved to workshop") && advice.contains("overtone fleet pull s1"), "{answer}");
     let before = (state(&world, "workflow.json"), state(&world, "loop.json"));
     assert_eq!((&before.0["movedTo"], &before.1["stoppedBy"]), (&json!("workshop"), &json!("moved")));
     for said in [true, false, false] {
@@ -71,10 +72,10 @@ fn prompts_and_starts_say_where_it_is() {
         [("on-submit", json!({ "prompt": "go on" })), ("on-start", json!({ "source": "resume" }))]
     {
         let answer = hook(&world, name, payload);
-        for text in [&answer["systemMessage"], &answer["hookSpecificOutput"]["additionalContext"]] {
-            let text = text.as_str().unwrap();
-            assert!(text.contains("goes on at workshop") && text.lines().count() == 1, "{name}: {text}");
-        }
+        let text = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+        assert!(text.contains("continues on workshop") && text.lines().count() == 1, "{name}: {text}");
+        let shown = answer["systemMessage"].as_str().unwrap_or_default();
+        assert_eq!(shown.contains("moved to workshop"), name == "on-start", "{name}: {shown}");
     }
     assert_eq!(state(&world, "loop.json")["stoppedBy"], "moved", "a start does not wake the loop");
 }
@@ -82,7 +83,7 @@ fn prompts_and_starts_say_where_it_is() {
 #[test]
 fn every_display_says_it() {
     let world = moved();
-    world.run("status").ok().has(&["moved to workshop", "→ ⛔ This session goes on at workshop"]);
+    world.run("status").ok().has(&["moved to workshop", "→ This session continues on workshop"]);
     let status = world.json("status --json");
     assert_eq!(status["workflow"]["movedTo"], "workshop");
     assert_eq!((&status["loop"]["stopped"], &status["loop"]["stoppedBy"]), (&json!(true), &json!("moved")));
@@ -97,9 +98,9 @@ fn every_display_says_it() {
 fn what_is_to_be_done_is_done_elsewhere() {
     let world = moved();
     for line in ["resume", "stop", "message hello", "resume --json"] {
-        world.run(line).fails(&["goes on at workshop", "hint: overtone fleet pull s1"]);
+        world.run(line).fails(&["continues on workshop", "hint: overtone fleet pull s1"]);
     }
-    world.run("init single").fails(&["goes on at workshop", "--force"]);
+    world.run("init single").fails(&["continues on workshop", "--force"]);
     assert_eq!(state(&world, "workflow.json")["movedTo"], "workshop");
 }
 

@@ -20,13 +20,13 @@ fn nothing_to_show_is_no_failure() {
 fn the_whole_state_is_shown() {
     let world = World::new();
     world.run("init standard --feature login").ok();
+    for agent in ["planner", "architect", "tester", "developer"] {
+        world.agent("s1", agent, Some("PASS"));
+    }
     put(
         &world.feature("in-progress/login/tasks.md"),
         "## Tasks\n- [x] one\n- [ ] two \u{1b}[2J\n- [ ] three\n",
     );
-    for agent in ["planner", "architect", "tester", "developer"] {
-        world.agent("s1", agent, Some("PASS"));
-    }
     world.agent("s1", "code-reviewer", Some("REJECT"));
     world.agent("s1", "tester", None);
     world.hook("pre-compact", &json!({ "session_id": "s1", "trigger": "auto" }));

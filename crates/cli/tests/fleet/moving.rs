@@ -18,7 +18,7 @@ fn a_session_moves_and_both_say_where_it_is() {
         said.stdout.contains("has come from one: ") && said.stdout.contains("claude --session-id aaaa-1")
     );
     assert_eq!(said.stderr, "", "everything was shared, and the repository is the same");
-    let left = one.run(&["message", "--session", "aaaa-1", "hello"]).fails(1, "goes on at two");
+    let left = one.run(&["message", "--session", "aaaa-1", "hello"]).fails(1, "continues on two");
     assert!(left.stderr.contains("overtone fleet pull aaaa-1"), "{left:?}");
     let status = two.json(&["status", "--session", "aaaa-1"]);
     assert_eq!(status["workflow"]["type"], "quick", "{status}");
@@ -48,7 +48,7 @@ fn from_a_machine_that_is_gone_only_by_saying_so() {
     assert!(said.stderr.contains("only its state was shared"), "{said:?}");
     one.start_relay();
     crate::world::until("it steps aside", || {
-        one.run(&["stop", "--session", "aaaa-1"]).stderr.contains("goes on at two")
+        one.run(&["stop", "--session", "aaaa-1"]).stderr.contains("continues on two")
     });
 }
 

@@ -151,13 +151,13 @@ fn s1_7_1_the_shared_text_is_formatted() {
 #[test]
 fn s1_7_2_no_feature_gives_no_text() {
     assert_lacks(&running().compact().system_message(), &[SECTION]);
-    assert!(!Session::new().start().has_system_message());
+    assert_eq!(Session::new().start().model_context(), "");
 }
 
 #[test]
 fn s1_7_3_finished_tasks_give_no_text() {
     let done = || Session::new().task_file("my-feature", ALL_DONE);
-    assert!(!done().start().has_system_message());
+    assert_eq!(done().start().model_context(), "");
     let message = done().workflow("quick").compact().system_message();
     assert_lacks(&message, &[SECTION]);
 }
@@ -166,13 +166,18 @@ fn s1_7_3_finished_tasks_give_no_text() {
 fn s1_7_4_unreadable_specs_give_no_text() {
     for session in broken_specs() {
         let output = session.start();
-        assert_lacks(output.json()["systemMessage"].as_str().unwrap_or_default(), &[SECTION]);
+        assert_lacks(&output.model_context(), &[SECTION]);
     }
 }
 
+/// The text of the specification goes to the model, which is who can act on it; the user sees one line.
 #[test]
 fn s1_8_1_a_session_starts_with_the_unfinished_tasks() {
-    let message = Session::new().task_file("my-feature", &unchecked(3)).start().system_message();
+    let output = Session::new().task_file("my-feature", &unchecked(3)).start();
+    let shown = output.system_message();
+    assert_has(&shown, &["my-feature", "0/3", "/ot:auto"]);
+    assert_eq!(shown.lines().count(), 1, "{shown}");
+    let message = output.model_context();
     let lines: Vec<_> = message.lines().filter(|line| !line.trim().is_empty()).collect();
     let expected = [
         INTERRUPTED_HEADER,
@@ -182,14 +187,18 @@ fn s1_8_1_a_session_starts_with_the_unfinished_tasks() {
         "- [ ] task 3",
         REBUILD,
     ];
-    assert_eq!(lines, expected);
+    assert_eq!(lines[..expected.len()], expected);
+    // A question in a new session is not a reason to take up old work.
+    assert_has(lines[expected.len()], &["只有使用者要求"]);
 }
 
 #[test]
 fn s1_8_2_a_session_without_a_feature_has_no_message() {
     let session = Session::new();
     fs::create_dir_all(session.in_progress()).unwrap();
-    assert!(!session.start().has_system_message());
+    let output = session.start();
+    assert_lacks(&output.system_message(), &[SECTION]);
+    assert_eq!(output.model_context(), "");
 }
 
 #[test]

@@ -59,7 +59,8 @@ fn s3_1a_1_read_only_agents_cannot_write() {
             assert_eq!(output.decision().as_deref(), Some("deny"), "{agent} {tool}");
             let answer = &output.json()["hookSpecificOutput"];
             assert_eq!(answer["hookEventName"], "PreToolUse");
-            assert!(answer["permissionDecisionReason"].as_str().is_some_and(|why| why.contains(tool)));
+            assert!(answer["permissionDecisionReason"].as_str().is_some_and(|why| why.contains(agent)));
+            assert!(answer["additionalContext"].as_str().is_some_and(|advice| advice.contains(tool)));
         }
     }
 }

@@ -99,7 +99,7 @@ fn idle(row: &Row, look: &Look) -> Option<(Tone, String)> {
     let condition = Condition::new(row.workflow()?, row.summary.looping.as_ref(), &look.settings);
     match condition {
         Condition::Finished => Some((Tone::Good, cli::state_finished(look.lang))),
-        Condition::Stuck => Some((Tone::Warning, cli::loop_stuck(look.lang))),
+        Condition::Paused => Some((Tone::Warning, cli::loop_stuck(look.lang))),
         Condition::NeedsUser => Some((Tone::Warning, cli::state_needs_you(look.lang))),
         _ => None,
     }

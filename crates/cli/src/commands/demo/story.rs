@@ -63,7 +63,7 @@ fn begin(teller: &mut Teller) -> Result<(), Stop> {
     let (lang, workflow) = (teller.lang(), Workflow::Standard.name());
     teller.screen().line(Tone::Strong, &format!("🎵 {}\n", words::title(lang, workflow)))?;
     teller.tell(words::session_starts(lang))?;
-    teller.ask(Hook::OnStart, &json!({ "source": "startup" }), Expected::Quiet)?;
+    teller.ask(Hook::OnStart, &json!({ "source": "startup" }), Expected::Shown(&["/ot:auto"]))?;
     let wish = words::wish(lang);
     teller.tell(words::person_wishes(lang, &wish))?;
     teller.ask(Hook::OnSubmit, &json!({ "prompt": wish }), Expected::Told(&["/ot:auto"]))?;

@@ -26,8 +26,9 @@ pub(super) fn next_words(
     Some(match next_step(workflow, &settings) {
         Step::Done => words::next_finish(lang),
         Step::Wait(keys) => words::next_wait(lang, &key_list(lang, &keys)),
-        Step::AskPerson(key) => words::next_decide(lang, &titled(lang, key)),
+        Step::AskUser(key) => words::next_decide(lang, &titled(lang, key)),
         Step::Report(key) => words::next_judge(lang, &titled(lang, key)),
+        Step::Blocked(key) => words::next_answer(lang, &titled(lang, key)),
         Step::Delegate(_) | Step::Repair(_) | Step::Rework(_) | Step::Again(_) => {
             commands::next_words(workflow, &settings, lang)
         }

@@ -143,7 +143,7 @@ fn loop_cell(context: &Context, workflow: &WorkflowState, looping: &LoopState) -
         Condition::Finished => (words::state_finished(lang), Tone::Good),
         Condition::Completed => (words::state_completed(lang), Tone::Good),
         Condition::Stopped => (words::loop_stopped_by_user(lang), Tone::Warning),
-        Condition::Stuck => (words::loop_stuck(lang), Tone::Warning),
+        Condition::Paused => (words::loop_stuck(lang), Tone::Warning),
         Condition::SessionEnded => (words::loop_stopped_by_end(lang), Tone::Warning),
         Condition::NeedsUser => (words::loop_stopped_by_limit(lang), Tone::Bad),
         Condition::Moved => (moved(context, workflow), Tone::Warning),

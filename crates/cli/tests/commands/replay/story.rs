@@ -67,7 +67,8 @@ impl Story {
     }
 
     fn review_rejects(&self) {
-        // Nothing is left to review, so it is sent once more and finds something.
+        self.event("on-submit", json!({ "prompt": "also print it as JSON" }));
+        self.run("developer", "PASS");
         self.run("code-reviewer", "REJECT");
         self.run("developer", "PASS");
         self.run("code-reviewer", "PASS");
