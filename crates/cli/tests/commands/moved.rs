@@ -146,7 +146,7 @@ fn a_session_goes_to_another_home_and_comes_back() {
     take(&there, &here, "here");
     assert!(!prompt(&here).contains("mind the gap"), "heard once, wherever");
     here.run("status").ok().has(&["(3/5)", "running"]);
-    there.run("resume").fails(&["goes on at here"]);
+    there.run("resume").fails(&["continues on here"]);
     let handoffs = std::fs::read_dir(here.session("s1").join("handoffs")).unwrap().count();
     assert_eq!(handoffs, 3);
     here.run("replay").ok();
