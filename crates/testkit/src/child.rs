@@ -55,7 +55,7 @@ fn wait(mut child: Child, limit: Duration) -> io::Result<Exit> {
     Ok(Exit::TimedOut)
 }
 
-fn exit_of(status: ExitStatus) -> Exit {
+pub(crate) fn exit_of(status: ExitStatus) -> Exit {
     status.code().map_or_else(|| Exit::Signal(status.signal().unwrap_or_default()), Exit::Code)
 }
 

@@ -11,6 +11,9 @@ const FOLDER_VARIABLE: &str = "OVERTONE_E2E_CLIENTS";
 /// Versions to use instead of the pinned ones, separated by commas.
 const VERSIONS_VARIABLE: &str = "OVERTONE_E2E_VERSIONS";
 
+/// The oldest client that was seen to have auto mode.
+const AUTO_MODE_SINCE: [u32; 3] = [2, 1, 325];
+
 /// One version of the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Client {
@@ -33,6 +36,19 @@ impl Client {
 
     pub fn program(&self) -> &Path {
         &self.program
+    }
+
+    /// The permission modes of this client. Where there is one named `auto`, terminals start in it by default.
+    pub fn permission_modes(&self) -> &'static [&'static str] {
+        const MODES: [&str; 5] = ["auto", "default", "acceptEdits", "plan", "bypassPermissions"];
+        if self.has_auto_mode() { &MODES } else { &MODES[1..] }
+    }
+
+    /// Whether it has auto mode, as 2.1.325 does and 2.1.197 does not. Such a client also runs the sub-agents of a
+    /// terminal session in the background, in every mode.
+    pub fn has_auto_mode(&self) -> bool {
+        let parts = self.version.split('.').map(|part| part.parse::<u32>().unwrap_or_default());
+        parts.collect::<Vec<_>>() >= AUTO_MODE_SINCE.to_vec()
     }
 
     fn in_folder(folder: &Path, version: &str) -> Self {

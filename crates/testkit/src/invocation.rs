@@ -4,13 +4,13 @@ use std::ffi::OsString;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::{Exit, Mock, Run, Sandbox, Script};
+use crate::{Exit, Mock, Run, Sandbox, Script, Terminal};
 
 const DEFAULT_LIMIT: Duration = Duration::from_mins(2);
 
 /// A run that is being prepared.
 #[derive(Debug)]
-#[must_use = "nothing happens before `run`"]
+#[must_use = "nothing happens before `run` or `terminal`"]
 pub struct Invocation<'a> {
     sandbox: &'a Sandbox,
     script: Script,
@@ -89,22 +89,38 @@ impl<'a> Invocation<'a> {
     #[track_caller]
     pub fn run_or_kill(mut self, prompt: &str) -> Run {
         let mock = Mock::start(std::mem::take(&mut self.script));
-        let ended = self.sandbox.wait_for(&mut self.command(&mock, prompt), self.limit);
+        let mut command = self.command(&mock);
+        command.args(["-p", "--output-format", "stream-json", "--verbose", "--include-hook-events"]);
+        command.args(["--", prompt]);
+        let ended = self.sandbox.wait_for(&mut command, self.limit);
         let run = Run::new(ended, mock.finish_log());
         run.complain_of_panics();
         run
     }
 
-    fn command(&self, mock: &Mock, prompt: &str) -> Command {
+    /// Starts the interactive client in a terminal and waits until it takes input. Each later wait has the time
+    /// limit of this invocation.
+    #[track_caller]
+    pub fn terminal(mut self) -> Terminal<'a> {
+        let mock = Mock::start(std::mem::take(&mut self.script));
+        let mut command = self.command(&mock);
+        if self.permission_mode == "bypassPermissions" {
+            // Without it the client refuses this mode to root, which tests in containers often are.
+            command.env("IS_SANDBOX", "1");
+        }
+        let session = self.session.map(|[_, id]| id).unwrap_or_default();
+        Terminal::start(self.sandbox, session, mock, command, self.limit)
+    }
+
+    fn command(&self, mock: &Mock) -> Command {
         let mut command = self.sandbox.command();
         command.env("ANTHROPIC_BASE_URL", mock.url()).envs(self.environment.iter().map(|(n, v)| (n, v)));
-        command.arg("-p").arg("--plugin-dir").arg(self.sandbox.plugin());
+        command.arg("--plugin-dir").arg(self.sandbox.plugin());
         command.args(["--permission-mode", &self.permission_mode]);
         if !self.allowed_tools.is_empty() {
             command.args(["--allowedTools", &self.allowed_tools.join(",")]);
         }
-        command.args(["--output-format", "stream-json", "--verbose", "--include-hook-events"]);
-        command.args(self.session.iter().flatten()).args(&self.arguments).args(["--", prompt]);
+        command.args(self.session.iter().flatten()).args(&self.arguments);
         command
     }
 }

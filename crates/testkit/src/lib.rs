@@ -21,7 +21,10 @@
 //! }
 //! ```
 //!
-//! Not here: interactive sessions (they need a terminal), and any knowledge of what Overtone decides.
+//! [`Invocation::run`] is `claude -p`; [`Invocation::terminal`] is the interactive client in a pseudo-terminal, where
+//! a test types, waits for what it wants to see, and reads the same requests and files.
+//!
+//! Not here: any knowledge of what Overtone decides.
 
 #![allow(
     clippy::expect_used,
@@ -37,14 +40,17 @@ mod invocation;
 mod launch;
 mod mock;
 mod player;
+mod process;
 mod recorder;
 mod reply;
 mod request;
 mod run;
 mod sandbox;
+mod screen;
 mod script;
 mod secrets;
 mod state;
+mod terminal;
 mod turn;
 
 pub use actor::Actor;
@@ -58,4 +64,5 @@ pub use request::{Request, Requests};
 pub use run::Run;
 pub use sandbox::Sandbox;
 pub use script::Script;
-pub use turn::{Turn, error, text, tool, tools};
+pub use terminal::{Key, Terminal};
+pub use turn::{Gate, Turn, error, report, text, tool, tools};

@@ -63,6 +63,11 @@ impl Mock {
         log.requests
     }
 
+    /// All requests since they were last taken. They are not taken by this.
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        self.player.requests()
+    }
+
     pub(crate) fn take_log(&self) -> Log {
         self.player.take_log()
     }
@@ -122,24 +127,47 @@ async fn messages(State(player): State<Arc<Player>>, headers: HeaderMap, body: B
         let refusal = reply::error("invalid_request_error", "the body is not JSON");
         return json_response(StatusCode::BAD_REQUEST, &refusal);
     };
-    let (streams, model) = (body["stream"] == true, body["model"].clone());
+    let form = Form::of(&body);
     let (headers, secrets) = Secrets::part(&headers);
-    let turn = player.answer(body, headers, secrets);
+    let mut turn = player.answer(body, headers, secrets);
     tokio::time::sleep(turn.delay).await;
-    respond(&turn, &model, streams)
+    if let Some(gate) = &mut turn.gate {
+        // An error means that the gate was dropped, so nobody will open it any more.
+        let _ = gate.wait_for(|is_open| *is_open).await;
+    }
+    respond(&turn, &form)
 }
 
-fn respond(turn: &Turn, model: &Value, streams: bool) -> Response {
+/// How a request wants to be answered.
+struct Form {
+    model: Value,
+    streams: bool,
+    /// In auto mode the answer carries the verdicts of the safety check on its tool calls.
+    wants_check: bool,
+}
+
+impl Form {
+    fn of(body: &Value) -> Self {
+        let wants_check = body["safeguards"].as_array().is_some_and(|list| !list.is_empty());
+        Self { model: body["model"].clone(), streams: body["stream"] == true, wants_check }
+    }
+}
+
+fn respond(turn: &Turn, form: &Form) -> Response {
     match &turn.says {
+        Says::Report(_) => unreachable!("the player has made a call or a text of it"),
         Says::Error { status, kind, message, retryable } => {
             let status = StatusCode::from_u16(*status).expect("a script names a valid HTTP status");
             let refusal = json_response(status, &reply::error(kind, message));
             if *retryable { refusal } else { ([("x-should-retry", "false")], refusal).into_response() }
         }
         Says::Blocks(blocks) => {
-            let message = reply::message(blocks, model, turn.input_tokens);
+            let mut message = reply::message(blocks, &form.model, turn.input_tokens);
+            if form.wants_check {
+                reply::add_safety_check(&mut message, turn.flagged.as_deref());
+            }
             let whole =
-                if streams { sse_response(&message) } else { json_response(StatusCode::OK, &message) };
+                if form.streams { sse_response(&message) } else { json_response(StatusCode::OK, &message) };
             if turn.is_cut { cut(whole, &reply::stream(&message)) } else { whole }
         }
     }

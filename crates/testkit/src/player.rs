@@ -42,7 +42,7 @@ impl Player {
         let state = &mut *self.lock();
         let actor = Actor::of(&body, &headers, state.script.reviewer_marker());
         let request = Request::new(actor, body, headers, &state.log.requests).with(secrets);
-        let turn = catch_unwind(AssertUnwindSafe(|| state.script.next(&request)));
+        let turn = catch_unwind(AssertUnwindSafe(|| state.script.next(&request).for_tools(&request.tools())));
         state.log.requests.push(request);
         turn.unwrap_or_else(|cause| {
             state.log.panics.push(format!("the responder of {actor:?} panicked: {}", reason(&*cause)));
@@ -52,6 +52,11 @@ impl Player {
 
     pub(crate) fn note(&self, other: String) {
         self.lock().log.others.push(other);
+    }
+
+    /// The requests so far. They stay in the log.
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        self.lock().log.requests.clone()
     }
 
     pub(crate) fn take_log(&self) -> Log {

@@ -1,17 +1,27 @@
 //! Keeps what the client writes to our hooks, so that it can be replayed where there is no client.
+//!
+//! Tools that no hook of the plugin is registered for can be recorded too, by hooks of the recorder's own.
 
 use std::fs;
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::Sandbox;
 
 /// What the client wrote to one hook.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recorded {
+    /// The name of the plugin's hook, or that of the event when only the recorder was registered for it.
     pub hook: String,
     pub payload: Value,
+}
+
+impl Recorded {
+    /// Whether only the recorder was registered: the client's events are named in capitals, our hooks are not.
+    fn is_by_event(&self) -> bool {
+        self.hook.starts_with(|first: char| first.is_ascii_uppercase())
+    }
 }
 
 /// The sandbox's own folder, as it is called in what is kept.
@@ -34,12 +44,35 @@ impl Sandbox {
         make_executable(&program);
     }
 
-    /// Everything that was recorded, in order, with the sandbox's folder named [`ROOT`].
+    /// From now on calls of these tools (a matcher such as `EnterWorktree|SendMessage`) are recorded, before and after,
+    /// whether or not the plugin watches them.
+    pub fn record_tools(&self, tools: &str) {
+        let file = self.plugin().join("hooks/hooks.json");
+        let text = fs::read_to_string(&file).expect("the plugin has hooks");
+        let mut document: Value = serde_json::from_str(&text).expect("the plugin's hooks are JSON");
+        for event in ["PreToolUse", "PostToolUse"] {
+            let copy = format!("cat > \"$(mktemp \"$0/$(date +%s%N)-{event}-XXXXXX\")\"");
+            let hook = json!({
+                "type": "command", "command": "/bin/sh", "args": ["-c", copy, self.recordings()], "timeout": 10,
+            });
+            let entry = json!({"matcher": tools, "hooks": [hook]});
+            document["hooks"][event].as_array_mut().expect("the plugin watches tools").push(entry);
+        }
+        self.write(&file, &document.to_string());
+    }
+
+    /// Everything that was recorded, in order, with the sandbox's folder named [`ROOT`]. What a hook of the plugin and
+    /// the recorder's own were both given is listed once, under the plugin's.
     pub fn recorded(&self) -> Vec<Recorded> {
         let entries = fs::read_dir(self.recordings()).into_iter().flatten().flatten();
         let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
         files.sort();
-        files.iter().map(|file| self.recording(file)).collect()
+        let all: Vec<_> = files.iter().map(|file| self.recording(file)).collect();
+        let is_double = |found: &Recorded| {
+            found.is_by_event()
+                && all.iter().any(|other| !other.is_by_event() && other.payload == found.payload)
+        };
+        all.iter().filter(|found| !is_double(found)).cloned().collect()
     }
 
     fn recording(&self, file: &std::path::Path) -> Recorded {

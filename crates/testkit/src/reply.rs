@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::turn::Block;
 
@@ -21,17 +21,33 @@ pub(crate) fn message(blocks: &[Block], model: &Value, input_tokens: u64) -> Val
     })
 }
 
+/// Adds the verdicts of auto mode's safety check: every tool call passes, unless there is a reason to flag them.
+pub(crate) fn add_safety_check(message: &mut Value, flagged: Option<&str>) {
+    let verdict = match flagged {
+        Some(reason) => json!({"type": "evaluated", "outcome": "flagged", "explanation": reason}),
+        None => json!({"type": "evaluated", "outcome": "not_flagged"}),
+    };
+    let calls = message["content"].as_array().into_iter().flatten();
+    let ids = calls.filter(|block| block["type"] == "tool_use").filter_map(|block| block["id"].as_str());
+    let verdicts: Map<String, Value> = ids.map(|id| (id.to_owned(), verdict.clone())).collect();
+    message[SAFETY_CHECK] =
+        json!([{"type": "dangerous_tool_use", "status": {"type": "available", "tool_uses": verdicts}}]);
+}
+
+/// The field of an answer that has the verdicts of the safety check.
+const SAFETY_CHECK: &str = "safeguard_results";
+
 /// The same message as server-sent events.
 pub(crate) fn stream(message: &Value) -> String {
     let mut events = vec![message_start(message)];
     for (index, block) in message["content"].as_array().into_iter().flatten().enumerate() {
         events.extend(block_events(index, block));
     }
-    events.push(json!({
-        "type": "message_delta",
-        "delta": {"stop_reason": message["stop_reason"], "stop_sequence": null},
-        "usage": message["usage"],
-    }));
+    let mut delta = json!({"stop_reason": message["stop_reason"], "stop_sequence": null});
+    if let Some(verdicts) = message.get(SAFETY_CHECK) {
+        delta[SAFETY_CHECK] = verdicts.clone();
+    }
+    events.push(json!({"type": "message_delta", "delta": delta, "usage": message["usage"]}));
     events.push(json!({"type": "message_stop"}));
     events.iter().map(frame).collect()
 }
@@ -54,6 +70,9 @@ fn message_start(message: &Value) -> Value {
     let mut empty = message.clone();
     empty["content"] = json!([]);
     empty["stop_reason"] = Value::Null;
+    if let Some(fields) = empty.as_object_mut() {
+        fields.remove(SAFETY_CHECK);
+    }
     json!({"type": "message_start", "message": empty})
 }
 

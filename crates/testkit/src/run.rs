@@ -35,6 +35,11 @@ impl Run {
         }
     }
 
+    /// The run of a terminal: `stdout` is every line that was ever on the screen, and there are no events.
+    pub(crate) fn of_terminal(session_id: String, exit: Exit, shown: String, log: Log) -> Self {
+        Self { session_id, events: Vec::new(), exit, stdout: shown, stderr: String::new(), log }
+    }
+
     /// The requests of one actor, oldest first.
     #[track_caller]
     pub fn requests(&self, actor: Actor) -> Requests<'_> {
@@ -92,10 +97,7 @@ impl Run {
 
     /// What one needs to see when a test has failed.
     fn summary(&self) -> String {
-        let requests = self.log.requests.iter().map(|request| {
-            let told = excerpt(&request.new_text());
-            format!("--- request {} by {:?}, new: {told}", request.order(), request.actor())
-        });
+        let requests = self.log.requests.iter().map(summary_of);
         let hooks = self.hook_events().into_iter().map(|hook| {
             format!(
                 "--- hook {} {}: {}",
@@ -108,6 +110,12 @@ impl Run {
         let last = format!("--- result: {}\n--- stderr: {}", self.result_text(), excerpt(&self.stderr));
         std::iter::once(first).chain(requests).chain(hooks).chain([last]).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// One request as failed tests print it.
+pub(crate) fn summary_of(request: &Request) -> String {
+    let told = excerpt(&request.new_text());
+    format!("--- request {} by {:?}, new: {told}", request.order(), request.actor())
 }
 
 /// Both ends of a long text: what the client adds to prompts is long, and always the same.

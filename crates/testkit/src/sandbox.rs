@@ -17,6 +17,9 @@ use crate::{Client, Invocation, Run, Script};
 /// Where the `overtone` program is.
 const BINARY_VARIABLE: &str = "OVERTONE_BIN";
 
+/// The only key that is ever used.
+const DUMMY_KEY: &str = "dummy";
+
 /// Set to anything, it leaves the folders of failed scenarios in place.
 const KEEP_VARIABLE: &str = "OVERTONE_E2E_KEEP";
 
@@ -130,7 +133,7 @@ impl Sandbox {
     /// The client with a clean environment: nothing of the person who runs the tests gets in.
     pub(crate) fn command(&self) -> Command {
         let mut command = self.command_of(self.client.program());
-        command.env("ANTHROPIC_API_KEY", "dummy");
+        command.env("ANTHROPIC_API_KEY", DUMMY_KEY);
         command
     }
 
@@ -163,6 +166,11 @@ impl Sandbox {
     fn number(&self) -> u32 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
+}
+
+/// The key as the client writes it down when a person has approved it: its last 20 characters.
+pub(crate) fn approved_key() -> &'static str {
+    &DUMMY_KEY[DUMMY_KEY.len().saturating_sub(20)..]
 }
 
 /// The PATH of the tests without folders that hold an installed `overtone`: the plugin's must be the only one.

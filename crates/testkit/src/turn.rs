@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use tokio::sync::watch;
 
 /// What the model says in one turn: text, tool calls or an error of the API.
 #[derive(Debug, Clone)]
@@ -11,12 +12,37 @@ pub struct Turn {
     pub(crate) delay: Duration,
     pub(crate) input_tokens: u64,
     pub(crate) is_cut: bool,
+    pub(crate) flagged: Option<String>,
+    pub(crate) gate: Option<watch::Receiver<bool>>,
+}
+
+/// Holds turns back until the test lets them go: see [`Turn::behind`].
+#[derive(Debug)]
+pub struct Gate(watch::Sender<bool>);
+
+impl Gate {
+    /// A gate that is closed.
+    pub fn closed() -> Self {
+        Self(watch::Sender::new(false))
+    }
+
+    /// Lets every turn behind it go, now and later.
+    pub fn open(&self) {
+        self.0.send_replace(true);
+    }
 }
 
 #[derive(Debug, Clone)]
 pub(crate) enum Says {
     Blocks(Vec<Block>),
-    Error { status: u16, kind: String, message: String, retryable: bool },
+    /// How it is sent depends on the tools of the request: see [`report`].
+    Report(String),
+    Error {
+        status: u16,
+        kind: String,
+        message: String,
+        retryable: bool,
+    },
 }
 
 #[derive(Debug, Clone)]
@@ -35,11 +61,19 @@ pub fn tool(name: &str, input: Value) -> Turn {
     Turn::of(vec![Block::Tool { name: name.to_owned(), input }])
 }
 
+/// The tool by which sub-agents report where the client wants it, which is in its auto mode.
+const HANDBACK: &str = "SubagentHandback";
+
+/// The last turn of a sub-agent: a call of `SubagentHandback` where the client offers that tool, else plain text.
+pub fn report(text: impl Into<String>) -> Turn {
+    Turn { says: Says::Report(text.into()), ..Turn::of(Vec::new()) }
+}
+
 /// Several tool calls, or texts and tool calls, in one turn. The delays and figures of the parts are dropped.
 pub fn tools(parts: impl IntoIterator<Item = Turn>) -> Turn {
     let blocks = parts.into_iter().flat_map(|part| match part.says {
         Says::Blocks(blocks) => blocks,
-        Says::Error { .. } => panic!("an error cannot be a part of a turn"),
+        Says::Report(_) | Says::Error { .. } => panic!("a report or an error cannot be a part of a turn"),
     });
     Turn::of(blocks.collect())
 }
@@ -53,7 +87,27 @@ pub fn error(status: u16, kind: &str, message: &str) -> Turn {
 
 impl Turn {
     fn of(blocks: Vec<Block>) -> Self {
-        Self { says: Says::Blocks(blocks), delay: Duration::ZERO, input_tokens: 100, is_cut: false }
+        Self {
+            says: Says::Blocks(blocks),
+            delay: Duration::ZERO,
+            input_tokens: 100,
+            is_cut: false,
+            flagged: None,
+            gate: None,
+        }
+    }
+
+    /// The same turn for an agent with these tools: a report becomes a tool call or a text.
+    pub(crate) fn for_tools(mut self, tools: &[&str]) -> Self {
+        if let Says::Report(text) = self.says {
+            let block = if tools.contains(&HANDBACK) {
+                Block::Tool { name: HANDBACK.to_owned(), input: json!({"message": text}) }
+            } else {
+                Block::Text(text)
+            };
+            self.says = Says::Blocks(vec![block]);
+        }
+        self
     }
 
     /// Answers only after this many milliseconds.
@@ -63,10 +117,24 @@ impl Turn {
         self
     }
 
+    /// Answers only once the gate is open, or has been dropped.
+    #[must_use]
+    pub fn behind(mut self, gate: &Gate) -> Self {
+        self.gate = Some(gate.0.subscribe());
+        self
+    }
+
     /// How many input tokens the answer claims: a large number makes the client compact.
     #[must_use]
     pub fn usage(mut self, input_tokens: u64) -> Self {
         self.input_tokens = input_tokens;
+        self
+    }
+
+    /// Auto mode's safety check objects to the turn's tool calls, for this reason. It passes all others.
+    #[must_use]
+    pub fn flagged(mut self, reason: &str) -> Self {
+        self.flagged = Some(reason.to_owned());
         self
     }
 

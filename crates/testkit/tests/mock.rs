@@ -5,7 +5,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
-use overtone_testkit::{Actor, Mock, Script, Turn, error, text, tool, tools};
+use overtone_testkit::{Actor, Gate, Mock, Script, Turn, error, report, text, tool, tools};
 use serde_json::{Value, json};
 
 /// What the requests here carry.
@@ -55,6 +55,16 @@ fn ask(mock: &Mock, line: &str, body: &str) -> Answer {
 fn message(mock: &Mock, streams: bool) -> Answer {
     let body = json!({
         "model": "m", "stream": streams, "tools": [{"name": "Bash"}],
+        "messages": [{"role": "user", "content": "hello"}],
+    });
+    ask(mock, "POST /v1/messages?beta=true", &body.to_string())
+}
+
+/// A request of a client in auto mode.
+fn checked_message(mock: &Mock, streams: bool) -> Answer {
+    let body = json!({
+        "model": "m", "stream": streams, "tools": [{"name": "SubagentHandback"}],
+        "safeguards": [{"type": "dangerous_tool_use", "classifier_context": {}}],
         "messages": [{"role": "user", "content": "hello"}],
     });
     ask(mock, "POST /v1/messages?beta=true", &body.to_string())
@@ -206,4 +216,58 @@ fn an_answer_can_be_cut_off() {
     let whole = message(&mock, true).body;
     assert!(whole.contains("message_start") && !whole.contains("message_stop"), "{whole}");
     assert!(message(&mock, true).body.contains("message_stop"));
+}
+
+#[test]
+fn the_safety_check_passes_calls_that_the_script_does_not_flag() {
+    let call = || tool("Bash", json!({}));
+    let mock = start([call(), call().flagged("too risky"), call(), text("no call")]);
+    let verdict = |answer: &Value| {
+        let check = answer["safeguard_results"][0].clone();
+        assert_eq!(
+            (&check["type"], &check["status"]["type"]),
+            (&json!("dangerous_tool_use"), &json!("available"))
+        );
+        check["status"]["tool_uses"][answer["content"][0]["id"].as_str().unwrap()].clone()
+    };
+    let passed = json!({"type": "evaluated", "outcome": "not_flagged"});
+    assert_eq!(verdict(&checked_message(&mock, false).json()), passed);
+    let flagged = verdict(&checked_message(&mock, false).json());
+    assert_eq!((&flagged["outcome"], &flagged["explanation"]), (&json!("flagged"), &json!("too risky")));
+
+    let events = checked_message(&mock, true).events();
+    assert!(events[0]["message"].get("safeguard_results").is_none());
+    let mut streamed = assemble(&events);
+    let delta = events.iter().find(|event| event["type"] == "message_delta").unwrap();
+    streamed["safeguard_results"] = delta["delta"]["safeguard_results"].clone();
+    assert_eq!(verdict(&streamed), passed);
+    assert!(message(&mock, false).json().get("safeguard_results").is_none(), "it was not asked for");
+}
+
+#[test]
+fn a_report_is_handed_back_where_the_client_has_the_tool_for_it() {
+    let mock = start([report("done"), report("done")]);
+    let plain = message(&mock, false).json();
+    assert_eq!(
+        (&plain["content"][0]["type"], &plain["content"][0]["text"]),
+        (&json!("text"), &json!("done"))
+    );
+    let call = checked_message(&mock, false).json()["content"][0].clone();
+    assert_eq!((&call["name"], &call["input"]), (&json!("SubagentHandback"), &json!({"message": "done"})));
+}
+
+#[test]
+fn a_turn_behind_a_gate_waits_until_it_is_opened() {
+    let gate = Gate::closed();
+    let mock = start([text("at last").behind(&gate), text("at once").behind(&gate)]);
+    std::thread::scope(|scope| {
+        let held = scope.spawn(|| message(&mock, false).json());
+        while mock.take().is_empty() {
+            std::thread::yield_now();
+        }
+        assert!(!held.is_finished());
+        gate.open();
+        assert_eq!(held.join().unwrap()["content"][0]["text"], "at last");
+    });
+    assert_eq!(message(&mock, false).json()["content"][0]["text"], "at once");
 }

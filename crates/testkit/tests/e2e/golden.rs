@@ -6,12 +6,13 @@
 use std::collections::BTreeSet;
 use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use overtone_testkit::{Actor, Client, Recorded, Sandbox, Turn, error, text, tool, tools};
 use serde_json::{Value, json};
 
 use crate::delegate;
+use crate::interactive::recordings;
 use crate::steps::{allow_background, begin, in_background, verdict};
 
 const WRITE: &str = "OVERTONE_GOLDEN";
@@ -19,22 +20,30 @@ const WRITE: &str = "OVERTONE_GOLDEN";
 #[test]
 fn the_clients_write_what_was_recorded() {
     for client in Client::all() {
-        let fresh = distinct(perform(&client));
-        let folder = folder(&client);
-        if env::var(WRITE).is_ok_and(|how| how == "write") {
-            keep(&folder, &fresh);
-        }
-        let known: BTreeSet<String> = kept(&folder).iter().flat_map(fields_of).collect();
-        for recorded in &fresh {
-            let strange: Vec<_> =
-                fields_of(recorded).into_iter().filter(|field| !known.contains(field)).collect();
-            assert!(strange.is_empty(), "not in {}: {strange:#?} of {recorded:#?}", folder.display());
-        }
+        assert_known(client.version(), perform(&client));
     }
 }
 
-fn folder(client: &Client) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden").join(client.version())
+#[test]
+fn the_clients_write_in_terminals_what_was_recorded() {
+    for client in Client::all() {
+        assert_known(&format!("{}-interactive", client.version()), recordings::perform(&client));
+    }
+}
+
+/// Every shape is in the folder of this name, which is written first when that is asked for.
+fn assert_known(name: &str, recorded: Vec<Recorded>) {
+    let fresh = distinct(recorded);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden").join(name);
+    if env::var(WRITE).is_ok_and(|how| how == "write") {
+        keep(&folder, &fresh);
+    }
+    let known: BTreeSet<String> = kept(&folder).iter().flat_map(fields_of).collect();
+    for recorded in &fresh {
+        let strange: Vec<_> =
+            fields_of(recorded).into_iter().filter(|field| !known.contains(field)).collect();
+        assert!(strange.is_empty(), "not in {}: {strange:#?} of {recorded:#?}", folder.display());
+    }
 }
 
 /// Sessions in which every hook is called in every way that a client without a terminal has.
@@ -157,7 +166,19 @@ fn fields_of(recorded: &Recorded) -> BTreeSet<String> {
             fields.insert(format!("{}.{told}={word}", recorded.hook));
         }
     }
+    if let Some(kind) = recorded.payload["prompt"].as_str().and_then(kind_of_prompt) {
+        fields.insert(format!("{}.prompt={kind}", recorded.hook));
+    }
     fields
+}
+
+/// What the client puts into a person's place: the tag of a message of its own, a command, or a fixed sentence.
+fn kind_of_prompt(prompt: &str) -> Option<&str> {
+    const STOPPED: &str = "was stopped by the user.";
+    if prompt.starts_with(['<', '/']) {
+        return prompt.split([' ', '>', '\n']).next();
+    }
+    prompt.contains(STOPPED).then_some(STOPPED)
 }
 
 fn outline(path: &str, value: &Value, fields: &mut BTreeSet<String>) {

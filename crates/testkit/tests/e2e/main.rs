@@ -13,6 +13,7 @@ mod compaction;
 mod delegation;
 mod golden;
 mod install;
+mod interactive;
 mod kit;
 mod loading;
 mod parallel;

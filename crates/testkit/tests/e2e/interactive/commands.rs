@@ -1,0 +1,71 @@
+//! `/ot:status` and `/ot:stop`: what the person asks for, and nothing more.
+
+use overtone_testkit::{Actor, Client, Sandbox, text};
+
+use super::{LOOP, NEXT_STEP, obedient, usual_mode};
+use crate::steps::begin;
+
+/// A look at a loop that has paused must not set it going again.
+#[test]
+fn a_look_at_the_status_does_not_restart_a_paused_loop() {
+    for client in Client::all() {
+        let sandbox = Sandbox::new(&client);
+        let session = begin(&sandbox, "quick", &["DEV"]);
+        let terminal = sandbox
+            .script(|s| s.main_with(|_| text("I do nothing")))
+            .session(&session)
+            .permission_mode(usual_mode(&client))
+            .terminal();
+        terminal.type_line("go on");
+        terminal.wait_for_screen("I do nothing");
+        terminal.wait_until_idle();
+        let paused = sandbox.loop_state(&session);
+        let (requests, advances) =
+            (terminal.request_count(Actor::Main), sandbox.event_count(&session, "loop:advance"));
+        assert!(advances > 0, "the loop has paused after some rounds: {paused}");
+
+        terminal.type_line("/ot:status");
+        terminal.wait_for_requests(Actor::Main, requests + 1);
+        terminal.wait_until_idle();
+        let run = terminal.exit();
+        assert_eq!(run.requests(Actor::Main).len(), requests + 1);
+        assert_eq!(sandbox.event_count(&session, "loop:advance"), advances);
+        assert_eq!(sandbox.loop_state(&session)["stopped"], paused["stopped"]);
+    }
+}
+
+#[test]
+fn nothing_orders_the_model_on_after_a_stop() {
+    for client in Client::all() {
+        let sandbox = Sandbox::new(&client);
+        let (session, mode) = (begin(&sandbox, "quick", &["DEV"]), usual_mode(&client));
+        let first = sandbox
+            .script(|s| obedient(s.main([text("it is stopped"), text("good morning")])))
+            .session(&session)
+            .permission_mode(mode)
+            .terminal();
+        first.type_line("/ot:stop");
+        first.wait_for_screen("it is stopped");
+        first.wait_until_idle();
+        first.type_line("hello");
+        first.wait_for_screen("good morning");
+        first.wait_until_idle();
+        let run = first.exit();
+        assert_eq!(run.requests(Actor::Main).len(), 2);
+        let told = run.requests(Actor::Main).nth(1).text_since_answer();
+        assert!(!told.contains(LOOP) && !told.contains(NEXT_STEP) && !told.contains("MUST"), "{told}");
+
+        let again = sandbox.script(|s| obedient(s.main([text("good evening")]))).resume(&session);
+        let again = again.permission_mode(mode).terminal();
+        again.type_line("what now?");
+        again.wait_for_screen("good evening");
+        again.wait_until_idle();
+        let run = again.exit();
+        assert_eq!(run.requests(Actor::Main).len(), 1);
+        let told = run.requests(Actor::Main).first().text_since_answer();
+        assert!(!told.contains(LOOP) && !told.contains(NEXT_STEP) && !told.contains("MUST"), "{told}");
+        for agent in ["code-reviewer", "tester"] {
+            assert!(run.requests(Actor::Sub(agent)).is_empty(), "{agent}");
+        }
+    }
+}

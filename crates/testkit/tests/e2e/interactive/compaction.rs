@@ -1,0 +1,41 @@
+//! What a compaction in a terminal takes away, Overtone brings back.
+
+use overtone_testkit::{Actor, Client, Request, Sandbox, text};
+
+use super::{obedient, obey, usual_mode, wait_for_completion};
+use crate::steps::begin;
+
+const HEADER: &str = "[Overtone 狀態恢復（compact 後）]";
+
+#[test]
+fn the_workflow_goes_on_after_a_compaction() {
+    for client in Client::all() {
+        let sandbox = Sandbox::new(&client);
+        let session = begin(&sandbox, "quick", &["DEV", "REVIEW", "TEST", "RETRO"]);
+        let after_it = |request: &Request| {
+            if request.text().contains(HEADER) { obey(request) } else { text("I do nothing") }
+        };
+        let summary = text("<summary>a lock is being built</summary>");
+        let terminal = sandbox
+            .script(|s| obedient(s.compaction([summary])).main_with(after_it))
+            .session(&session)
+            .permission_mode(usual_mode(&client))
+            .terminal();
+        terminal.type_line("go on");
+        terminal.wait_for_screen("I do nothing");
+        terminal.wait_until_idle();
+        terminal.type_line("/compact");
+        terminal.wait_for_events("session:compact", 1);
+        terminal.wait_for_screen("Compacted");
+        terminal.type_line("go on with the workflow");
+        wait_for_completion(&terminal, &session);
+        let run = terminal.exit();
+        let summariser = run.requests(Actor::Compaction).first();
+        assert!(summariser.new_text().contains(HEADER));
+        let next = run.requests(Actor::Main).into_iter().find(|request| request.order() > summariser.order());
+        let told = next.unwrap().text();
+        for part in ["a lock is being built", HEADER, "ot:doc-updater"] {
+            assert!(told.contains(part), "no {part:?} in {told}");
+        }
+    }
+}

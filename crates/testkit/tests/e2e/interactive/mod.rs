@@ -1,0 +1,99 @@
+//! The client in a terminal, as people use it: auto mode where it has one, agents in the background, Esc and `/`.
+
+mod background;
+mod commands;
+mod compaction;
+mod interrupt;
+mod kit;
+mod question;
+pub(crate) mod recordings;
+mod repair;
+mod resume;
+mod verdict;
+
+use overtone_registry::Agent;
+use overtone_testkit::{
+    Actor, Client, Invocation, Key, Request, Sandbox, Script, Terminal, Turn, report, text, tools,
+};
+
+use crate::delegate;
+
+/// How Overtone asks the main agent for agents.
+const NEXT_STEP: &str = "下一步請委派 ";
+
+/// How Overtone begins when it keeps the main agent from stopping.
+const LOOP: &str = "[Overtone Loop ";
+
+/// The mode in which a terminal of this client starts when nobody chose one.
+fn usual_mode(client: &Client) -> &'static str {
+    client.permission_modes()[0]
+}
+
+/// Ends all agents in the background by the client's keys for it.
+fn stop_agents(terminal: &Terminal<'_>) {
+    let press = || {
+        terminal.press(Key::Control('x'));
+        terminal.press(Key::Control('k'));
+    };
+    press();
+    terminal.wait_for_screen("again to stop background agents");
+    press();
+}
+
+/// A sub-agent's report with a verdict.
+fn verdict(words: &str, result: &str) -> Turn {
+    report(format!("{words} <!-- VERDICT: {{\"result\":\"{result}\"}} -->"))
+}
+
+/// A main agent that starts the agents that it is asked for and otherwise ends its turn, and sub-agents that pass once
+/// their own turns are used up.
+fn obedient(script: Script) -> Script {
+    let script = script.main_with(obey);
+    Agent::ALL.into_iter().fold(script, |script, agent| {
+        script.actor_with(Actor::Sub(agent.name()), |_| verdict("done", "PASS"))
+    })
+}
+
+fn obey(request: &Request) -> Turn {
+    let told = request.new_text();
+    let agents = asked_for(&told);
+    if agents.is_empty() {
+        text("I wait")
+    } else {
+        tools(agents.iter().map(|agent| delegate(agent, "the job")))
+    }
+}
+
+/// The agents of the last request for some: those that are to be started now.
+fn asked_for(told: &str) -> Vec<&str> {
+    let Some((_, request)) = told.rsplit_once(NEXT_STEP) else { return Vec::new() };
+    let now = request.split(['。', '\n']).next().unwrap_or_default().split("，再").next().unwrap_or_default();
+    now.split('（').skip(1).filter_map(|part| part.split('）').next()).collect()
+}
+
+/// A terminal of an obedient main agent, which delegates to the developer first.
+fn developing<'a>(
+    sandbox: &'a Sandbox,
+    session: &str,
+    write: impl FnOnce(Script) -> Script,
+) -> Invocation<'a> {
+    let script = |script: Script| obedient(write(script.main([delegate("ot:developer", "build the lock")])));
+    sandbox.script(script).session(session).permission_mode(usual_mode(sandbox.client()))
+}
+
+/// Waits until the workflow is completed and the client has said so.
+fn wait_for_completion(terminal: &Terminal<'_>, session: &str) {
+    let is_complete = |t: &Terminal<'_>| t.sandbox().workflow(session)["ending"] == "completed";
+    terminal.wait_until("end of the workflow", is_complete);
+    terminal.wait_until_idle();
+}
+
+#[test]
+fn only_the_agents_of_the_next_step_are_asked_for() {
+    let told = "x\n下一步請委派 DEBUGGER（ot:debugger）找出原因，再委派 DEVELOPER（ot:developer）修復。（ot:tester）";
+    assert_eq!(asked_for(told), ["ot:debugger"]);
+    let both =
+        "下一步請委派 CODE-REVIEWER（ot:code-reviewer）、TESTER（ot:tester），在同一則訊息中並行啟動。";
+    assert_eq!(asked_for(both), ["ot:code-reviewer", "ot:tester"]);
+    assert_eq!(asked_for("nothing"), [""; 0]);
+}
