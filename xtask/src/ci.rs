@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::{browser, codegen, crowd, e2e, faults, fuzz, kills, layers, sandbox, shell, soak, tools};
+use crate::{browser, codegen, crowd, e2e, faults, fuzz, kills, layers, shell, soak, tools};
 
 struct Step {
     name: &'static str,
@@ -64,9 +64,8 @@ fn test() -> Result<()> {
     // The fleet's tests start real servers.
     tools::debian_package("nats-server")?;
     let mut command = shell::cargo();
-    command.args(["test", "--workspace", "--no-fail-fast"]).env("INSTA_UPDATE", "no");
-    // Tests that take locks themselves wait as long as those that start the program.
-    shell::run(command.env(sandbox::PATIENCE.0, sandbox::PATIENCE.1))?;
+    command.args(["test", "--workspace", "--no-fail-fast"]);
+    shell::run(command.env("INSTA_UPDATE", "no"))?;
     shell::dev_binary_is_there();
     Ok(())
 }

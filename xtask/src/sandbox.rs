@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 
 /// Replaces the program's limits for locks and input in debug builds, so that a busy machine does not decide a run.
 /// It is only there to end a wait that would never end: ten minutes.
-pub(crate) const PATIENCE: (&str, &str) = ("OVERTONE_TEST_PATIENCE", "600");
+const PATIENCE: (&str, &str) = ("OVERTONE_TEST_PATIENCE", "600");
 
 /// Everything lies below one folder; nothing is inherited from whoever runs this.
 #[derive(Debug, Clone)]
