@@ -5,7 +5,7 @@ import { accessSync, constants, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
 
-import { until } from './world.mjs';
+import { PATIENCE, until } from './world.mjs';
 
 // The packages are below the target folder, where a plain import does not look.
 const require = createRequire(join(process.env.OVERTONE_BROWSER_PACKAGES ?? '.', 'package.json'));
@@ -42,6 +42,7 @@ export function axeSource() {
 /** A fresh visitor. `visit.page` is the page, `visit.misdeeds` all that must not happen. */
 export async function visit(browser, server, options = {}) {
   const context = await browser.newContext({ locale: 'en-US', viewport: { width: 1280, height: 900 }, ...options });
+  context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
   const misdeeds = [];
   await watch(page, server, misdeeds);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
 import { launch, visit } from './browser.mjs';
-import { World } from './world.mjs';
+import { PATIENCE, World } from './world.mjs';
 
 let browser;
 
@@ -18,7 +18,7 @@ after(() => browser?.close());
  * somebody. Nobody may have seen a misdeed at the end, except those that `pardoned` matches.
  */
 export function scenario(name, play, { pardoned } = {}) {
-  test(name, { timeout: 120_000 }, async () => {
+  test(name, { timeout: 2 * PATIENCE }, async () => {
     const world = new World();
     const visits = [];
     const visitor = async (server, options) => {

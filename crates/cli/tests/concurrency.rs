@@ -46,6 +46,7 @@ impl Place {
             .args(["hook", hook])
             .env_clear()
             .env("OVERTONE_NO_DASHBOARD", "1")
+            .env("OVERTONE_TEST_PATIENCE", "600")
             .env("OVERTONE_HOME", self.dir.path().join("home"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -168,6 +169,7 @@ fn command(place: &Place, session: &str, arguments: &[&str]) {
         .env_clear()
         .env("OVERTONE_HOME", place.dir.path().join("home"))
         .env("OVERTONE_SESSION_ID", session)
+        .env("OVERTONE_TEST_PATIENCE", "600")
         .stdout(Stdio::null())
         .status();
     assert!(status.unwrap().success(), "{arguments:?}");

@@ -18,6 +18,9 @@ use crate::names::word;
 /// A server that has something to say says it sooner.
 const SILENCE: Duration = Duration::from_secs(5);
 
+/// How long the next line of a timeline is waited for that the server is known to have.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 /// A machine as it was when it last spoke.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MachineView {
@@ -179,7 +182,8 @@ pub async fn timeline(link: &Link, machine: &str, session: &str) -> Result<Vec<B
     let consumer = link.events.create_consumer(config).await.map_err(|error| failed(&error))?;
     let mut messages = consumer.messages().await.map_err(|error| failed(&error))?;
     let mut batches: Vec<Batch> = Vec::new();
-    while let Some(message) = messages.next().await {
+    // The client waits for a server that has died, for as long as it takes.
+    while let Some(message) = timeout(PATIENCE, messages.next()).await.map_err(|error| failed(&error))? {
         let message = message.map_err(|error| failed(&error))?;
         let sequence = message.info().map_err(|error| failed(&error))?.stream_sequence;
         if let Ok(batch) = read::<Batch>(&message.payload) {

@@ -7,6 +7,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
 
 use overtone_registry::Hook;
+use overtone_store::patience;
 use overtone_wire::{DEFAULT_OUTPUT, HookInput};
 
 use crate::environment::Environment;
@@ -42,7 +43,7 @@ impl Printer {
 /// Runs the named hook on stdin.
 pub fn run_hook(name: &str, environment: &Environment) {
     guarded(|printer| match Hook::from_name(name) {
-        Some(hook) => match read(patience(hook)) {
+        Some(hook) => match read(input_deadline(hook)) {
             Ok(bytes) => run_on(hook, environment, &bytes, printer),
             Err(error) => complain(hook.name(), error),
         },
@@ -75,7 +76,7 @@ pub fn read_stdin() -> Option<Vec<u8>> {
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// At the end of a session the client gives all hooks together 1.5 s.
-fn patience(hook: Hook) -> Duration {
+fn input_deadline(hook: Hook) -> Duration {
     if hook == Hook::OnSessionEnd { Duration::from_millis(800) } else { PATIENCE }
 }
 
@@ -94,7 +95,7 @@ fn names() -> Vec<&'static str> {
 fn read(deadline: Duration) -> Result<Vec<u8>, stdin::ReadError> {
     #[allow(clippy::disallowed_methods, reason = "only the descriptor is taken; the bounded reader reads it")]
     let stdin = io::stdin();
-    stdin::read_payload(stdin.as_fd(), deadline)
+    stdin::read_payload(stdin.as_fd(), patience(deadline))
 }
 
 fn run_on(hook: Hook, environment: &Environment, bytes: &[u8], printer: &mut Printer) {

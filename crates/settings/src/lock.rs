@@ -7,7 +7,7 @@ use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -63,9 +63,19 @@ fn acquire(handle: &File, wait: Duration, limit: Instant) -> Result<(), Problem>
     let (done, locked) = mpsc::channel();
     let queue = move || done.send(waiting.lock());
     thread::Builder::new().spawn(queue).map_err(Problem::Write)?;
-    let mut seen = last_change(handle);
+    await_turn(&locked, wait, limit, || last_change(handle))
+}
+
+/// Waits for the lock while something changes within each `wait`.
+fn await_turn<T, C: PartialEq>(
+    locked: &Receiver<T>,
+    wait: Duration,
+    limit: Instant,
+    mut last_change: impl FnMut() -> C,
+) -> Result<(), Problem> {
+    let mut seen = last_change();
     while locked.recv_timeout(wait).is_err() {
-        let now = last_change(handle);
+        let now = last_change();
         if now == seen || Instant::now() >= limit {
             return Err(Problem::Busy);
         }
@@ -116,22 +126,36 @@ mod tests {
         assert!(matches!(second, Err(Problem::Busy)));
         drop(held);
         // The one that gave up may have its turn now, for an instant.
-        FolderLock::take(dir.path(), Duration::from_secs(5)).unwrap();
+        FolderLock::take(dir.path(), Duration::from_mins(10)).unwrap();
     }
 
     #[test]
     fn while_others_get_something_done_there_is_more_time() {
-        let dir = tempfile::tempdir().unwrap();
-        let held = FolderLock::take(dir.path(), Duration::ZERO).unwrap();
-        thread::scope(|scope| {
-            let waiting = scope.spawn(|| FolderLock::take(dir.path(), Duration::from_millis(700)));
-            for number in 0..30 {
-                fs::create_dir(dir.path().join(number.to_string())).unwrap();
-                thread::sleep(Duration::from_millis(50));
+        let (wait, limit) = (Duration::from_millis(1), Instant::now() + Duration::from_hours(1));
+        let (done, locked) = mpsc::channel();
+        let mut looks = 0;
+        let turn = await_turn(&locked, wait, limit, || {
+            looks += 1;
+            if looks == 5 {
+                done.send(()).unwrap();
             }
-            drop(held);
-            waiting.join().unwrap().unwrap();
+            looks
         });
+        assert!(turn.is_ok() && looks == 5);
+        assert!(matches!(await_turn(&locked, wait, limit, || "nothing changes"), Err(Problem::Busy)));
+        assert!(matches!(await_turn(&locked, wait, Instant::now(), Instant::now), Err(Problem::Busy)));
+    }
+
+    #[test]
+    fn a_change_in_the_folder_is_seen() {
+        let dir = tempfile::tempdir().unwrap();
+        let handle = File::open(dir.path()).unwrap();
+        let before = last_change(&handle);
+        while last_change(&handle) == before {
+            // The clock of the file system may not have moved on yet.
+            fs::create_dir(dir.path().join("x")).unwrap();
+            fs::remove_dir(dir.path().join("x")).unwrap();
+        }
     }
 
     #[test]

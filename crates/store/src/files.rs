@@ -16,6 +16,8 @@ use rustix::buffer::spare_capacity;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
+use crate::patience;
+
 /// The mode of everything in the home folder: it may quote prompts and code.
 pub const PRIVATE: u32 = 0o600;
 
@@ -35,12 +37,15 @@ static GIVE_UP: OnceLock<Instant> = OnceLock::new();
 /// seconds, but only 1.5 at a session's end.
 pub fn limit_waiting(total: Duration) {
     // Said twice, the first word counts.
-    let _ = GIVE_UP.set(Instant::now() + total);
+    let _ = GIVE_UP.set(Instant::now() + patience(total));
 }
 
 /// How long this process waits for a lock.
 pub fn lock_wait() -> Duration {
-    GIVE_UP.get().map_or(LOCK_WAIT, |end| end.saturating_duration_since(Instant::now()))
+    match GIVE_UP.get() {
+        Some(end) => end.saturating_duration_since(Instant::now()),
+        None => patience(LOCK_WAIT),
+    }
 }
 
 /// By how much a buffer grows for a file that is longer than it said.

@@ -6,7 +6,6 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
 
 use overtone_registry::{StageKey, Workflow};
 use overtone_store::specs::Specs;
@@ -89,6 +88,12 @@ fn ticks_at_the_same_time_are_all_kept() {
     assert!(specs.active(None).unwrap().unwrap().tasks.unwrap().all_checked());
 }
 
+/// How often this process has a folder open.
+fn opened(folder: &Path) -> usize {
+    let handles = fs::read_dir("/proc/self/fd").unwrap().flatten();
+    handles.filter(|handle| fs::read_link(handle.path()).is_ok_and(|path| path == folder)).count()
+}
+
 #[test]
 fn a_tick_waits_for_another_session_and_an_archived_feature_is_left_alone() {
     let (dir, specs) = project();
@@ -99,8 +104,11 @@ fn a_tick_waits_for_another_session_and_an_archived_feature_is_left_alone() {
     let moved = dir.path().join("specs/features/elsewhere");
     thread::scope(|scope| {
         let tick = scope.spawn(|| specs.tick_stage("a", key("DEV")).unwrap());
-        thread::sleep(Duration::from_millis(50));
-        assert!(!tick.is_finished());
+        // It has opened the folder and waits for its lock.
+        while opened(folder) < 2 {
+            assert!(!tick.is_finished());
+            thread::yield_now();
+        }
         fs::rename(folder, &moved).unwrap();
         tasks_file(&dir, b"## Stages\n- [ ] DEV\n");
         other.unlock().unwrap();

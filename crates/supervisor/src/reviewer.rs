@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use overtone_install::Client;
-use overtone_store::SessionId;
+use overtone_store::{SessionId, patience};
 
 use crate::folder::append;
 use crate::interrupt;
@@ -160,7 +160,7 @@ fn end(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
 
 /// How the reviewer ended, with the last line that it wrote to stderr.
 fn last_words(status: Option<ExitStatus>, errors: &Receiver<String>) -> String {
-    let lines = iter::from_fn(|| errors.recv_timeout(LAST_WORDS).ok());
+    let lines = iter::from_fn(|| errors.recv_timeout(patience(LAST_WORDS)).ok());
     let line = lines.filter(|line| !line.trim().is_empty()).last();
     let status = status.map(|status| status.to_string());
     [status, line].into_iter().flatten().collect::<Vec<_>>().join(": ")

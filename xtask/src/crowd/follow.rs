@@ -15,8 +15,8 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::sandbox::feed;
 
-/// Ten times the longest wait of a hook: whoever takes longer waits for something that does not come.
-const DEADLOCK: Duration = Duration::from_secs(30);
+/// Twice the longest wait of a process: whoever takes longer waits for something that does not come.
+const DEADLOCK: Duration = Duration::from_mins(20);
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// The processes that are under way.

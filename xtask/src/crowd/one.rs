@@ -60,7 +60,7 @@ fn figures(tally: &Tally, waits: &Waits, watch: &Watch, seconds: f64) -> Vec<Fig
         Figure::new("lock wait (longest)", waits.percentile(1000), Bar::None, "ms"),
         Figure::new("start to end (p99)", percentile(&took, 990), Bar::None, "ms"),
         Figure::new("starts a second", to_float(took.len()) / seconds, Bar::None, ""),
-        Figure::count("starts that gave the lock up", tally.gave_up, Bar::AtMostWhenQuiet(0.0)),
+        Figure::count("starts that gave the lock up", tally.gave_up.len(), Bar::AtMostWhenQuiet(0.0)),
         Figure::count("processes that never ended", watch.stuck(), Bar::AtMost(0.0)),
     ]
 }

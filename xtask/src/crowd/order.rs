@@ -88,22 +88,48 @@ pub(super) fn check(timeline: &[Value]) -> Vec<String> {
     findings
 }
 
-/// Looks for each mark in the texts; says which are missing or there more than once.
-pub(super) fn exactly_once(place: &str, marks: &[Mark], texts: &[String]) -> Vec<String> {
-    let mut seen: HashMap<String, usize> = HashMap::new();
-    for text in texts {
-        for word in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| is_mark(word)) {
-            *seen.entry(word.to_owned()).or_default() += 1;
+/// Marks to look for in one place.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Marks {
+    /// There exactly once.
+    pub(super) certain: Vec<Mark>,
+    /// There once or not at all.
+    pub(super) possible: Vec<Mark>,
+}
+
+impl Marks {
+    pub(super) fn map(self, change: impl Fn(Mark) -> Mark) -> Self {
+        let changed = |marks: Vec<Mark>| marks.into_iter().map(&change).collect();
+        Self { certain: changed(self.certain), possible: changed(self.possible) }
+    }
+
+    pub(super) fn join(mut self, other: Self) -> Self {
+        self.certain.extend(other.certain);
+        self.possible.extend(other.possible);
+        self
+    }
+
+    /// Looks for each mark in the texts; says which are missing, there more than once, or nobody's.
+    pub(super) fn check(&self, place: &str, texts: &[String]) -> Vec<String> {
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        for text in texts {
+            for word in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| is_mark(word)) {
+                *seen.entry(word.to_owned()).or_default() += 1;
+            }
         }
+        let mut take = |mark: &Mark| seen.remove(&mark.text()).unwrap_or(0);
+        let certain: Vec<_> = self.certain.iter().map(|mark| (mark, take(mark), 1..=1)).collect();
+        let possible: Vec<_> = self.possible.iter().map(|mark| (mark, take(mark), 0..=1)).collect();
+        let wrong =
+            certain.into_iter().chain(possible).filter(|(_, count, allowed)| !allowed.contains(count));
+        let mut findings: Vec<_> = wrong
+            .map(|(mark, count, _)| format!("{place}: {} is there {count} times", mark.text()))
+            .collect();
+        if !seen.is_empty() {
+            findings.push(format!("{place}: {} marks that nobody made", seen.len()));
+        }
+        findings
     }
-    let count = |mark: &Mark| seen.get(&mark.text()).copied().unwrap_or(0);
-    let wrong = marks.iter().filter(|mark| count(mark) != 1);
-    let mut findings: Vec<_> =
-        wrong.map(|mark| format!("{place}: {} is there {} times", mark.text(), count(mark))).collect();
-    if seen.len() > marks.len() {
-        findings.push(format!("{place}: {} marks, but only {} were made", seen.len(), marks.len()));
-    }
-    findings
 }
 
 fn is_mark(word: &str) -> bool {
@@ -139,9 +165,12 @@ mod tests {
     fn a_mark_is_missed_and_a_second_one_is_noticed() {
         let marks: Vec<_> = (0..3).map(|round| Mark { worker: 1, round }).collect();
         let texts = ["a w001r000 b".to_owned(), "w001r001".to_owned(), "x: w001r001.".to_owned()];
-        let findings = exactly_once("here", &marks, &texts);
+        let certain = |marks: &[Mark]| Marks { certain: marks.to_vec(), ..Marks::default() };
+        let possible = |marks: &[Mark]| Marks { possible: marks.to_vec(), ..Marks::default() };
+        let findings = certain(&marks).check("here", &texts);
         assert_eq!(findings, ["here: w001r001 is there 2 times", "here: w001r002 is there 0 times"]);
-        assert!(exactly_once("here", &marks[..1], &texts[..1]).is_empty());
-        assert_eq!(exactly_once("here", &[], &texts[..1]).len(), 1);
+        assert_eq!(possible(&marks).check("here", &texts), ["here: w001r001 is there 2 times"]);
+        assert!(certain(&marks[..1]).check("here", &texts[..1]).is_empty());
+        assert_eq!(Marks::default().check("here", &texts[..1]).len(), 1);
     }
 }

@@ -2,6 +2,9 @@
 //!
 //! The holder of the session's lock is a real hook that cannot give its answer, because nobody reads it. The other
 //! locks are held by this program, which for whoever waits is the same as a process that was stopped.
+//!
+//! What decides is the order of events: hooks come to their end while the lock is still held. How long that took is a
+//! time on this machine and decides only with `--strict`.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{PipeReader, Read as _, Write as _};
@@ -27,6 +30,9 @@ const SESSION: &str = "stale";
 const BUDGET: f64 = 3.0;
 const BUDGET_AT_END: f64 = 1.0;
 const SLACK: f64 = 0.5;
+
+/// The end of a wait for a hook that never takes its lock.
+const PATIENCE: Duration = Duration::from_mins(10);
 
 /// More than any pipe holds by default.
 const PIPE_BYTES: usize = 64 * 1024;
@@ -74,8 +80,8 @@ impl Holder {
 
     fn wait_for_lock(&self, sandbox: &Sandbox) -> Result<()> {
         let lock = sandbox.session(SESSION).join(".lock");
-        let patience = Instant::now() + Duration::from_secs(20);
-        while Instant::now() < patience {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
             let file = File::open(&lock).map_err(|e| Error::io("cannot open", &lock, &e))?;
             if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
                 return Ok(());
@@ -130,7 +136,7 @@ fn while_stopped(sandbox: &Sandbox, findings: &mut Vec<String>) -> Result<Vec<Fi
     let holder = Holder::start(sandbox)?;
     holder.signal(Signal::SIGSTOP)?;
     let before = compactions(sandbox)?;
-    let figures = waits(sandbox, "holder stopped", &all_hooks())?;
+    let figures = waits(&sandbox.with_real_limits(), "holder stopped", &all_hooks())?;
     holder.release()?;
     let after = compactions(sandbox)?;
     if after.as_u64() != before.as_u64().map(|count| count + 1) {
@@ -143,7 +149,7 @@ fn while_stopped(sandbox: &Sandbox, findings: &mut Vec<String>) -> Result<Vec<Fi
 /// Nothing but the session's lock can be had: the home's, the memory's and the feature's are held.
 fn while_others_are_held(sandbox: &Sandbox) -> Result<Vec<Figure>> {
     let held: Vec<File> = other_locks(sandbox)?.iter().map(|path| hold(path)).collect::<Result<_>>()?;
-    let figures = waits(sandbox, "other locks held", &needing_others())?;
+    let figures = waits(&sandbox.with_real_limits(), "other locks held", &needing_others())?;
     drop(held);
     Ok(figures)
 }

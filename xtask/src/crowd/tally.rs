@@ -1,5 +1,7 @@
 //! What the processes of a crowd said they did.
 
+use std::ops::RangeInclusive;
+
 use super::marks::Mark;
 use super::work::{Said, Step};
 
@@ -7,8 +9,9 @@ use super::work::{Said, Step};
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) done: Vec<(Step, Mark, Said)>,
-    /// Starts that did nothing because the lock could not be had in time.
-    pub(super) gave_up: usize,
+    /// Starts that could not have a lock in time. Without the session's they did nothing; without another one they
+    /// may have done a part, so each of their marks is there once or not at all.
+    pub(super) gave_up: Vec<(Step, Mark)>,
     pub(super) findings: Vec<String>,
     /// From start to end, in milliseconds.
     pub(super) took: Vec<f64>,
@@ -18,7 +21,7 @@ impl Tally {
     pub(super) fn add(&mut self, step: Step, mark: Mark, said: Result<Said, String>, took: f64) {
         self.took.push(took);
         match said {
-            Ok(Said::GaveUp) => self.gave_up += 1,
+            Ok(Said::GaveUp) => self.gave_up.push((step, mark)),
             Ok(said) => self.done.push((step, mark, said)),
             Err(finding) => self.findings.push(finding),
         }
@@ -26,7 +29,7 @@ impl Tally {
 
     pub(super) fn join(mut self, other: Self) -> Self {
         self.done.extend(other.done);
-        self.gave_up += other.gave_up;
+        self.gave_up.extend(other.gave_up);
         self.findings.extend(other.findings);
         self.took.extend(other.took);
         self
@@ -38,6 +41,17 @@ impl Tally {
 
     pub(super) fn count(&self, wanted: Step) -> usize {
         self.marks(wanted).count()
+    }
+
+    /// The marks of those that gave a lock up.
+    pub(super) fn marks_given_up(&self, wanted: Step) -> impl Iterator<Item = Mark> + '_ {
+        self.gave_up.iter().filter(move |(step, _)| *step == wanted).map(|(_, mark)| *mark)
+    }
+
+    /// How many there may be: those that said they did it, and at most those that gave a lock up, too.
+    pub(super) fn bounds(&self, wanted: Step) -> RangeInclusive<usize> {
+        let certain = self.count(wanted);
+        certain..=certain + self.marks_given_up(wanted).count()
     }
 
     /// How many of them changed something.

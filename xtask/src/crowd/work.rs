@@ -172,7 +172,7 @@ pub(super) enum Said {
     Changed,
     /// There was nothing to change, which is as good.
     Nothing,
-    /// The lock could not be had in time, so nothing was done, and it said so.
+    /// A lock could not be had in time, so nothing or only a part was done, and it said so.
     GaveUp,
 }
 

@@ -20,6 +20,9 @@ use crate::sandbox::feed;
 /// How often progress is told.
 const TELL_EVERY: usize = 100;
 
+/// How often a command is run that ends before it is killed.
+const ATTEMPTS: usize = 10;
+
 /// What came of one kill.
 #[derive(Debug)]
 pub(super) struct Told {
@@ -66,9 +69,7 @@ impl Lane {
         let whole = self.run(victim, None)?;
         let typical = begun.elapsed();
         let new = snapshot::take(&root)?;
-        snapshot::restore(&root, &old)?;
-        let instant = self.instant(typical);
-        let output = self.run(victim, Some(instant))?;
+        let output = self.run_and_kill(victim, &old, typical)?;
         let killed = snapshot::take(&root)?;
         let again = self.run(victim, None)?;
         let now = snapshot::take(&root)?;
@@ -78,6 +79,22 @@ impl Lane {
             &now,
             &Outputs { whole, output, again },
         ))
+    }
+
+    /// Runs it on the old files and kills it. One that ends before the kill is run again and killed in half the time, so
+    /// that every command is killed, however the machine's speed changes. The last attempt counts, whatever came of it.
+    fn run_and_kill(&mut self, victim: &Victim, old: &Snapshot, typical: Duration) -> Result<Output> {
+        let mut instant = self.instant(typical);
+        for _ in 1..ATTEMPTS {
+            snapshot::restore(self.scene.root(), old)?;
+            let output = self.run(victim, Some(instant))?;
+            if was_killed(&output) {
+                return Ok(output);
+            }
+            instant /= 2;
+        }
+        snapshot::restore(self.scene.root(), old)?;
+        self.run(victim, Some(Duration::ZERO))
     }
 
     fn tell(victim: &Victim, views: &Views, now: &Snapshot, outputs: &Outputs) -> Told {
@@ -100,7 +117,7 @@ impl Lane {
         );
         Told {
             name: victim.name.clone(),
-            was_killed: outputs.output.status.signal() == Some(nix::libc::SIGKILL),
+            was_killed: was_killed(&outputs.output),
             progress,
             failed_again,
             litter: judge::litter(now),
@@ -127,6 +144,10 @@ impl Lane {
         }
         child.wait_with_output().map_err(|e| Error::new(format!("{} is lost: {e}", victim.name)))
     }
+}
+
+fn was_killed(output: &Output) -> bool {
+    output.status.signal() == Some(nix::libc::SIGKILL)
 }
 
 /// What the three runs said.

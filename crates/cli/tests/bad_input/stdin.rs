@@ -133,7 +133,7 @@ fn input_that_stays_open_after_the_event() {
 fn input_that_never_comes() {
     let silent = |hook: Hook| {
         let world = World::new();
-        world.call(hook).leave_stdin_open().run("").assert_says_nothing();
+        world.call(hook).with_real_limits().leave_stdin_open().run("").assert_says_nothing();
         world.assert_untouched();
     };
     // Each has to wait for its own deadline, so they wait together.

@@ -100,6 +100,7 @@ impl World {
             .env("HOME", self.path("home"))
             .env("PATH", format!("{}:{path}", self.path("bin").display()))
             .env("RECORD", self.path("record"))
+            .env("OVERTONE_TEST_PATIENCE", "600")
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .current_dir(self.path("project"))
             .stdin(Stdio::null())

@@ -1,6 +1,6 @@
 use std::fs;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -21,9 +21,7 @@ fn entries(folder: &TempDir) -> Vec<String> {
 #[test]
 fn the_whole_story_is_told_and_leaves_nothing_behind() {
     let (world, temporary) = world();
-    let start = Instant::now();
     let told = world.run("demo").ok();
-    assert!(start.elapsed() < Duration::from_secs(10));
     let told = told.has(&[
         "(0/8)",
         "🔄📋Plan",

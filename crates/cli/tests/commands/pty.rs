@@ -13,7 +13,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 
 /// Only there so that a screen that never comes fails its own test.
-const PATIENCE: Duration = Duration::from_mins(2);
+const PATIENCE: Duration = Duration::from_mins(10);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 pub(crate) struct Pty {

@@ -1,6 +1,5 @@
 use std::io::Read;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -130,10 +129,10 @@ fn the_end_of_input_is_not_waited_for() {
     let mut child = world.command(&["statusline"]).stdin(Stdio::piped()).spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
     std::io::Write::write_all(&mut pipe, input(5.0).as_bytes()).unwrap();
-    let start = Instant::now();
     let mut line = String::new();
     child.stdout.take().unwrap().read_to_string(&mut line).unwrap();
-    assert!(line.contains("ctx 5%") && start.elapsed() < Duration::from_secs(2));
+    // One that had waited for the end would have given up without having read anything.
+    assert!(line.contains("ctx 5%"), "{line}");
     drop(pipe);
     child.wait().unwrap();
 }

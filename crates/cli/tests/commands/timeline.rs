@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::world::{Output, World, put};
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_mins(10);
 
 fn event(kind: &str, ts: &str) -> String {
     format!(r#"{{"ts":"{ts}","type":"{kind}","category":"x","label":"y","stage":"DEV"}}"#) + "\n"

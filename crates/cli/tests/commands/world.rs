@@ -60,6 +60,7 @@ impl World {
             .args(arguments)
             .env_clear()
             .env("OVERTONE_NO_DASHBOARD", "1")
+            .env("OVERTONE_TEST_PATIENCE", "600")
             .env("HOME", self.root.path().join("home"))
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .envs(self.env.iter().map(|(name, value)| (name, value)))

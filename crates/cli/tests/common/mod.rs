@@ -17,7 +17,10 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Only there so that a hanging hook fails its own test instead of stopping the whole suite.
-const WATCHDOG: Duration = Duration::from_secs(20);
+const WATCHDOG: Duration = Duration::from_mins(20);
+
+/// How long the program waits for locks and input, in seconds, instead of its own limits.
+const PATIENCE: (&str, &str) = ("OVERTONE_TEST_PATIENCE", "600");
 
 /// What a hook prints when it has nothing to say.
 pub(crate) const NOTHING: &str = r#"{"result":""}"#;
@@ -65,6 +68,7 @@ impl Sandbox {
         call.env("HOME", self.home())
             .env("OVERTONE_HOME", self.state())
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env(PATIENCE.0, PATIENCE.1)
     }
 }
 
@@ -107,6 +111,11 @@ impl Call {
     pub(crate) fn without(mut self, name: &str) -> Self {
         self.env.retain(|(other, _)| other != name);
         self
+    }
+
+    /// The program gives up as early as it does for users.
+    pub(crate) fn with_real_limits(self) -> Self {
+        self.without(PATIENCE.0)
     }
 
     /// The writing end stays open until the child has finished, as some clients leave it.

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::http::{Listener, Response, request};
 
 /// Long enough for a machine that has other things to do.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(10);
 
 pub(crate) struct World {
     root: TempDir,
@@ -59,6 +59,7 @@ impl World {
             .env("HOME", self.path("home"))
             .env("OVERTONE_HOME", self.path("overtone"))
             .env("OVERTONE_NO_DASHBOARD", "1")
+            .env("OVERTONE_TEST_PATIENCE", "600")
             .env("OVERTONE_LANG", "en")
             .env("PATH", "/usr/bin:/bin")
             .current_dir(self.path("project"))

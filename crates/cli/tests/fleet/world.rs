@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Longer than anything takes that will ever come: a watchdog, not a measure.
-const PATIENCE: Duration = Duration::from_mins(2);
+const PATIENCE: Duration = Duration::from_mins(10);
 
 pub(crate) fn free_port() -> u16 {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
@@ -124,6 +124,7 @@ impl Machine {
             .env("OVERTONE_HOME", self.root.path().join("state"))
             .env("OVERTONE_LANG", "en")
             .env("OVERTONE_NO_DASHBOARD", "1")
+            .env("OVERTONE_TEST_PATIENCE", "600")
             .env("USER", "ann")
             .env("PATH", "/nowhere")
             .current_dir(self.project())

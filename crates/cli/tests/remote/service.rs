@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 /// Only there so that a test that waits in vain fails instead of hanging.
-const WATCHDOG: Duration = Duration::from_mins(1);
+const WATCHDOG: Duration = Duration::from_mins(10);
 
 #[derive(Debug, Clone)]
 pub(crate) struct Request {

@@ -19,7 +19,7 @@ pub(crate) const SECRET: &str = "very-secret-webhook-key";
 pub(crate) const NTFY_TOKEN: &str = "tk_very-secret-ntfy-token";
 pub(crate) const COLLECTOR_TOKEN: &str = "very-secret-collector-token";
 pub(crate) const CHAT: i64 = 1001;
-const WATCHDOG: Duration = Duration::from_mins(1);
+const WATCHDOG: Duration = Duration::from_mins(10);
 
 pub(crate) struct World {
     root: TempDir,
@@ -110,6 +110,7 @@ impl World {
             .env("OVERTONE_HOME", self.path("state"))
             .env("OVERTONE_LANG", "en")
             .env("OVERTONE_NO_DASHBOARD", "1")
+            .env("OVERTONE_TEST_PATIENCE", "600")
             .env("OVERTONE_REMOTE_BACKOFF_MS", "20")
             .env("OVERTONE_TELEMETRY_BACKOFF_MS", "20")
             .env("COLLECTOR_TOKEN", COLLECTOR_TOKEN)

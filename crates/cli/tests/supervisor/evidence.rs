@@ -35,7 +35,7 @@ fn checks_run_in_the_project_and_are_bounded() {
     let world = World::new();
     world.reviewer_says(true, "");
     world.put("project/marker", "");
-    let slow = json!({"name": "slow", "command": "sleep 60", "timeout_seconds": 1});
+    let slow = json!({"name": "slow", "command": "sleep 3600", "timeout_seconds": 1});
     world.config(&json!({"supervisor": {"checks": ["test -f marker", slow, "no-such-program-here"]}}));
     let answer = world.stop().json();
     let reason = answer["reason"].as_str().unwrap();

@@ -24,6 +24,6 @@ fi
 [ -f hook ] && "$(cat hook)" ccc supervisor-hook </dev/null >inner
 [ -f lines.jsonl ] && cat lines.jsonl
 [ -f stderr ] && cat stderr >&2
-[ -f hang ] && exec sleep 60
+[ -f hang ] && exec sleep 86400
 [ -f code ] && exit "$(cat code)"
 exit 0

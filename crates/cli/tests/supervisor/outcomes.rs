@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -164,9 +164,8 @@ fn a_reviewer_that_hangs_is_ended() {
     let mut world = World::new();
     world.put("fake/hang", "");
     world.set("CCC_SUPERVISOR_TIMEOUT", "1");
-    let start = Instant::now();
+    // It would not end by itself.
     world.stop().assert_not_reviewed("1 秒");
-    assert!(start.elapsed() < Duration::from_secs(20));
 }
 
 #[test]

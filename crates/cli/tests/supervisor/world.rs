@@ -39,6 +39,7 @@ impl World {
             world.set(name, value);
         }
         world.set("PATH", path);
+        world.set("OVERTONE_TEST_PATIENCE", "600");
         world
     }
 

@@ -2,17 +2,18 @@
 
 use std::collections::HashSet;
 use std::convert::Infallible;
+use std::pin::pin;
 use std::time::Duration;
 
 use async_nats::jetstream::Message;
-use futures_util::{StreamExt as _, TryStreamExt as _};
+use futures_util::{Stream, StreamExt as _};
 use overtone_store::{Session, SessionId};
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::known::Shown;
 use super::listen::{self, Dirty, News, there};
 use super::notes::{Notes, Place};
-use super::timeline::{self, Fit};
+use super::timeline::{self, Fit, SILENCE};
 use super::{Keeper, copy, lock};
 use crate::error::{FleetError, Result};
 use crate::link::Link;
@@ -168,7 +169,7 @@ impl Keeper {
     async fn sweep(&self, link: &Link, dirty: &mut Dirty) -> Result<()> {
         let failed = |error: &dyn std::fmt::Display| FleetError::server("list the sessions", error);
         let keys = link.sessions.keys().await.map_err(|error| failed(&error))?;
-        let keys: Vec<String> = keys.try_collect().await.map_err(|error| failed(&error))?;
+        let keys = collect_within(keys, SILENCE).await?;
         let there = keys.iter().filter_map(|key| listen::origin_of(key)).collect();
         let mut known = lock(&self.shared.known);
         for (machine, session) in known.states_without(&there) {
@@ -177,6 +178,21 @@ impl Keeper {
         }
         Ok(())
     }
+}
+
+/// Everything that a list has. A server that dies while it lists does not end the list, and the client waits for it to
+/// come back, so the list is given up when nothing is heard for a while.
+async fn collect_within<T, E: std::fmt::Display>(
+    list: impl Stream<Item = std::result::Result<T, E>>,
+    silence: Duration,
+) -> Result<Vec<T>> {
+    let failed = |error: &dyn std::fmt::Display| FleetError::server("list the sessions", error);
+    let mut list = pin!(list);
+    let mut all = Vec::new();
+    while let Some(next) = timeout(silence, list.next()).await.map_err(|error| failed(&error))? {
+        all.push(next.map_err(|error| failed(&error))?);
+    }
+    Ok(all)
 }
 
 fn remove(notes: &mut Notes, session: &Session) -> Result<()> {
@@ -209,4 +225,20 @@ fn is_same(before: &[String], now: &[String]) -> Result<()> {
         return Ok(());
     }
     Err(FleetError::server("follow the fleet", "its streams were made anew"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::stream;
+
+    #[tokio::test]
+    async fn a_list_that_never_ends_is_given_up() {
+        let begun = stream::iter([Ok::<_, String>("a"), Ok("b")]);
+        let whole = collect_within(begun.clone(), SILENCE).await.unwrap();
+        assert_eq!(whole, ["a", "b"]);
+        // Nothing more ever comes, so any limit will do.
+        let cut_off = collect_within(begun.chain(stream::pending()), Duration::from_millis(1)).await;
+        assert!(cut_off.is_err());
+    }
 }

@@ -18,7 +18,7 @@ use crate::link::Link;
 use crate::message::{Batch, read};
 
 /// A server that has something to say says it sooner.
-const SILENCE: Duration = Duration::from_secs(20);
+pub(super) const SILENCE: Duration = Duration::from_secs(20);
 
 /// What is written a moment after it happened needs no other date.
 const RECENT: Duration = Duration::from_secs(30);

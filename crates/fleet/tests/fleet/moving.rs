@@ -1,7 +1,7 @@
 //! Orders from afar, and sessions that move.
 
-use crate::support::{Servers, Station, block_on, text, until};
-use overtone_fleet::{Deed, Link, Machine, NotPulled, Picture, Pull, Reply, Share, send, send_within};
+use crate::support::{self, Servers, Station, block_on, open, picture, text, until};
+use overtone_fleet::{Deed, Machine, NotPulled, Pull, Reply, Share, send_within};
 use overtone_store::{Session, SessionId};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -16,8 +16,8 @@ fn machine(station: &Station) -> Machine {
 
 fn order(station: &Station, session: &str, deed: Deed) -> Reply {
     block_on(async {
-        let link = Link::open(&station.settings, "test").await.unwrap();
-        send(&link, &machine(station).id, session, deed, "ann@desk").await.unwrap()
+        let link = open(&station.settings).await;
+        support::order(&link, &machine(station).id, session, deed, "ann@desk").await
     })
 }
 
@@ -33,15 +33,14 @@ fn pull(to: &Station, session: &str, take_over: bool) -> Result<overtone_fleet::
         take_over,
     };
     block_on(async {
-        let link = Link::open(&to.settings, "test").await.unwrap();
+        let link = open(&to.settings).await;
         pull.run(&link).await
     })
 }
 
 fn is_shown(station: &Station, session: &str) -> bool {
     block_on(async {
-        let link = Link::open(&station.settings, "test").await.unwrap();
-        let picture = Picture::take(&link).await.unwrap();
+        let picture = picture(&station.settings).await;
         picture.sessions.iter().any(|state| state.session == session && state.machine == machine(station).id)
     })
 }
@@ -74,9 +73,10 @@ fn an_order_to_a_machine_that_is_gone_is_refused() {
     assert_eq!(order(&station, "s", Deed::Stop), Reply::Gone);
     // It says that it is there, but nobody listens: then the order is taken back.
     let reply = block_on(async {
-        let link = Link::open(&station.settings, "test").await.unwrap();
+        let link = open(&station.settings).await;
         let id = machine(&station).id;
         link.pulse.put(&id, "{}".into()).await.unwrap();
+        // Nobody ever answers, so any limit will do.
         send_within(&link, &id, "s", Deed::Stop, "ann", Duration::from_millis(200)).await.unwrap()
     });
     assert_eq!(reply, Reply::Withdrawn);
@@ -130,7 +130,7 @@ fn a_dead_owner_is_taken_over_only_by_saying_so_and_finds_out() {
     until("it is shown", || is_shown(&one, "s"));
     drop(relay);
     block_on(async {
-        let link = Link::open(&settings, "test").await.unwrap();
+        let link = open(&settings).await;
         link.pulse.delete(&machine(&one).id).await.unwrap();
     });
     assert!(matches!(pull(&two, "s", false), Err(NotPulled::Gone { name }) if name == "one"));

@@ -1,16 +1,17 @@
 //! Teams on one server: the example of the manual lets each team do all of its own work, and nothing of another's.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::support::{Servers, Station, block_on, until};
+use crate::support::{self, LOOK_EVERY, PATIENCE, Servers, Station, block_on, open, told, until};
 use overtone_fleet::{
     Complaints, Deed, Link, Machine, Names, NotPulled, Picture, Pull, Pulled, Reply, Settings,
-    connect_listening, send,
+    connect_listening,
 };
 use overtone_store::SessionId;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
-/// Long enough for what comes within the same process. A slow machine can only hide a hole here, not make one up.
+/// For what never comes, so any limit will do.
 const NEVER: Duration = Duration::from_millis(300);
 
 /// The part of the manual between the fences, as people copy it.
@@ -59,10 +60,7 @@ fn machine(station: &Station) -> Machine {
 }
 
 fn picture(settings: &Settings) -> Picture {
-    block_on(async {
-        let link = Link::open(settings, "test").await.unwrap();
-        Picture::take(&link).await.unwrap()
-    })
+    block_on(support::picture(settings))
 }
 
 fn pull(to: &Station, session: &str) -> Result<Pulled, NotPulled> {
@@ -70,7 +68,7 @@ fn pull(to: &Station, session: &str) -> Result<Pulled, NotPulled> {
     let pull =
         Pull { home: &to.home, machine: &machine, session: &session, project, by: "ann", take_over: false };
     block_on(async {
-        let link = Link::open(&to.settings, "test").await.unwrap();
+        let link = open(&to.settings).await;
         pull.run(&link).await
     })
 }
@@ -86,24 +84,32 @@ fn works_for(servers: &Servers, user: &str, prefix: &str) {
         let picture = picture(&settings);
         picture.machines.iter().filter(|view| view.is_present).count() == 2 && !picture.sessions.is_empty()
     });
-    assert!(relay.status().told >= 30);
+    until("every event is there", || told(&settings).unwrap_or_default().into_values().flatten().eq(0..30));
     let complaints = Complaints::default();
     let reply = block_on(async {
         let client = connect_listening(&settings, "test", &complaints).await.unwrap();
         let link = Box::pin(Link::with(client, &settings)).await.unwrap();
         link.try_out("m").await.unwrap();
-        send(&link, &machine(&one).id, "s", Deed::Stop, "ann").await.unwrap()
+        support::order(&link, &machine(&one).id, "s", Deed::Stop, "ann").await
     });
     assert_eq!((reply, complaints.all()), (Reply::Done, Vec::new()));
     assert_eq!(pull(&two, "s").unwrap().from, "one");
-    assert_eq!(relay.status().problem, None);
+    until("nothing is wrong", || relay.status().problem.is_none());
 }
 
-/// The server has dealt with everything that was said: what it does not permit, it says in the same order.
-async fn settle(client: &async_nats::Client) {
+/// Waits until the server has dealt with everything that this client said, and has sent it all that there was for it:
+/// it refuses what comes next, and says so in the same order.
+async fn settle(client: &async_nats::Client, complaints: &Complaints) {
+    static REFUSED: AtomicUsize = AtomicUsize::new(0);
+    let subject = format!("nobody.may.{}.", REFUSED.fetch_add(1, Ordering::Relaxed)) + "say";
+    client.publish(subject.clone(), "".into()).await.unwrap();
     client.flush().await.unwrap();
-    let nobody = client.request("$JS.API.INFO", "".into());
-    let _ = timeout(NEVER, nobody).await;
+    let is_refused = async {
+        while !complaints.all().iter().any(|text| text.to_lowercase().contains(&subject)) {
+            sleep(LOOK_EVERY).await;
+        }
+    };
+    timeout(PATIENCE, is_refused).await.expect("the server refuses it");
 }
 
 /// What another team's user gets to hear of this one, and gets to say.
@@ -112,15 +118,16 @@ fn is_closed_to(servers: &Servers, user: &str, prefix: &str) {
     let (theirs, ours) = (settings(servers, owner, prefix), settings(servers, user, "team-x"));
     let complaints = Complaints::default();
     block_on(async {
-        let link = Link::open(&theirs, "owner").await.unwrap();
+        let link = open(&theirs).await;
         let client = connect_listening(&ours, "thief", &complaints).await.unwrap();
         let mut thief = async_nats::jetstream::new(client.clone());
         thief.set_timeout(NEVER);
         // Reading: subjects, inboxes, streams, buckets, consumers.
         for subject in [format!("{prefix}.>"), "_INBOX.>".to_owned(), "$KV.>".to_owned(), ">".to_owned()] {
             let mut heard = client.subscribe(subject.clone()).await.unwrap();
-            settle(&client).await;
+            settle(&client, &complaints).await;
             link.claims.put("session.x", "secret".into()).await.unwrap();
+            settle(&client, &complaints).await;
             let next = timeout(NEVER, futures_util::StreamExt::next(&mut heard)).await;
             assert!(!matches!(next, Ok(Some(_))), "{user} hears {subject}: {next:?}");
         }
@@ -135,7 +142,7 @@ fn is_closed_to(servers: &Servers, user: &str, prefix: &str) {
         ] {
             client.publish(subject, "forged".into()).await.unwrap();
         }
-        settle(&client).await;
+        settle(&client, &complaints).await;
         assert_eq!(link.orders.get_info().await.unwrap().state.messages, before);
         assert_eq!(link.claims.get("session.x").await.unwrap().unwrap(), "secret");
         assert_eq!(link.events.get_info().await.unwrap().state.messages, 0);

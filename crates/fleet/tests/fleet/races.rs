@@ -1,7 +1,7 @@
 //! Two machines that want the same thing at the same moment: one gets it, a thousand times.
 
-use crate::support::{Servers, block_on};
-use overtone_fleet::{Claim, Insist, Link, Machine, Outcome, claim, feature_claim, release, session_claim};
+use crate::support::{Servers, block_on, open};
+use overtone_fleet::{Claim, Insist, Machine, Outcome, claim, feature_claim, release, session_claim};
 
 const ROUNDS: usize = 1_000;
 
@@ -18,7 +18,7 @@ fn of_two_machines_exactly_one_wins() {
     let servers = Servers::one();
     let settings = servers.settings("race");
     block_on(async {
-        let (a, b) = (Link::open(&settings, "a").await.unwrap(), Link::open(&settings, "b").await.unwrap());
+        let (a, b) = (open(&settings).await, open(&settings).await);
         let (one, two) = (machine("one"), machine("two"));
         let mut wins = [0, 0];
         for round in 0..ROUNDS {
@@ -44,13 +44,13 @@ fn of_two_heirs_of_a_dead_machine_exactly_one_wins() {
     let servers = Servers::one();
     let settings = servers.settings("race");
     block_on(async {
-        let (a, b) = (Link::open(&settings, "a").await.unwrap(), Link::open(&settings, "b").await.unwrap());
+        let (a, b) = (open(&settings).await, open(&settings).await);
         let (dead, one, two) = (machine("dead"), machine("one"), machine("two"));
-        // Both are there, so neither takes from the other what it has won.
-        for machine in [&one, &two] {
-            a.pulse.put(&machine.id, r#"{"v":1}"#.into()).await.unwrap();
-        }
         for round in 0..ROUNDS / 10 {
+            // Both are there, so neither takes from the other what it has won. The server forgets them after a while.
+            for machine in [&one, &two] {
+                a.pulse.put(&machine.id, r#"{"v":1}"#.into()).await.unwrap();
+            }
             let key = session_claim(&format!("s{round}"));
             assert!(is_won(&claim(&a, &key, Claim::by(&dead, None), Insist::No).await.unwrap()));
             let refused = claim(&a, &key, Claim::by(&one, None), Insist::No).await.unwrap();
@@ -70,7 +70,7 @@ fn what_is_given_up_can_be_had_and_only_by_its_owner_is_it_given_up() {
     let servers = Servers::one();
     let settings = servers.settings("race");
     block_on(async {
-        let link = Link::open(&settings, "a").await.unwrap();
+        let link = open(&settings).await;
         let (one, two) = (machine("one"), machine("two"));
         let key = feature_claim("example.org/shop", "login");
         let (first, second) = (Claim::by(&one, Some("s1")), Claim::by(&two, Some("s2")));

@@ -2,26 +2,27 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
-use overtone_fleet::{Batch, Link, Names, Relay, Settings, Setup, Share, read};
+use overtone_fleet::{
+    Batch, Deed, Link, Names, Picture, Relay, Reply, Settings, Setup, Share, read, send_within,
+};
 use overtone_messages::Lang;
 use overtone_store::{Home, Session, SessionId, files};
 use serde_json::json;
 use tempfile::TempDir;
 
 /// Longer than anything takes that will ever come: a watchdog, not a measure.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(10);
 
-/// Everything can be read in a fraction of this.
-const READING: Duration = Duration::from_secs(30);
+/// Everything can be read in a fraction of this, also on a busy machine.
+const READING: Duration = Duration::from_mins(2);
 
-/// Servers on this machine are there within a second.
-const STARTING: Duration = Duration::from_mins(1);
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Where `nats-server` is; tests without it would say nothing.
 fn program() -> PathBuf {
@@ -49,11 +50,31 @@ impl Node {
         node
     }
 
+    /// Starts it, or starts it again, and returns when it accepts connections.
     pub(crate) fn restart(&mut self) {
         self.kill();
+        let mut child = self.spawn();
+        until("the server accepts connections", || {
+            // Another program may have had the port for a moment while nobody listened there.
+            if child.try_wait().unwrap().is_some() {
+                child = self.spawn();
+            }
+            self.accepts_connections()
+        });
+        self.child = Some(child);
+    }
+
+    fn spawn(&self) -> Child {
         let mut command = Command::new(program());
         command.args(&self.arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        self.child = Some(command.spawn().unwrap());
+        command.spawn().unwrap()
+    }
+
+    fn accepts_connections(&self) -> bool {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
+        let Ok(stream) = TcpStream::connect(address) else { return false };
+        // Where nobody listens, the system may connect a socket to itself.
+        stream.local_addr().unwrap() != address
     }
 
     /// As a crash does.
@@ -132,12 +153,7 @@ impl Servers {
 
     /// Until streams can be made.
     fn wait(&self) {
-        let begun = Instant::now();
-        let settings = self.settings("ready");
-        while let Err(error) = block_on(Link::open(&settings, "test")) {
-            assert!(begun.elapsed() < STARTING, "the servers do not come up: {error}");
-            std::thread::sleep(Duration::from_millis(100));
-        }
+        block_on(open(&self.settings("ready")));
     }
 
     pub(crate) fn urls(&self) -> Vec<String> {
@@ -170,6 +186,34 @@ fn configure(dir: &Path, port: u16, lines: &[&str]) -> PathBuf {
 
 pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+}
+
+/// A connection. A busy server may need more than one attempt.
+pub(crate) async fn open(settings: &Settings) -> Link {
+    let begun = Instant::now();
+    loop {
+        match Link::open(settings, "test").await {
+            Ok(link) => return link,
+            Err(error) => assert!(begun.elapsed() < PATIENCE, "no connection: {error}"),
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// What the server knows of the fleet.
+pub(crate) async fn picture(settings: &Settings) -> Picture {
+    let begun = Instant::now();
+    loop {
+        match Picture::take(&open(settings).await).await {
+            Ok(picture) => return picture,
+            Err(error) => assert!(begun.elapsed() < PATIENCE, "no picture: {error}"),
+        }
+    }
+}
+
+/// Gives an order, and waits for the answer as long as it takes.
+pub(crate) async fn order(link: &Link, machine: &str, session: &str, deed: Deed, by: &str) -> Reply {
+    send_within(link, machine, session, deed, by, PATIENCE).await.unwrap()
 }
 
 /// A machine: a home, and settings for its relay.
@@ -267,7 +311,7 @@ pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
         assert!(begun.elapsed() < PATIENCE, "never happened: {what}");
-        std::thread::sleep(Duration::from_millis(50));
+        std::thread::sleep(LOOK_EVERY);
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use crate::support::{Servers, Station, block_on, text, told, until};
-use overtone_fleet::{Deed, Link, Machine, Picture, Reply, Settings, send};
+use crate::support::{self, Servers, Station, block_on, open, text, told, until};
+use overtone_fleet::{Deed, Link, Machine, Picture, Reply, Settings};
 use serde_json::json;
 
 fn counts(settings: &Settings) -> Vec<Vec<u64>> {
@@ -29,13 +29,14 @@ fn foreign_and_future_messages_disturb_nobody() {
     let station = Station::new(&settings, "one");
     station.workflow("s");
     (0..5).for_each(|n| station.append("s", n));
-    let relay = station.relay();
-    until("they are there", || relay.status().told >= 5);
+    let _relay = station.relay();
+    until("they are there", || counts(&settings) == all(5));
+    until("the session is shown", || block_on(support::picture(&settings)).sessions.len() == 1);
     let id = machine(&station).id;
     let bad =
         [&b"{"[..], b"\xff\xfe", b"", br#"{"v":99,"end":1,"id":"x","deed":{"do":"dance"}}"#, br#"{"v":1}"#];
     block_on(async {
-        let link = Link::open(&settings, "test").await.unwrap();
+        let link = open(&settings).await;
         for bytes in bad {
             for subject in [
                 link.names.events_of(&id, "s"),
@@ -50,10 +51,10 @@ fn foreign_and_future_messages_disturb_nobody() {
                 store.put(key, bytes.into()).await.unwrap();
             }
         }
-        let picture = Picture::take(&link).await.unwrap();
+        let picture = support::picture(&settings).await;
         assert_eq!((picture.foreign, picture.sessions.len()), (2, 1), "{picture:?}");
         // After all of that, it listens and tells as before.
-        let done = send(&link, &id, "s", Deed::Stop, "ann").await.unwrap();
+        let done = support::order(&link, &id, "s", Deed::Stop, "ann").await;
         assert_eq!(done, Reply::Done);
     });
     (5..10).for_each(|n| station.append("s", n));
@@ -65,9 +66,9 @@ fn foreign_and_future_messages_disturb_nobody() {
 fn a_later_version_in_the_bucket_is_noticed() {
     let servers = Servers::one();
     block_on(async {
-        let link = Link::open(&servers.settings("a"), "test").await.unwrap();
+        let link = open(&servers.settings("a")).await;
         link.sessions.put("m.s", json!({ "v": 7, "new": true }).to_string().into()).await.unwrap();
-        let picture = Picture::take(&link).await.unwrap();
+        let picture = support::picture(&servers.settings("a")).await;
         assert_eq!((picture.foreign, picture.later), (1, Some(7)));
     });
 }
@@ -86,12 +87,12 @@ fn a_clock_that_is_hours_off_changes_nothing() {
     };
     write(&early, "s-early", "1999-01-01T00:00:00.000Z");
     write(&late, "s-late", "2099-01-01T00:00:00.000Z");
-    let relays = [early.relay(), late.relay()];
-    until("all are there", || relays.iter().all(|relay| relay.status().told == 5));
-    let picture =
-        block_on(async { Picture::take(&Link::open(&settings, "test").await.unwrap()).await.unwrap() });
-    assert!(picture.machines.iter().all(|view| view.is_present) && picture.machines.len() == 2);
-    assert_eq!(counts(&settings), [vec![0, 1, 2, 3, 4], vec![0, 1, 2, 3, 4]]);
+    let _relays = [early.relay(), late.relay()];
+    until("all are there", || counts(&settings) == [vec![0, 1, 2, 3, 4], vec![0, 1, 2, 3, 4]]);
+    until("both are present", || {
+        let machines = block_on(support::picture(&settings)).machines;
+        machines.len() == 2 && machines.iter().all(|view| view.is_present)
+    });
 }
 
 #[test]
@@ -101,7 +102,7 @@ fn a_full_server_is_said_and_nothing_is_lost() {
     let settings = servers.settings("a");
     let station = Station::new(&settings, "one");
     block_on(async {
-        let link = Link::open(&settings, "test").await.unwrap();
+        let link = open(&settings).await;
         let mut config = link.events.cached_info().config.clone();
         config.max_messages = 1;
         config.discard = async_nats::jetstream::stream::DiscardPolicy::New;
@@ -109,19 +110,19 @@ fn a_full_server_is_said_and_nothing_is_lost() {
     });
     (0..10).for_each(|n| station.append("s", n));
     let relay = station.relay();
-    until("the first is there", || relay.status().told == 10);
+    until("the first is there", || counts(&settings) == all(10));
     (10..20).for_each(|n| station.append("s", n));
     until("it says what is wrong", || {
         relay.status().problem.is_some_and(|problem| problem.contains("maximum messages"))
     });
     block_on(async {
-        let link = Link::open(&settings, "test").await.unwrap();
+        let link = open(&settings).await;
         let mut config = link.events.cached_info().config.clone();
         config.max_messages = -1;
         link.context.update_stream(config).await.unwrap();
     });
     until("the others are there", || counts(&settings) == all(20));
-    assert_eq!(relay.status().problem, None);
+    until("nothing is wrong", || relay.status().problem.is_none());
     servers.nodes[0].kill();
 }
 
@@ -142,15 +143,14 @@ fn credentials_that_expire_are_said_and_renewed_ones_count_without_a_restart() {
     station.settings = configure("0ld-secret");
     (0..5).for_each(|n| station.append("s", n));
     let relay = station.relay();
-    until("they are there", || relay.status().told == 5);
+    until("they are there", || counts(&station.settings) == all(5));
     servers.reconfigure(&[&rule("new")]);
     (5..10).for_each(|n| station.append("s", n));
     until("it says so", || relay.status().problem.is_some_and(|problem| problem.contains("authorization")));
     let problem = relay.status().problem.unwrap();
     assert!(!problem.contains("0ld-secret"), "no password in it: {problem}");
     let renewed = configure("new");
-    until("the others are there", || relay.status().told == 10);
-    assert_eq!(counts(&renewed), all(10));
+    until("the others are there", || counts(&renewed) == all(10));
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_bucket_that_is_deleted_under_us_is_made_again() {
     until("it is shown", is_shown);
     for bucket in ["sessions", "pulse", "machines", "claims"] {
         block_on(async {
-            let link = Link::open(&settings, "test").await.unwrap();
+            let link = open(&settings).await;
             link.context.delete_stream(format!("KV_a_{bucket}")).await.unwrap();
         });
         station.append("s", 0);

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use super::disk::found;
 use super::error::Context;
 use crate::files::lock_wait;
+use crate::patience;
 
 /// A hook must not hang on a lock that somebody forgot to give back.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -40,7 +41,7 @@ impl FeatureLock {
 }
 
 fn wait(directory: &File) -> io::Result<()> {
-    let deadline = Instant::now() + PATIENCE.min(lock_wait());
+    let deadline = Instant::now() + patience(PATIENCE).min(lock_wait());
     loop {
         match directory.try_lock() {
             Err(TryLockError::WouldBlock) if Instant::now() < deadline => sleep(PAUSE),

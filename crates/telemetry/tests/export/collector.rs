@@ -17,7 +17,7 @@ use opentelemetry_proto::tonic::resource::v1::Resource;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 
-const WATCHDOG: Duration = Duration::from_mins(1);
+const WATCHDOG: Duration = Duration::from_mins(10);
 
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
