@@ -35,7 +35,7 @@ pub(crate) enum Channel {
 }
 
 /// Why a stage counts as failed although its report does not say so.
-pub const NO_VERDICT: &str = "no-verdict";
+pub const NO_VERDICT: &str = "no verdict";
 
 /// Records that the client has started an agent, so that its report can be told from a twin's.
 pub(crate) fn bind_agent(workflow: &WorkflowState, agent: Agent, agent_id: &str) -> Option<WorkflowState> {
@@ -147,6 +147,7 @@ pub(crate) fn report(workflow: &WorkflowState, report: &Report, facts: &Facts) -
         outcome: Outcome::default(),
         lines: Vec::new(),
         passed: None,
+        lacks_verdict: false,
     };
     match judge(report.agent.stage(), report.message) {
         Judgement::Broken => processor.broken(stage),
@@ -244,6 +245,8 @@ struct ReportProcessor<'a> {
     lines: Vec<String>,
     /// The stage that this report completed without any reservation.
     passed: Option<StageKey>,
+    /// The stage fails because the report says neither way.
+    lacks_verdict: bool,
 }
 
 impl ReportProcessor<'_> {
@@ -311,6 +314,7 @@ impl ReportProcessor<'_> {
             return;
         }
         let verdict = self.worst_so_far(key, verdict);
+        self.lacks_verdict = given.is_none();
         self.settle(key, verdict);
     }
 
@@ -425,6 +429,7 @@ impl ReportProcessor<'_> {
         };
         self.lines.push(line);
         let retry = self.record(EventKind::StageRetry, Some(key)).with("result", verdict.key());
+        let retry = retry.with_some("reason", self.lacks_verdict.then_some(NO_VERDICT));
         self.outcome.emit(retry.with("count", count).under(settings));
         if limit_reached(&self.workflow, settings) {
             let fatal = Record::new(EventKind::ErrorFatal).with("stage", key).with("reason", "retry-limit");
@@ -590,6 +595,7 @@ fn settle_for_twin(
         outcome: Outcome::default(),
         lines: Vec::new(),
         passed: None,
+        lacks_verdict: false,
     };
     processor.settle(key, verdict);
     processor.workflow.leave_notice(processor.lines.join("\n"));

@@ -56,6 +56,15 @@ impl<'a> Notification<'a> {
         stopped.then_some(Self::StoppedByUser)
     }
 
+    /// The agent that the notification is about, where it says.
+    pub(crate) fn agent_id(&self) -> Option<&str> {
+        match self {
+            Self::Task(task) => task.agent_id,
+            Self::Report { agent_id, .. } => Some(agent_id),
+            Self::StoppedByUser => None,
+        }
+    }
+
     fn parse_report(agent_id: &'a str, body: &str) -> Self {
         let body = body.trim_end().trim_end_matches("</agent-message>");
         let (head, report) = body.split_once(REPORT_FOLLOWS).unwrap_or((body, body));

@@ -8,8 +8,8 @@ use crate::flow::next_step;
 use crate::instinct::{Observation, ObservationKind};
 use crate::notification::{Notification, notified};
 use crate::outcome::{Effect, Outcome, Record};
-use crate::state::{Ending, Pause, Turn, WorkflowState};
-use crate::text::{moved_text, step_text, titled};
+use crate::state::{Ending, LoopState, Pause, Turn, WorkflowState};
+use crate::text::{moved_text, step_subject, step_text, titled};
 use crate::tools::INTERRUPTED;
 use crate::trigger::{Facts, Snapshot};
 
@@ -23,7 +23,12 @@ pub(crate) fn submit(snapshot: &Snapshot, prompt: &str, facts: &Facts) -> Outcom
     };
     let mut current = snapshot.clone();
     let mut outcome = Outcome::default();
-    let beginning = Beginning { turn: turn_of(prompt), is_user: notification.is_none(), is_interrupt };
+    let beginning = Beginning {
+        turn: turn_of(prompt),
+        is_user: notification.is_none(),
+        is_report: notification.as_ref().is_some_and(|notification| is_report(snapshot, notification)),
+        is_interrupt,
+    };
     begin_turn(&mut current, &beginning, facts, &mut outcome);
     let answer = match &notification {
         Some(Notification::StoppedByUser) => Outcome::default(),
@@ -55,24 +60,37 @@ fn turn_of(prompt: &str) -> Turn {
     if LOOKING.contains(&name) { Turn::Looking } else { Turn::Working }
 }
 
+/// Whether the notification is about an agent that the workflow knows.
+fn is_report(snapshot: &Snapshot, notification: &Notification) -> bool {
+    let Some(workflow) = &snapshot.workflow else { return false };
+    let Some(id) = notification.agent_id() else { return false };
+    workflow.finished_agent(id).is_some() || completion::recorded(workflow, None, Some(id)).is_some()
+}
+
 /// How a turn of the main agent begins.
 struct Beginning {
     turn: Turn,
     /// The user wrote something, so whatever the loop was stuck on may be solved.
     is_user: bool,
+    /// An agent of the workflow has ended.
+    is_report: bool,
     is_interrupt: bool,
 }
 
 /// Notes that a turn begins. After an interruption the loop pauses, and agents that the main agent waited for are gone.
 fn begin_turn(snapshot: &mut Snapshot, beginning: &Beginning, facts: &Facts, outcome: &mut Outcome) {
-    let (Some(workflow), Some(looping)) = (&snapshot.workflow, &snapshot.looping) else { return };
-    if !workflow.is_open() || looping.stopped {
+    let Some(workflow) = &snapshot.workflow else { return };
+    let mut next = snapshot.looping.clone().unwrap_or_else(|| LoopState::started(facts.now));
+    if !workflow.is_open() || next.stopped {
         return;
     }
-    let mut next = looping.clone();
     next.turn = Some(beginning.turn);
     if beginning.is_user {
         next.forget_progress();
+    }
+    // An agent that went on through the interruption brings the workflow forward.
+    if beginning.is_report && next.paused == Some(Pause::Interrupted) {
+        next.unpause();
     }
     if beginning.is_interrupt {
         next.pause(Pause::Interrupted);
@@ -88,7 +106,7 @@ fn begin_turn(snapshot: &mut Snapshot, beginning: &Beginning, facts: &Facts, out
             snapshot.workflow = Some(released.workflow);
         }
     }
-    if next != *looping {
+    if snapshot.looping.as_ref() != Some(&next) {
         outcome.push(Effect::PutLoop(next.clone()));
         snapshot.looping = Some(next);
     }
@@ -187,7 +205,10 @@ fn standing(snapshot: &Snapshot, facts: &Facts) -> String {
         Some(Ending::Completed) => words::use_auto(lang),
         Some(Ending::Aborted) => words::stopped(lang, &workflow.workflow_type),
         None if is_stopped => words::stopped(lang, &workflow.workflow_type),
-        None if snapshot.is_halted() => words::paused(lang, &workflow.workflow_type, &step()),
+        None if snapshot.is_halted() => {
+            let next = step_subject(lang, &next_step(workflow, &facts.settings));
+            words::paused(lang, &workflow.workflow_type, &next)
+        }
         None => {
             let stage = workflow.current_stage.map_or_else(|| "–".to_owned(), |key| titled(lang, key));
             words::running(lang, &workflow.workflow_type, &stage, &step())

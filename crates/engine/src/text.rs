@@ -99,6 +99,19 @@ pub fn step_text(lang: Lang, step: &Step) -> String {
     }
 }
 
+/// Whom or what the next step is about, for texts that give no order.
+pub fn step_subject(lang: Lang, step: &Step) -> String {
+    match step {
+        Step::Done => "–".to_owned(),
+        Step::Delegate(keys) => agents_of(lang, keys),
+        Step::Wait(keys) => key_list(lang, keys),
+        Step::Repair(_) => agent_name(lang, Agent::Debugger),
+        Step::Rework(_) => agent_name(lang, Agent::Developer),
+        Step::Again(key) | Step::Blocked(key) => agent_name(lang, key.stage.agent()),
+        Step::Report(key) | Step::AskUser(key) => titled(lang, *key),
+    }
+}
+
 /// `TESTER（ot:tester）`.
 pub fn agent_name(lang: Lang, agent: Agent) -> String {
     words::delegate(lang, &agent.name().to_uppercase(), agent.name())
@@ -146,14 +159,14 @@ pub fn recovery(header: String, snapshot: &Snapshot, workflow: &WorkflowState, f
     let lang = facts.lang;
     let mut lines = vec![header];
     lines.extend(summary(workflow, facts));
-    let step = step_text(lang, &next_step(workflow, &facts.settings));
     let is_halted = snapshot.is_halted();
     if !is_halted {
-        lines.push(step.clone());
+        lines.push(step_text(lang, &next_step(workflow, &facts.settings)));
     }
     lines.extend(handoff_paths(workflow, facts));
     if is_halted {
-        lines.push(prompt::paused(lang, &workflow.workflow_type, &step));
+        let next = step_subject(lang, &next_step(workflow, &facts.settings));
+        lines.push(prompt::paused(lang, &workflow.workflow_type, &next));
         return fit(lines.join("\n"), &context::recovery_truncated(lang), limits::RECOVERY_TEXT_UNITS);
     }
     if let Some(tasks) = facts.feature.as_ref().and_then(|feature| pending_tasks(lang, feature, false)) {

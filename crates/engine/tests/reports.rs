@@ -111,7 +111,7 @@ fn a_report_without_a_verdict_is_sent_back_once_and_then_fails() {
         let second = report(&mut world, "As I said, they pass.");
         assert!(refusal(&second).is_none() && second.block.is_none());
         assert_eq!((world.result("TEST"), world.workflow().fail_count), (Some("fail"), 1));
-        assert_eq!(fields(&world, EventKind::AgentComplete, "reason"), [FieldValue::from("no-verdict")]);
+        assert_eq!(fields(&world, EventKind::AgentComplete, "reason"), [FieldValue::from("no verdict")]);
         // Its first text stays the handoff; the second is added to it.
         assert_eq!(saved(&world), [("handoffs/03-TEST-tester.md".to_owned(), true)]);
         assert_eq!(world.workflow().handoff_count, 3);

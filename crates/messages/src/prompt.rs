@@ -66,9 +66,9 @@ messages! {
         "工作流 {name} 已由用户停止或等待用户决定。照用户的话做；除非用户要求，不要继续它的阶段。要恢复循环，由用户执行 overtone resume。",
         "The workflow {name} was stopped by the user or waits for their decision. Do what the user says; do not go on with its stages unless they ask for it. The user restarts the loop with overtone resume."
     }
-    paused(name: &str, step: &str) {
-        "工作流 {name} 已暫停。若使用者要繼續：{step} 若是提問或其他事，直接回應即可，不要繼續工作流。",
-        "工作流 {name} 已暂停。若用户要继续：{step} 若是提问或其他事，直接回应即可，不要继续工作流。",
-        "The workflow {name} is paused. If the user wants it to go on: {step} If they ask something else, just answer and leave the workflow alone."
+    paused(name: &str, next: &str) {
+        "工作流 {name} 已暫停。若使用者要繼續，從 {next} 接著做。若是提問或其他事，直接回應即可，不要繼續工作流。",
+        "工作流 {name} 已暂停。若用户要继续，从 {next} 接着做。若是提问或其他事，直接回应即可，不要继续工作流。",
+        "The workflow {name} is paused. If the user wants it to go on, continue with {next}. If they ask something else, just answer and leave the workflow alone."
     }
 }

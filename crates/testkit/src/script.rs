@@ -7,7 +7,8 @@ use crate::{Actor, Request, Turn, text};
 
 type Responder = Box<dyn FnMut(&Request) -> Turn + Send>;
 
-/// The model's part of a scenario. An actor whose turns have run out, or that has none, says "ok".
+/// The model's part of a scenario. An actor whose turns have run out, or that has none, says "ok";
+/// a sub-agent of ours says it with the verdict PASS.
 #[derive(Default)]
 pub struct Script {
     parts: HashMap<Actor, Part>,
@@ -78,13 +79,21 @@ impl Script {
     /// The next turn of the actor that asks.
     pub(crate) fn next(&mut self, request: &Request) -> Turn {
         let Some(part) = self.parts.get_mut(&request.actor()) else {
-            return text("ok");
+            return by_default(request.actor());
         };
         match (part.turns.pop_front(), &mut part.responder) {
             (Some(turn), _) => turn,
             (None, Some(responder)) => responder(request),
-            (None, None) => text("ok"),
+            (None, None) => by_default(request.actor()),
         }
+    }
+}
+
+/// What an actor without a turn says. An agent of ours also gives the verdict that its report needs.
+fn by_default(actor: Actor) -> Turn {
+    match actor {
+        Actor::Sub(_) => text("ok <!-- VERDICT: {\"result\":\"PASS\"} -->"),
+        _ => text("ok"),
     }
 }
 

@@ -30,7 +30,8 @@ fn the_whole_story_is_told_and_leaves_nothing_behind() {
         "🔄💻Development",
         "🔄🔍Review → 🔄🧪Test",
     ]);
-    let told = told.has(&["🔄🔁Retrospective", "🔄📝Docs", "(8/8)", "PLAN, ARCH must finish first", "❌ 🧪 Test"]);
+    let told =
+        told.has(&["🔄🔁Retrospective", "🔄📝Docs", "(8/8)", "PLAN, ARCH must finish first", "❌ 🧪 Test"]);
     let told = told.has(&[
         "ot:debugger",
         "[Overtone loop 1/",

@@ -1,8 +1,9 @@
 //! What a compaction in a terminal takes away, Overtone brings back.
 
-use overtone_testkit::{Actor, Client, Request, Sandbox, text};
+use overtone_testkit::{Actor, Client, Sandbox, text};
 
-use super::{obedient, obey, usual_mode, wait_for_completion};
+use super::{obedient, usual_mode, wait_for_completion};
+use crate::delegate;
 use crate::steps::begin;
 
 const HEADER: &str = "[Overtone 狀態恢復（compact 後）]";
@@ -12,12 +13,12 @@ fn the_workflow_goes_on_after_a_compaction() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let session = begin(&sandbox, "quick", &["DEV", "REVIEW", "TEST", "RETRO"]);
-        let after_it = |request: &Request| {
-            if request.text().contains(HEADER) { obey(request) } else { text("I do nothing") }
-        };
+        // Idle until the loop pauses; after the compaction, the user asks to go on.
+        let turns =
+            std::iter::repeat_n(text("I do nothing"), 4).chain([delegate("ot:doc-updater", "the job")]);
         let summary = text("<summary>a lock is being built</summary>");
         let terminal = sandbox
-            .script(|s| obedient(s.compaction([summary])).main_with(after_it))
+            .script(|s| obedient(s.main(turns).compaction([summary])))
             .session(&session)
             .permission_mode(usual_mode(&client))
             .terminal();

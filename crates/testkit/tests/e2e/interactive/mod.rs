@@ -5,6 +5,7 @@ mod commands;
 mod compaction;
 mod interrupt;
 mod kit;
+mod plan;
 mod question;
 pub(crate) mod recordings;
 mod repair;
