@@ -8,7 +8,7 @@ use crate::flow::next_step;
 use crate::outcome::{Effect, Outcome, Record};
 use crate::settings::Settings;
 use crate::state::{Ending, LoopState, Millis, StoppedBy, WorkflowState};
-use crate::text::{cut, moved_text, one_line, units};
+use crate::text::{cut, moved_text, one_line, step_for_user, units};
 use crate::trigger::Snapshot;
 
 /// How long a message may be, in UTF-16 units.
@@ -260,9 +260,9 @@ fn open_workflow(snapshot: &Snapshot) -> Result<&WorkflowState, Refusal> {
     }
 }
 
-/// The next step in words, for status displays.
+/// The next step in words for the user, for status displays.
 pub fn next_words(workflow: &WorkflowState, settings: &Settings, lang: Lang) -> String {
-    moved_text(lang, workflow).unwrap_or_else(|| crate::text::step_text(lang, &next_step(workflow, settings)))
+    moved_text(lang, workflow).unwrap_or_else(|| step_for_user(lang, &next_step(workflow, settings)))
 }
 
 #[cfg(test)]

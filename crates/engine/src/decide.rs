@@ -43,14 +43,17 @@ pub fn decide(snapshot: &Snapshot, trigger: &Trigger, facts: &Facts) -> Outcome 
             tools::agent_returned(snapshot, &returned, facts)
         }
         Trigger::UserAnswered => prompt::user_answered(workflow),
-        Trigger::BashRan { command, error } => tools::bash_ran(command, error, facts),
+        Trigger::BashRan { command, error, is_main_agent } => {
+            tools::bash_ran(workflow.filter(|_| is_main_agent), command, error, facts)
+        }
         Trigger::FileWritten { path, text } => tools::file_written(path, text, facts),
         // The user's own interruption teaches nothing, but whoever was interrupted is not waited for.
         Trigger::ToolFailed { interrupted: true, tool_use_id, agent, .. } => {
             tools::interrupted(snapshot, tool_use_id, agent, facts)
         }
-        Trigger::ToolFailed { tool, error, command, tool_use_id, agent, .. } => {
-            tools::tool_failed(snapshot, &Failure { tool, error, command, tool_use_id, agent }, facts)
+        Trigger::ToolFailed { tool, error, command, tool_use_id, agent, is_main_agent, .. } => {
+            let failure = Failure { tool, error, command, tool_use_id, agent, is_main_agent };
+            tools::tool_failed(snapshot, &failure, facts)
         }
         Trigger::Stopping { background } => stopping::stop(snapshot, background, facts),
         Trigger::CallingSkill { skill } => permission::calling_skill(skill, facts),

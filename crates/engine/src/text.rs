@@ -1,6 +1,6 @@
 //! The state put into words: progress bar, next step, recovery text, sub-agent context, pending tasks.
 
-use overtone_messages::{Lang, context, flow as words, looping, prompt, stage_label, stage_name};
+use overtone_messages::{Lang, cli, context, flow as words, looping, prompt, stage_label, stage_name};
 use overtone_registry::{Agent, Stage, StageKey, TestMode, limits};
 
 use crate::flow::{Step, next_step};
@@ -97,6 +97,24 @@ pub fn step_text(lang: Lang, step: &Step) -> String {
         }
         Step::AskUser(key) => words::ask_user(lang, &titled(lang, *key)),
     }
+}
+
+/// The next step for the user to read: stages instead of agents, and no orders.
+pub fn step_for_user(lang: Lang, step: &Step) -> String {
+    match step {
+        Step::Done => cli::next_finish(lang),
+        Step::Delegate(keys) => cli::next_stages(lang, &titles(lang, keys)),
+        Step::Wait(keys) => cli::next_wait(lang, &key_list(lang, keys)),
+        Step::Repair(keys) | Step::Rework(keys) => cli::next_repair(lang, &key_list(lang, keys)),
+        Step::Again(key) => cli::next_again(lang, &titled(lang, *key)),
+        Step::Report(key) => cli::next_judge(lang, &titled(lang, *key)),
+        Step::Blocked(key) => cli::next_answer(lang, &titled(lang, *key)),
+        Step::AskUser(key) => cli::next_decide(lang, &titled(lang, *key)),
+    }
+}
+
+fn titles(lang: Lang, keys: &[StageKey]) -> String {
+    keys.iter().map(|key| titled(lang, *key)).collect::<Vec<_>>().join(&context::list_separator(lang))
 }
 
 /// Whom or what the next step is about, for texts that give no order.

@@ -95,15 +95,48 @@ fn reconcile(workflow: &WorkflowState, returned: &Returned, facts: &Facts) -> Op
     Some(completion::report(workflow, &report, facts))
 }
 
-pub(crate) fn bash_ran(command: &str, error: Option<&str>, facts: &Facts) -> Outcome {
+/// `workflow`: the one that the main agent runs the command in.
+pub(crate) fn bash_ran(
+    workflow: Option<&WorkflowState>,
+    command: &str,
+    error: Option<&str>,
+    facts: &Facts,
+) -> Outcome {
     let mut outcome = Outcome::default();
     let name = command_name(command);
     if name.is_empty() {
         return outcome;
     }
+    if let Some(guard) = error.and_then(|error| error_guard(workflow, &name, error, facts)) {
+        outcome.reply.result.clone_from(&guard);
+        outcome.reply.model_context = Some(guard);
+    }
     outcome.push(Effect::Observe(command_outcome(&name, error, facts)));
     outcome.effects.extend(tool_preference(&name, facts).map(Effect::Observe));
     outcome
+}
+
+/// Tools whose failure means that something is wrong with the project, not with the command line.
+const GUARDED: [&str; 18] = [
+    "node", "bun", "npm", "npx", "yarn", "pnpm", "git", "python", "python3", "pip", "tsc", "eslint", "jest",
+    "vitest", "cargo", "go", "make", "gradle",
+];
+
+/// An error text shorter than this explains nothing.
+const GUARDED_ERROR_LENGTH: usize = 20;
+
+/// Keeps the main agent of a workflow from working around an error of a build or test tool. Sub-agents have their own
+/// instructions about failures.
+fn error_guard(
+    workflow: Option<&WorkflowState>,
+    command: &str,
+    error: &str,
+    facts: &Facts,
+) -> Option<String> {
+    workflow.filter(|workflow| workflow.is_open())?;
+    let tool = command.split(' ').next().filter(|tool| GUARDED.contains(tool))?;
+    let error = first_line(error, ERROR_LENGTH);
+    (error.chars().count() > GUARDED_ERROR_LENGTH).then(|| words::error_guard(facts.lang, tool, &error))
 }
 
 /// A failure is a lesson; the same command going well speaks against it.
@@ -154,6 +187,7 @@ pub(crate) struct Failure<'a> {
     pub(crate) command: &'a str,
     pub(crate) tool_use_id: Option<&'a str>,
     pub(crate) agent: Option<Agent>,
+    pub(crate) is_main_agent: bool,
 }
 
 /// How much a failure of this tool matters.
@@ -234,7 +268,18 @@ pub(crate) fn tool_failed(snapshot: &Snapshot, failure: &Failure, facts: &Facts)
     outcome.reply.result = text.clone().unwrap_or_default();
     outcome.reply.system_message.clone_from(&text);
     outcome.reply.model_context = text;
+    if failure.tool == "Bash" {
+        let own = workflow.filter(|_| failure.is_main_agent);
+        let name = command_name(failure.command);
+        outcome.reply.model_context = error_guard(own, &name, bash_detail(failure.error), facts);
+    }
     outcome
+}
+
+/// The first line is only the exit code; what follows says what went wrong.
+fn bash_detail(error: &str) -> &str {
+    let detail = error.split_once('\n').map_or(error, |(_, rest)| rest);
+    if detail.trim().is_empty() { error } else { detail }
 }
 
 /// Which agents are no longer waited for.
@@ -262,9 +307,7 @@ fn cut_off(snapshot: &Snapshot, failure: &Failure, facts: &Facts) -> Option<Outc
 fn lesson_of(failure: &Failure, error: &str, facts: &Facts) -> Observation {
     let name = command_name(failure.command);
     if failure.tool == "Bash" && !name.is_empty() {
-        // The first line is only the exit code; the second says what went wrong.
-        let detail = failure.error.split_once('\n').map_or(failure.error, |(_, rest)| rest);
-        return command_outcome(&name, Some(if detail.trim().is_empty() { error } else { detail }), facts);
+        return command_outcome(&name, Some(bash_detail(failure.error)), facts);
     }
     let lesson = words::tool_often_fails(facts.lang, failure.tool, error);
     Observation::seen(ObservationKind::ErrorResolutions, failure.tool, lesson)

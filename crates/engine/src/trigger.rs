@@ -93,6 +93,7 @@ pub enum Trigger<'a> {
     BashRan {
         command: &'a str,
         error: Option<&'a str>,
+        is_main_agent: bool,
     },
     FileWritten {
         path: &'a str,
@@ -106,6 +107,7 @@ pub enum Trigger<'a> {
         tool_use_id: Option<&'a str>,
         /// Whom the main agent meant to send, if that is what failed.
         agent: Option<Agent>,
+        is_main_agent: bool,
     },
     /// `background` are the sub-agents that the client says are running; `None` when it does not say.
     Stopping {

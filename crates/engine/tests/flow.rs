@@ -267,6 +267,7 @@ fn call_for(world: &mut World, agent: Agent, call: &str, error: &str) {
         interrupted: false,
         tool_use_id: Some(call),
         agent: Some(agent),
+        is_main_agent: true,
     };
     world.fire(&failure);
 }
@@ -629,6 +630,7 @@ fn an_unlaunched_agent_frees_its_stage() {
         interrupted: false,
         tool_use_id: Some(&call),
         agent: None,
+        is_main_agent: true,
     });
     assert_eq!(world.status("DEV"), Status::Pending);
     assert!(world.workflow().active_agents.is_empty());
@@ -646,6 +648,7 @@ fn an_agent_cut_off_by_the_api_is_told_from_one_that_was_never_launched() {
         interrupted: false,
         tool_use_id: Some(&call),
         agent: None,
+        is_main_agent: true,
     });
     let notice = reply.model_context.unwrap();
     assert!(notice.contains("API") && notice.contains("ot:developer"), "{notice}");
@@ -668,6 +671,7 @@ fn the_record_says_which_agent_it_was_and_what_was_in_force() {
         interrupted: false,
         tool_use_id: Some(&call),
         agent: None,
+        is_main_agent: true,
     });
     for _ in 0..3 {
         world.stop();

@@ -168,9 +168,22 @@ impl Call<'_> {
 
     fn needs_workflow(&self) -> bool {
         match *self.trigger {
-            Trigger::BashRan { .. } | Trigger::FileWritten { .. } => false,
-            Trigger::ToolFailed { tool, .. } => is_delegation(tool),
+            // Only a failure can concern the workflow.
+            Trigger::BashRan { error, is_main_agent, .. } => error.is_some() && is_main_agent,
+            Trigger::FileWritten { .. } => false,
+            Trigger::ToolFailed { tool, is_main_agent, .. } => {
+                is_delegation(tool) || (tool == "Bash" && is_main_agent)
+            }
             _ => true,
+        }
+    }
+
+    /// Only what becomes of an agent can concern the loop.
+    fn is_about_agents(&self) -> bool {
+        match *self.trigger {
+            Trigger::ToolFailed { tool, .. } => is_delegation(tool),
+            Trigger::AgentReturned { .. } => true,
+            _ => false,
         }
     }
 
@@ -179,6 +192,7 @@ impl Call<'_> {
         let (workflow, looping) = match self.hook {
             Hook::OnSessionEnd => (false, true),
             Hook::OnAgentStop | Hook::OnHandback => (true, false),
+            Hook::PostUse | Hook::PostUseFailure => (self.needs_workflow(), self.is_about_agents()),
             _ => (self.needs_workflow(), self.needs_workflow()),
         };
         Ok(Documents {

@@ -57,6 +57,7 @@ pub(crate) enum Event<'a> {
     Bash {
         command: Cow<'a, str>,
         error: Option<String>,
+        is_main_agent: bool,
     },
     Written {
         path: Cow<'a, str>,
@@ -69,6 +70,7 @@ pub(crate) enum Event<'a> {
         interrupted: bool,
         call: Cow<'a, str>,
         agent: Option<Agent>,
+        is_main_agent: bool,
     },
     Stop {
         background: Option<Vec<String>>,
@@ -136,6 +138,7 @@ impl<'a> Event<'a> {
                 interrupted: input.is_interrupt(),
                 call: input.tool_use_id(),
                 agent: agent_meant(&tool, input),
+                is_main_agent: !is_sub_agent(input),
                 tool,
             },
             Hook::OnStop => Self::Stop { background: input.background_agents() },
@@ -156,7 +159,11 @@ impl<'a> Event<'a> {
                 result: input.agent_result(),
             }),
             "AskUserQuestion" if !is_sub_agent(input) => Some(Self::UserAnswer),
-            "Bash" => Some(Self::Bash { command: input.input_text("command"), error: input.bash_error() }),
+            "Bash" => Some(Self::Bash {
+                command: input.input_text("command"),
+                error: input.bash_error(),
+                is_main_agent: !is_sub_agent(input),
+            }),
             "Write" | "Edit" | "MultiEdit" => {
                 let path = input.input_text("file_path");
                 // Only Markdown is checked, so other contents are not even unescaped.
@@ -193,16 +200,21 @@ impl<'a> Event<'a> {
                 content: &result.content,
                 handback: &result.handback,
             },
-            Self::Bash { command, error } => Trigger::BashRan { command, error: error.as_deref() },
+            Self::Bash { command, error, is_main_agent } => {
+                Trigger::BashRan { command, error: error.as_deref(), is_main_agent: *is_main_agent }
+            }
             Self::Written { path, text } => Trigger::FileWritten { path, text },
-            Self::Failed { tool, error, command, interrupted, call, agent } => Trigger::ToolFailed {
-                tool,
-                error,
-                command,
-                interrupted: *interrupted,
-                tool_use_id: given(call),
-                agent: *agent,
-            },
+            Self::Failed { tool, error, command, interrupted, call, agent, is_main_agent } => {
+                Trigger::ToolFailed {
+                    tool,
+                    error,
+                    command,
+                    interrupted: *interrupted,
+                    tool_use_id: given(call),
+                    agent: *agent,
+                    is_main_agent: *is_main_agent,
+                }
+            }
             Self::Stop { background } => Trigger::Stopping { background: background.as_deref() },
             Self::Skill { skill } => Trigger::CallingSkill { skill },
             Self::Command { command } => Trigger::RunningCommand { command },

@@ -217,6 +217,13 @@ messages! {
         "会话已结束；在项目文件夹执行 claude --resume {session} 可继续。",
         "The session has ended. To continue it, run claude --resume {session} in its folder."
     }
+    next_stages(stages: &str) { "下一步：{stages}。", "下一步：{stages}。", "Next: {stages}." }
+    next_repair(stages: &str) {
+        "下一步：修復 {stages} 的問題，然後重跑。",
+        "下一步：修复 {stages} 的问题，然后重跑。",
+        "Next: the findings of {stages} are repaired, then checked again."
+    }
+    next_again(stage: &str) { "下一步：重做 {stage}。", "下一步：重做 {stage}。", "Next: {stage}, once more." }
     next_wait(stages: &str) { "等待 {stages} 完成。", "等待 {stages} 完成。", "Waiting for {stages}." }
     next_answer(stage: &str) {
         "{stage} 需要你：請在 Claude Code 中回答它的問題。",

@@ -21,6 +21,11 @@ messages! {
         "Overtone：“{command}”由你决定。要执行吗？",
         "Overtone: \"{command}\" is your decision. Run it?"
     }
+    error_guard(tool: &str, error: &str) {
+        "[Overtone 錯誤守衛] {tool} 失敗：{error}\n⛔ MUST NOT 用 workaround 繞過此錯誤（如硬編碼、跳過、重試相同指令）。先找出根因；屬於某個階段的修復，交給該階段的 agent。",
+        "[Overtone 错误守卫] {tool} 失败：{error}\n⛔ MUST NOT 用 workaround 绕过此错误（如硬编码、跳过、重试相同命令）。先找出根因；属于某个阶段的修复，交给该阶段的 agent。",
+        "[Overtone error guard] {tool} failed: {error}\n⛔ You MUST NOT work around this error (hard-coding, skipping, repeating the same command). Find the cause first, and leave a repair to the agent of its stage."
+    }
     wording_found(path: &str, list: &str) {
         "📝 措詞檢查（{path}）：{list}",
         "📝 措辞检查（{path}）：{list}",

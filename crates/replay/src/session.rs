@@ -167,6 +167,7 @@ impl Session {
             interrupted: true,
             tool_use_id: Some(&slot),
             agent: None,
+            is_main_agent: true,
         };
         self.fire(&trigger, facts)
     }
@@ -249,6 +250,7 @@ impl Session {
             interrupted: false,
             tool_use_id: Some(TOGETHER),
             agent: None,
+            is_main_agent: true,
         };
         self.fire(&trigger, facts)
     }

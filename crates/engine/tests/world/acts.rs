@@ -106,6 +106,7 @@ pub fn perform(world: &mut World, act: &Act) {
                 interrupted: false,
                 tool_use_id: Some(&call),
                 agent: Some(*agent),
+                is_main_agent: true,
             };
             world.fire(&trigger);
         }

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use overtone_engine::commands::next_words;
+use overtone_engine::flow::next_step;
 use overtone_engine::state::WorkflowState;
+use overtone_engine::text::step_text;
 use overtone_messages::{cli as words, shelf_label, stage_name, workflow_purpose};
 use overtone_registry::{StageKey, Workflow};
 use overtone_store::{Session, clock};
@@ -27,7 +28,8 @@ pub(super) struct Started {
 
 pub(super) fn print(context: &Context, output: &OutputArgs, started: &Started) -> Done {
     let state = WorkflowState::new(started.session.id().as_str(), started.workflow, None, clock::now());
-    let next = next_words(&state, &context.settings(), context.lang);
+    // The main agent starts workflows, and acts on what it reads here.
+    let next = step_text(context.lang, &next_step(&state, &context.settings()));
     if output.json { out::json(&object(started, &next)) } else { out::print(&text(context, started, &next)) }
 }
 
