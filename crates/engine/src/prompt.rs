@@ -154,7 +154,8 @@ pub(crate) fn deliver_notices(snapshot: &Snapshot, facts: &Facts, outcome: &mut 
     let text = take_notices(snapshot, outcome)?;
     // One that was completed meanwhile still has its summary to ask for.
     let going = snapshot.workflow.as_ref().filter(|workflow| workflow.ending != Some(Ending::Aborted));
-    let step = going.filter(|_| !snapshot.is_halted());
+    let is_ordered_on = |workflow: &&WorkflowState| !workflow.is_open() || !snapshot.is_halted();
+    let step = going.filter(is_ordered_on);
     let step = step.map(|workflow| step_text(facts.lang, &next_step(workflow, &facts.settings)));
     Some([Some(text), step].into_iter().flatten().collect::<Vec<_>>().join("\n"))
 }

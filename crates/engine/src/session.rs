@@ -92,6 +92,7 @@ fn greet(snapshot: &Snapshot, source: StartSource, facts: &Facts, outcome: &mut 
             }
             None => recovery(context::resume_header(lang), snapshot, workflow, facts),
         }),
+        None if source == StartSource::Fork => Some(context::forked(lang)),
         None => leftover(facts),
     };
     if source != StartSource::Compact {

@@ -146,6 +146,8 @@ fn the_user_sees_one_line_when_a_session_starts() {
         let line = world.start(source).system_message.unwrap();
         assert!(line.contains("1.2.3") && line.contains(words) && line.lines().count() == 1, "{line}");
     }
+    let copy = world.start(StartSource::Fork).model_context.unwrap();
+    assert!(copy.contains("副本"), "a copy does not go on with the other's workflow: {copy}");
     assert_eq!(world.start(StartSource::Compact).system_message, None);
     let mut running = World::new(Workflow::Quick);
     let line = running.start(StartSource::Resume).system_message.unwrap();

@@ -84,6 +84,11 @@ messages! {
         "（只有用户要求继续时才处理；若是提问或其他需求，直接回应即可。）",
         "(Only if the user asks to continue it; a question or another request comes first.)"
     }
+    forked() {
+        "這個工作階段是另一個工作階段的副本。對話中提到的工作流屬於原本的工作階段：不要在這裡繼續它的階段。要建置東西時，使用 /ot:auto 開始新的工作流。",
+        "这个会话是另一个会话的副本。对话中提到的工作流属于原本的会话：不要在这里继续它的阶段。要构建东西时，使用 /ot:auto 开始新的工作流。",
+        "This session is a copy of another one. A workflow that the conversation mentions belongs to that session: do not continue its stages here. For something to build, start a workflow with /ot:auto."
+    }
     feature_held(feature: &str, session: &str, age: &str) {
         "Feature {feature} 由另一個進行中的工作階段 {session} 處理（{age} 前有動作）；除非使用者要求，不要動它。",
         "Feature {feature} 由另一个进行中的会话 {session} 处理（{age} 前有动作）；除非用户要求，不要动它。",

@@ -119,7 +119,7 @@ fn a_reader_that_tries_to_write_is_refused() {
         let run = sandbox
             .script(|s| {
                 s.main([delegate("ot:code-reviewer", "judge it"), text("done")])
-                    .sub("code-reviewer", [write, text("good as it is")])
+                    .sub("code-reviewer", [write, verdict("good as it is", "PASS")])
             })
             .session(&session)
             .permission_mode("acceptEdits")

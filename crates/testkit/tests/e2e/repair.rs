@@ -97,6 +97,6 @@ fn at_the_limit_a_person_is_asked_and_the_session_may_end() {
             assert_eq!(sandbox.event_count(&session, kind), 1, "{kind}");
         }
         let last = run.hook_answers("Stop").pop().unwrap();
-        assert!(last["systemMessage"].as_str().is_some_and(|text| text.contains("必須由人決定")), "{last}");
+        assert!(last["systemMessage"].as_str().is_some_and(|text| text.contains("需要你決定")), "{last}");
     }
 }

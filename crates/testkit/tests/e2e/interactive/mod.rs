@@ -1,8 +1,11 @@
 //! The client in a terminal, as people use it: auto mode where it has one, agents in the background, Esc and `/`.
 
 mod background;
+mod blocked;
 mod commands;
 mod compaction;
+mod continued;
+mod copies;
 mod interrupt;
 mod kit;
 mod plan;

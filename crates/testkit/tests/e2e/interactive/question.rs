@@ -14,6 +14,7 @@ fn a_question_costs_one_request_and_shows_nothing_of_overtone() {
             .session(&session)
             .permission_mode(usual_mode(&client))
             .terminal();
+        terminal.wait_for_screen("/ot:auto");
         terminal.type_line("what is 2+2?");
         terminal.wait_for_screen("it is four");
         terminal.wait_until_idle();
