@@ -8,6 +8,10 @@ use crate::{Exit, Mock, Run, Sandbox, Script, Terminal};
 
 const DEFAULT_LIMIT: Duration = Duration::from_mins(2);
 
+/// The client runs one prompt and prints each event as a line of JSON.
+const WITHOUT_TERMINAL: [&str; 5] =
+    ["-p", "--output-format", "stream-json", "--verbose", "--include-hook-events"];
+
 /// A run that is being prepared.
 #[derive(Debug)]
 #[must_use = "nothing happens before `run` or `terminal`"]
@@ -89,8 +93,7 @@ impl<'a> Invocation<'a> {
     #[track_caller]
     pub fn run_or_kill(mut self, prompt: &str) -> Run {
         let mock = Mock::start(std::mem::take(&mut self.script));
-        let mut command = self.command(&mock);
-        command.args(["-p", "--output-format", "stream-json", "--verbose", "--include-hook-events"]);
+        let mut command = self.command(&mock, &WITHOUT_TERMINAL);
         command.args(["--", prompt]);
         let ended = self.sandbox.wait_for(&mut command, self.limit);
         let run = Run::new(ended, mock.finish_log());
@@ -103,7 +106,7 @@ impl<'a> Invocation<'a> {
     #[track_caller]
     pub fn terminal(mut self) -> Terminal<'a> {
         let mock = Mock::start(std::mem::take(&mut self.script));
-        let mut command = self.command(&mock);
+        let mut command = self.command(&mock, &[]);
         if self.permission_mode == "bypassPermissions" {
             // Without it the client refuses this mode to root, which tests in containers often are.
             command.env("IS_SANDBOX", "1");
@@ -112,10 +115,11 @@ impl<'a> Invocation<'a> {
         Terminal::start(self.sandbox, session, mock, command, self.limit)
     }
 
-    fn command(&self, mock: &Mock) -> Command {
+    /// The client with the options of this kind of start, then those of the test, which take precedence.
+    fn command(&self, mock: &Mock, options: &[&str]) -> Command {
         let mut command = self.sandbox.command();
         command.env("ANTHROPIC_BASE_URL", mock.url()).envs(self.environment.iter().map(|(n, v)| (n, v)));
-        command.arg("--plugin-dir").arg(self.sandbox.plugin());
+        command.args(options).arg("--plugin-dir").arg(self.sandbox.plugin());
         command.args(["--permission-mode", &self.permission_mode]);
         if !self.allowed_tools.is_empty() {
             command.args(["--allowedTools", &self.allowed_tools.join(",")]);
