@@ -10,7 +10,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use overtone_settings::{Document, SettingsFile};
+use overtone_settings::{Document, SettingsFile, patience};
 use serde_json::Value;
 
 use crate::claim::{Claim, both, exchange};
@@ -135,7 +135,7 @@ pub(crate) fn lock(places: &Places) -> Result<File, ProvidersError> {
         match file.try_lock() {
             // Some network file systems cannot lock; each file is still replaced as a whole.
             Ok(()) | Err(TryLockError::Error(_)) => return Ok(file),
-            Err(TryLockError::WouldBlock) if started.elapsed() > PATIENCE => {
+            Err(TryLockError::WouldBlock) if started.elapsed() > patience(PATIENCE) => {
                 return Err(ProvidersError::Busy(path));
             }
             Err(TryLockError::WouldBlock) => thread::sleep(LOOK_EVERY),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::lock::{self, FolderLock};
 use crate::replace::{self, Prepared};
 use crate::target::{Content, Target, folder_of};
-use crate::{Document, Problem, SettingsError, lines};
+use crate::{Document, Problem, SettingsError, lines, patience};
 
 /// How long to wait for one other editor.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
@@ -119,7 +119,7 @@ impl SettingsFile {
     }
 
     fn lock(&self, target: &Target) -> Result<FolderLock, SettingsError> {
-        FolderLock::take(target.folder(), LOCK_WAIT).map_err(|problem| self.error(problem))
+        FolderLock::take(target.folder(), patience(LOCK_WAIT)).map_err(|problem| self.error(problem))
     }
 
     fn document(&self, content: Option<&Content>) -> Result<Document, SettingsError> {

@@ -18,6 +18,7 @@ mod file;
 mod layout;
 mod lines;
 mod lock;
+mod patience;
 mod remove;
 mod replace;
 mod target;
@@ -27,6 +28,7 @@ mod trivia;
 pub use document::Document;
 pub use error::{Position, Problem, SettingsError};
 pub use file::{Changed, SettingsFile};
+pub use patience::patience;
 
 /// Larger files are refused: no settings file comes near this, and every edit reads all of it.
 pub const MAX_BYTES: usize = 4 * 1024 * 1024;

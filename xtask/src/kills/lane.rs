@@ -81,17 +81,18 @@ impl Lane {
         ))
     }
 
-    /// Runs it on the old files and kills it. One that ends before the kill is run again and killed in half the time, so
-    /// that every command is killed, however the machine's speed changes. The last attempt counts, whatever came of it.
-    fn run_and_kill(&mut self, victim: &Victim, old: &Snapshot, typical: Duration) -> Result<Output> {
-        let mut instant = self.instant(typical);
+    /// Runs it on the old files and kills it. One that ends before the kill is run again and killed earlier, so that every
+    /// command is killed, however the machine's speed changes. The last attempt counts, whatever came of it.
+    fn run_and_kill(&mut self, victim: &Victim, old: &Snapshot, mut typical: Duration) -> Result<Output> {
         for _ in 1..ATTEMPTS {
             snapshot::restore(self.scene.root(), old)?;
+            let instant = self.instant(typical);
             let output = self.run(victim, Some(instant))?;
             if was_killed(&output) {
                 return Ok(output);
             }
-            instant /= 2;
+            // It took no longer than this.
+            typical = instant;
         }
         snapshot::restore(self.scene.root(), old)?;
         self.run(victim, Some(Duration::ZERO))
