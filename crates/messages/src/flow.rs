@@ -225,7 +225,6 @@ messages! {
         "{stage} 的结论需要用户决定：请将发现如实回报用户。若要修复，可执行 /ot:quick。",
         "The outcome of {stage} is for the user to decide: report the findings as they are. To repair them, /ot:quick may be used."
     }
-    handoff_saved(path: &str) { "Handoff：{path}", "Handoff：{path}", "Handoff: {path}" }
     suggest_compact(size: &str) {
         "💡 transcript 已達 {size}，建議在此階段邊界執行 /compact 壓縮 context，工作流狀態會自動恢復。",
         "💡 transcript 已达 {size}，建议在此阶段边界执行 /compact 压缩 context，工作流状态会自动恢复。",

@@ -34,15 +34,18 @@ fn a_blocked_stage_asks_the_user_and_goes_on_with_the_answer() {
         terminal.wait_for_screen("where is your database?");
         terminal.wait_until_idle();
         let workflow = sandbox.workflow(&session);
-        assert_eq!((&workflow["stages"]["TEST"]["result"], &workflow["failCount"]), (&json!("blocked"), &json!(0)));
+        assert_eq!(
+            (&workflow["stages"]["TEST"]["result"], &workflow["failCount"]),
+            (&json!("blocked"), &json!(0))
+        );
         for agent in ["debugger", "developer"] {
             assert_eq!(terminal.request_count(Actor::Sub(agent)), 0, "{agent}");
         }
         assert!(terminal.screen().contains('✋'), "{}", terminal.screen());
+        assert_eq!(sandbox.event_count(&session, "loop:advance"), 0);
         terminal.type_line("the database is up");
         wait_for_completion(&terminal, &session);
         terminal.exit();
         assert_eq!(of_stages(&sandbox, &session, "result"), ["pass"; 5]);
-        assert_eq!(sandbox.event_count(&session, "loop:advance"), 0);
     }
 }

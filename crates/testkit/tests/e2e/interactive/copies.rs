@@ -3,6 +3,7 @@
 use overtone_testkit::{Actor, Client, Sandbox, text, tool};
 use serde_json::json;
 
+use super::recordings::make_repository;
 use super::{usual_mode, verdict, wait_for_completion};
 use crate::delegate;
 use crate::steps::begin;
@@ -39,7 +40,7 @@ fn a_fork_leaves_the_workflow_to_the_original() {
 fn an_agent_in_a_work_tree_gets_the_absolute_path_of_the_specs() {
     for client in Client::all().iter().filter(|client| client.has_auto_mode()) {
         let sandbox = Sandbox::new(client);
-        sandbox.make_repository();
+        make_repository(&sandbox);
         let session = begin(&sandbox, "single", &[]);
         let mut workflow = sandbox.workflow(&session);
         workflow["featureName"] = json!("add-lock");
@@ -72,7 +73,7 @@ fn an_agent_in_a_work_tree_gets_the_absolute_path_of_the_specs() {
 fn a_session_in_a_work_tree_keeps_its_documents_in_the_project() {
     for client in Client::all().iter().filter(|client| client.has_auto_mode()) {
         let sandbox = Sandbox::new(client);
-        sandbox.make_repository();
+        make_repository(&sandbox);
         let session = begin(&sandbox, "single", &[]);
         let mut workflow = sandbox.workflow(&session);
         workflow["featureName"] = json!("add-lock");

@@ -216,7 +216,7 @@ fn worktrees(sandbox: &Sandbox) {
 }
 
 /// Makes the project a repository with one commit.
-fn make_repository(sandbox: &Sandbox) {
+pub(crate) fn make_repository(sandbox: &Sandbox) {
     let identity = ["-c", "user.name=Overtone", "-c", "user.email=overtone@example.com"];
     for arguments in [&["init", "--quiet"][..], &["commit", "--quiet", "--allow-empty", "--message=begin"]] {
         let mut git = Command::new("git");
