@@ -51,7 +51,10 @@ fn started_loop(snapshot: &Snapshot, source: StartSource) -> Option<LoopState> {
     next.turn = None;
     let is_open = snapshot.workflow.as_ref().is_some_and(WorkflowState::is_open);
     if is_open && next.stopped_by == Some(StoppedBy::SessionEnd) {
+        // Only work ends a pause: the user who interrupted the loop has not asked for more by coming back.
+        let paused = next.paused;
         next.restart();
+        next.paused = paused;
     }
     Some(next)
 }

@@ -73,6 +73,19 @@ fn an_interrupted_turn_pauses_the_loop_and_releases_its_agent() {
 }
 
 #[test]
+fn a_pause_outlasts_the_end_of_the_session() {
+    let mut world = World::new(Workflow::Quick);
+    world.prompt("build it");
+    world.prompt("wait, what is this about?");
+    world.fire(&Trigger::SessionEnded { reason: "prompt_input_exit" });
+    let text = world.start(StartSource::Resume).model_context.unwrap();
+    assert!(text.contains("已暫停") && !orders(&text), "{text}");
+    assert_eq!((world.looping().stopped, world.looping().paused), (false, Some(Pause::Interrupted)));
+    world.prompt("what is left?");
+    assert!(world.stop().model_context.is_none());
+}
+
+#[test]
 fn a_stopped_background_agent_is_an_interruption_too() {
     let mut world = World::new(Workflow::Quick);
     world.prompt("build it");
