@@ -1,6 +1,6 @@
 //! A program in a pseudo-terminal of its own, which leaves nothing behind when it is dropped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Write as _};
 use std::process::{Child, Command};
@@ -61,14 +61,11 @@ impl Process {
             return Ok(());
         }
         let leader = Pid::from_child(&self.child);
-        // Stopped first, so that it starts nothing while its descendants are counted. Signals that cannot be delivered
-        // are those to processes that have ended by themselves.
-        let _ = kill_process(leader, Signal::STOP);
+        signal(self.child.id(), Signal::STOP);
         // Some tools of the client run in process groups of their own, so its group alone is not enough.
-        let started = descendants(self.child.id());
+        let started = stop_descendants(self.child.id());
         for id in &started {
-            let pid = i32::try_from(*id).ok().and_then(Pid::from_raw);
-            let _ = pid.map(|pid| kill_process(pid, Signal::KILL));
+            signal(*id, Signal::KILL);
         }
         let _ = kill_process_group(leader, Signal::KILL);
         self.child.wait()?;
@@ -84,6 +81,30 @@ impl Drop for Process {
     fn drop(&mut self) {
         // The child can only be gone already.
         let _ = self.kill();
+    }
+}
+
+/// Stops all processes below this one, so that none starts another while they are ended, and returns them. The ancestor is
+/// stopped already.
+fn stop_descendants(ancestor: u32) -> BTreeSet<u32> {
+    let mut stopped = BTreeSet::new();
+    loop {
+        let found = descendants(ancestor).into_iter().filter(|id| !stopped.contains(id));
+        let found: Vec<_> = found.collect();
+        if found.is_empty() {
+            return stopped;
+        }
+        for id in &found {
+            signal(*id, Signal::STOP);
+        }
+        stopped.extend(found);
+    }
+}
+
+/// Sends a signal. One that cannot be delivered was for a process that has ended by itself.
+fn signal(id: u32, signal: Signal) {
+    if let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) {
+        let _ = kill_process(pid, signal);
     }
 }
 
@@ -171,7 +192,8 @@ mod tests {
     #[test]
     fn nothing_is_left_of_a_dropped_process() {
         // The inner shell leaves the group, as the client's tools do.
-        let process = shell("setsid sh -c 'sleep 600; true' & sleep 600; true");
+        // It goes on with the next command when one of them is ended.
+        let process = shell("setsid sh -c 'sleep 600; sleep 600; true' & sleep 600; sleep 600; true");
         let mut started = Vec::new();
         eventually(|| {
             started = descendants(process.child.id());
