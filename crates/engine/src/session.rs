@@ -6,7 +6,7 @@ use overtone_registry::{Agent, EventKind, RefSkill};
 use crate::completion::{self, bind_agent};
 use crate::gate;
 use crate::outcome::{Effect, Outcome, Record};
-use crate::state::{LoopState, StoppedBy, WorkflowState};
+use crate::state::{LoopState, Pause, StoppedBy, WorkflowState};
 use crate::text::{duration, moved_text, pending_tasks, recovery, short_id};
 use crate::trigger::{Facts, Snapshot, StartSource};
 
@@ -51,8 +51,8 @@ fn started_loop(snapshot: &Snapshot, source: StartSource) -> Option<LoopState> {
     next.turn = None;
     let is_open = snapshot.workflow.as_ref().is_some_and(WorkflowState::is_open);
     if is_open && next.stopped_by == Some(StoppedBy::SessionEnd) {
-        // Only work ends a pause: the user who interrupted the loop has not asked for more by coming back.
-        let paused = next.paused;
+        // The user who interrupted the loop has not asked for more by coming back; a loop that got nowhere tries again.
+        let paused = next.paused.filter(|pause| *pause == Pause::Interrupted);
         next.restart();
         next.paused = paused;
     }
