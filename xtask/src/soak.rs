@@ -7,6 +7,7 @@ mod disk;
 mod event;
 mod figures;
 mod kill;
+mod model;
 mod player;
 mod rules;
 mod seat;

@@ -37,6 +37,10 @@ pub(crate) struct Flow {
     pub(crate) completed_stages: u64,
     pub(crate) feature: Option<String>,
     pub(crate) waiting_texts: usize,
+    /// The user has written something since the last delegation.
+    pub(crate) user_wrote: bool,
+    /// Agents that have reported; they can be continued under their id.
+    pub(crate) finished: Vec<(String, Option<Agent>)>,
     pub(crate) ending: Option<String>,
 }
 
@@ -63,6 +67,11 @@ pub(crate) struct AgentOnDisk {
     pub(crate) call: Option<String>,
     pub(crate) id: Option<String>,
     pub(crate) background: bool,
+    /// It is continued and has not started again yet.
+    pub(crate) awaits_start: bool,
+    pub(crate) sent_back_for: Vec<String>,
+    /// The report that was sent back.
+    pub(crate) handoff: Option<String>,
 }
 
 /// `loop.json`.
@@ -73,6 +82,8 @@ pub(crate) struct Looping {
     pub(crate) stopped: bool,
     pub(crate) errors: u64,
     pub(crate) announced: bool,
+    pub(crate) paused: Option<String>,
+    pub(crate) turn: Option<String>,
 }
 
 /// The checkboxes of a feature.
@@ -80,6 +91,8 @@ pub(crate) struct Looping {
 pub(crate) struct Tasks {
     pub(crate) ticked: usize,
     pub(crate) open: Vec<String>,
+    /// How many of the open ones are work, not boxes of stages.
+    pub(crate) open_work: usize,
 }
 
 /// One line of the timeline.
@@ -111,11 +124,21 @@ impl Line {
 
 impl StageOnDisk {
     pub(crate) fn is_failed(&self) -> bool {
-        self.status == Status::Completed && matches!(self.result.as_deref(), Some("fail" | "reject"))
+        self.status == Status::Completed && !self.is_resolved()
     }
 
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.status == Status::Completed && self.result.as_deref() == Some("blocked")
+    }
+
+    /// Completed with a good verdict: whatever else is written there lets nobody start behind it.
     pub(crate) fn is_resolved(&self) -> bool {
-        self.status == Status::Completed && !self.is_failed()
+        self.status == Status::Completed && matches!(self.result.as_deref(), Some("pass" | "issues"))
+    }
+
+    pub(crate) fn reopen(&mut self) {
+        self.status = Status::Pending;
+        self.result = None;
     }
 
     fn read(key: &str, value: &Value) -> Result<Self, String> {
@@ -144,6 +167,9 @@ impl AgentOnDisk {
             call: text(value, "toolUseId"),
             id: text(value, "agentId"),
             background: value["background"] == true,
+            awaits_start: value["awaitsStart"] == true,
+            sent_back_for: texts(value, "sentBackFor"),
+            handoff: text(value, "handoff"),
         })
     }
 }
@@ -160,6 +186,10 @@ impl Flow {
 
     pub(crate) fn is_open(&self) -> bool {
         self.ending.is_none()
+    }
+
+    pub(crate) fn has_finished(&self, id: &str) -> bool {
+        self.finished.iter().any(|(finished, _)| finished == id)
     }
 
     fn parse(content: &str) -> Result<Self, String> {
@@ -187,6 +217,8 @@ impl Flow {
             completed_stages: number(&all, "completedStages"),
             feature: text(&all, "featureName"),
             waiting_texts: all["notices"].as_array().map_or(0, Vec::len),
+            user_wrote: all["userWrote"] == true,
+            finished: all["finishedAgents"].as_array().into_iter().flatten().map(read_finished).collect(),
             ending: text(&all, "ending"),
         })
     }
@@ -201,6 +233,8 @@ impl Looping {
             stopped: all["stopped"] == true,
             errors: number(&all, "consecutiveErrors"),
             announced: all["announced"] == true,
+            paused: text(&all, "paused"),
+            turn: text(&all, "turn"),
         })
     }
 }
@@ -208,9 +242,13 @@ impl Looping {
 impl Tasks {
     pub(crate) fn parse(content: &str) -> Self {
         let mut tasks = Self::default();
+        let mut is_work = true;
         for line in content.lines().map(str::trim_start) {
-            if let Some(open) = line.strip_prefix("- [ ] ") {
+            if line.starts_with("## ") {
+                is_work = line != "## Stages";
+            } else if let Some(open) = line.strip_prefix("- [ ] ") {
                 tasks.open.push(open.to_owned());
+                tasks.open_work += usize::from(is_work);
             } else if line.starts_with("- [x] ") {
                 tasks.ticked += 1;
             }
@@ -279,6 +317,15 @@ fn content(path: &Path) -> Result<Option<String>, String> {
 
 fn text(object: &Value, name: &str) -> Option<String> {
     object[name].as_str().map(str::to_owned)
+}
+
+fn texts(object: &Value, name: &str) -> Vec<String> {
+    let all = object[name].as_array().into_iter().flatten();
+    all.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+fn read_finished(value: &Value) -> (String, Option<Agent>) {
+    (text(value, "id").unwrap_or_default(), text(value, "agent").and_then(|name| Agent::from_name(&name)))
 }
 
 fn number(object: &Value, name: &str) -> u64 {

@@ -1,17 +1,17 @@
-//! The main agent of one session, and the person in front of it: follows what the hooks say, with accidents.
+//! The main agent of one session, and the user in front of it: follows what the hooks say, with accidents.
 
 mod delegation;
 mod mishaps;
 
-use overtone_registry::{SpecsDocs, Workflow};
+use overtone_registry::{Agent, SpecsDocs, Workflow};
 use serde_json::Value;
 
-use super::checks::answers::told;
+use super::checks::answers::{self, model_text};
 use super::dice::Dice;
-use super::disk::{Disk, Flow, tasks_file};
+use super::disk::{Disk, Flow, StageOnDisk, tasks_file};
 use super::event::{Client, Event, Running};
 use super::seat::{MOST_EVENTS, Seat};
-use super::words::{Orders, orders};
+use super::words::{Orders, offers, orders};
 use crate::error::{Error, Result};
 use crate::shell;
 
@@ -20,6 +20,8 @@ use crate::shell;
 pub(crate) struct Temper {
     /// Verdicts that are bad news.
     pub(crate) bad_news: u8,
+    /// Reports without a verdict, and half as many that need the user.
+    pub(crate) unclear: u8,
     /// Agents that do not end as they should.
     pub(crate) bad_ends: u8,
     /// Moves before which something else happens.
@@ -34,12 +36,12 @@ impl Temper {
     /// From sessions where all goes well to those where little does.
     pub(crate) fn of(dice: &mut Dice) -> Self {
         match dice.below(6) {
-            0 => Self { bad_news: 0, bad_ends: 0, mishaps: 0, kills: 0, idleness: 0 },
-            1 => Self { bad_news: 35, bad_ends: 0, mishaps: 10, kills: 0, idleness: 0 },
-            2 => Self { bad_news: 10, bad_ends: 30, mishaps: 25, kills: 0, idleness: 0 },
-            3 => Self { bad_news: 10, bad_ends: 10, mishaps: 10, kills: 40, idleness: 5 },
-            4 => Self { bad_news: 10, bad_ends: 5, mishaps: 60, kills: 8, idleness: 5 },
-            _ => Self { bad_news: 10, bad_ends: 10, mishaps: 20, kills: 8, idleness: 40 },
+            0 => Self { bad_news: 0, unclear: 0, bad_ends: 0, mishaps: 0, kills: 0, idleness: 0 },
+            1 => Self { bad_news: 35, unclear: 8, bad_ends: 0, mishaps: 10, kills: 0, idleness: 0 },
+            2 => Self { bad_news: 10, unclear: 10, bad_ends: 30, mishaps: 25, kills: 0, idleness: 0 },
+            3 => Self { bad_news: 10, unclear: 8, bad_ends: 10, mishaps: 10, kills: 40, idleness: 5 },
+            4 => Self { bad_news: 10, unclear: 20, bad_ends: 5, mishaps: 60, kills: 8, idleness: 5 },
+            _ => Self { bad_news: 10, unclear: 15, bad_ends: 10, mishaps: 20, kills: 8, idleness: 40 },
         }
     }
 }
@@ -64,7 +66,7 @@ pub(crate) struct Player<'a> {
     current: Option<(usize, Workflow)>,
     phase: Phase,
     orders: Option<Orders>,
-    /// How often the person lets a stopped workflow go on.
+    /// How often the user lets a stopped workflow go on.
     patience: usize,
     calls: usize,
     /// The session was sent back to work and has used no tool since.
@@ -115,7 +117,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Starts the next workflow as the person would, over one that was left open if need be.
+    /// Starts the next workflow as the user would, over one that was left open if need be.
     fn begin(&mut self) -> Result<()> {
         let Some((number, workflow)) = self.queue.pop() else { return self.leave() };
         self.current = Some((number, workflow));
@@ -134,10 +136,11 @@ impl<'a> Player<'a> {
             return Err(self.seat.broken("a workflow can be started", &arguments.join(" "), &[]));
         }
         self.seat.begin_anew();
+        self.orders = None;
         if with_feature {
             self.write_tasks(&feature)?;
         }
-        self.patience = self.seat.dice.below(3);
+        self.patience = self.seat.dice.between(1, 5);
         self.seat.kill_chance = self.temper.kills;
         self.phase = Phase::Working;
         self.hear(Event::prompt("go"))
@@ -169,7 +172,7 @@ impl<'a> Player<'a> {
             return Err(self.seat.broken("every workflow ends", "it plays on and on", &[]));
         }
         if self.seat.flow().is_none_or(|flow| !flow.is_open()) {
-            return self.person_decides();
+            return self.user_decides();
         }
         if self.seat.dice.percent(self.temper.mishaps) {
             return self.mishap();
@@ -180,45 +183,76 @@ impl<'a> Player<'a> {
         let idle = self.seat.dice.percent(self.temper.idleness);
         match self.orders.take().filter(|_| !idle) {
             Some(Orders::Send(agents)) => self.send_in_order(&agents),
-            Some(Orders::Tick) => self.tick(),
+            Some(Orders::Ask(agents)) => self.ask_user(&agents),
             None => self.stop(),
         }
     }
 
-    /// Ticks the first open task, as an agent with an editor does.
-    fn tick(&mut self) -> Result<()> {
-        if let Some(feature) = self.seat.flow().and_then(|flow| flow.feature.clone()) {
-            self.edit_tasks(&feature, |text| text.replacen("- [ ] ", "- [x] ", 1))?;
-            self.seat.play(Event::bash_used("cargo test"))?;
+    /// The user answers, or the main agent stops so that they see the question.
+    fn ask_user(&mut self, agents: &[Agent]) -> Result<()> {
+        if self.seat.dice.percent(40) {
+            return self.stop();
         }
-        Ok(())
+        self.seat.play(Event::user_answer())?;
+        self.follow_answer(agents)
+    }
+
+    /// With the user's answer the blocked stage runs again, or the code is changed first.
+    fn follow_answer(&mut self, agents: &[Agent]) -> Result<()> {
+        if self.seat.dice.percent(30) { self.send(&[Agent::Developer]) } else { self.send(agents) }
+    }
+
+    /// Ticks tasks of the workflow's feature, as an agent with an editor does: all, or the first one.
+    fn tick(&mut self, all: bool) -> Result<()> {
+        let open = self.seat.disk.tasks.as_ref().is_some_and(|tasks| !tasks.open.is_empty());
+        let feature = self.seat.flow().and_then(|flow| flow.feature.clone()).filter(|_| open);
+        let Some(feature) = feature else { return Ok(()) };
+        self.edit_tasks(&feature, |text| match text.split_once("## Tasks") {
+            Some((stages, work)) if all => format!("{stages}## Tasks{}", work.replace("- [ ] ", "- [x] ")),
+            _ => text.replacen("- [ ] ", "- [x] ", 1),
+        })
     }
 
     fn stop(&mut self) -> Result<()> {
         let background: Vec<_> =
             self.seat.running.iter().filter(|a| a.background && !a.dead).cloned().collect();
-        let listed: Vec<_> = background.iter().collect();
+        let mut listed = background.clone();
+        // The client lists an agent that has reported for a moment longer.
+        if self.seat.dice.percent(10) {
+            listed.extend(self.ended.last().cloned());
+        }
         let running = (self.seat.client == Client::New).then_some(listed.as_slice());
         let answer = self.seat.play(Event::stop(running, self.sent_back))?;
         self.sent_back = true;
         let Some(answer) = answer else { return Ok(()) };
-        self.orders = orders(told(&answer));
-        let let_go = told(&answer).is_empty();
-        if let_go && background.is_empty() { self.person_decides() } else { Ok(()) }
+        let text = model_text(&answer);
+        self.orders = orders(text);
+        if text.is_empty() && background.is_empty() { self.user_decides() } else { Ok(()) }
     }
 
-    /// The session has come to rest. A patient person lets it go on; otherwise this workflow is over.
-    fn person_decides(&mut self) -> Result<()> {
+    /// The session has come to rest. A patient user lets it go on; otherwise this workflow is over.
+    fn user_decides(&mut self) -> Result<()> {
         let reason = self.reason();
         if reason == "completed" || self.patience == 0 {
             self.finish(reason);
             return Ok(());
         }
         self.patience -= 1;
-        if reason != "no progress" {
+        let looping = &self.seat.disk.looping;
+        let is_over = looping.stopped || self.seat.flow().is_none_or(|flow| !flow.is_open());
+        // A pause ends with the work, too, so the command is not needed.
+        let is_paused = looping.paused.is_some();
+        if is_over || (is_paused && self.seat.dice.percent(30)) {
             self.resume()?;
         }
-        self.hear(Event::prompt("go on, please"))
+        self.hear_and_go_on("go on, please")?;
+        match self.orders.take() {
+            Some(Orders::Ask(agents)) => self.follow_answer(&agents),
+            orders => {
+                self.orders = orders;
+                Ok(())
+            }
+        }
     }
 
     fn resume(&mut self) -> Result<()> {
@@ -235,12 +269,14 @@ impl<'a> Player<'a> {
 
     fn reason(&self) -> &'static str {
         let ending = self.seat.flow().and_then(|flow| flow.ending.as_deref());
+        let is_blocked = self.seat.flow().is_some_and(|flow| flow.stages.iter().any(StageOnDisk::is_blocked));
         match (ending, self.seat.disk.looping.stopped_by.as_deref()) {
             (Some("completed"), _) => "completed",
             (Some(_), _) => "aborted",
             (None, Some("user")) => "stopped by the user",
             (None, Some("limit")) => "too many rounds",
-            (None, _) => "no progress",
+            (None, _) if is_blocked => "needs the user",
+            (None, _) => "paused",
         }
     }
 
@@ -260,9 +296,20 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
+    /// The user writes that the work goes on, so what the main agent may offer is what it does.
+    fn hear_and_go_on(&mut self, prompt: &str) -> Result<()> {
+        self.sent_back = false;
+        let answer = self.seat.play(Event::prompt(prompt))?;
+        self.listen(answer.as_ref());
+        if let Some(offered) = answer.as_ref().and_then(|answer| offers(model_text(answer))) {
+            self.orders = Some(offered);
+        }
+        Ok(())
+    }
+
     /// New orders replace old ones; words without orders do not.
     fn listen(&mut self, answer: Option<&Value>) {
-        if let Some(given) = answer.and_then(|answer| orders(told(answer))) {
+        if let Some(given) = answer.and_then(|answer| orders(model_text(answer))) {
             self.orders = Some(given);
         }
     }

@@ -1,9 +1,11 @@
 //! What the design promises, worked out once more from the registry and the files: who may be sent, what comes
-//! next, and whether a session may stop. The answers of the product are held against this.
+//! next, what becomes of a report, and whether a session may stop. The answers of the product are held against this.
 
 use overtone_registry::{Agent, Stage, StageKey, TestMode, limits};
 
-use super::disk::{Disk, Flow, StageOnDisk, Status};
+use super::disk::{AgentOnDisk, Disk, Flow, StageOnDisk, Status};
+use super::event::{Channel, Reporter};
+use super::words::{Content, Verdict};
 
 /// The limits that hold in a sandbox.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +38,10 @@ pub(crate) enum Next {
     /// These agents: the debugger before the developer, others together.
     Send(Vec<Agent>),
     Wait,
-    Person(&'static str),
+    /// The user is asked what this agent needs; it is sent again with the answer.
+    Ask(Agent),
+    /// The workflow ends, for this reason: the user decides.
+    User(&'static str),
 }
 
 pub(crate) fn limit_reached(flow: &Flow) -> bool {
@@ -45,29 +50,93 @@ pub(crate) fn limit_reached(flow: &Flow) -> bool {
 }
 
 /// Whether an agent may be sent now.
-pub(crate) fn gate(flow: &Flow, agent: Agent) -> Ruling {
+pub(crate) fn gate(disk: &Disk, agent: Agent) -> Ruling {
+    let Some(flow) = &disk.flow else { return Ruling::NoOpinion };
     match flow.ending.as_deref() {
-        Some("completed") => return Ruling::NoOpinion,
-        Some(_) => return Ruling::Deny,
-        None if limit_reached(flow) => return Ruling::Deny,
-        None => {}
+        Some("completed") => Ruling::NoOpinion,
+        Some(_) => Ruling::Deny,
+        None if may_start(disk, flow, agent) => Ruling::Allow,
+        None => Ruling::Deny,
     }
-    let opened =
-        if matches!(agent, Agent::Developer | Agent::Debugger) { reopened(flow) } else { Vec::new() };
-    let is_open = |stage: &StageOnDisk| !stage.is_resolved() || opened.contains(&stage.key);
+}
+
+/// Whether the main agent may go on with an agent that has reported; only a refusal is put into words.
+pub(crate) fn gate_of_continued(disk: &Disk, id: &str) -> Ruling {
+    let Some(flow) = &disk.flow else { return Ruling::NoOpinion };
+    let is_working = flow.agents.iter().any(|agent| agent.id.as_deref() == Some(id));
+    match flow.finished.iter().find(|(finished, _)| finished == id) {
+        Some((_, Some(agent))) if !is_working => gate(disk, *agent),
+        _ => Ruling::NoOpinion,
+    }
+}
+
+fn may_start(disk: &Disk, flow: &Flow, agent: Agent) -> bool {
+    if limit_reached(flow) || repair_has_to_wait(flow, agent) {
+        return false;
+    }
+    let opened = opened_by(flow, agent);
+    let is_good = |stage: &StageOnDisk| stage.is_resolved() && !opened.contains(&stage.key);
+    let Some(target) = target(flow, agent) else { return true };
+    let group = flow.group(target.key);
+    let (mut is_in_front, mut is_held_up) = (true, false);
+    for stage in &flow.stages {
+        is_in_front &= stage.key != target.key;
+        // Whoever is at work behind it judges what it would change.
+        let holds_up = (is_in_front && !is_good(stage)) || stage.status == Status::Active;
+        is_held_up |= holds_up && !group.contains(&stage.key);
+    }
+    let debugging = flow.agents.iter().any(|other| other.agent == Agent::Debugger);
+    if is_held_up || (target.key.stage == Stage::Dev && debugging) {
+        return false;
+    }
+    !is_good(target) || may_do_again(disk, flow, agent)
+}
+
+/// All reports of a round come before the repair; and what needs the user is not repaired without a word of theirs.
+fn repair_has_to_wait(flow: &Flow, agent: Agent) -> bool {
+    let Some(failed) = flow.stages.iter().find(|stage| stage.is_failed() && repairs(agent)) else {
+        return false;
+    };
+    match after_failure(flow, failed) {
+        Next::Wait => true,
+        Next::Ask(_) => !flow.user_wrote && repair_stage(flow, failed.key).is_some(),
+        _ => false,
+    }
+}
+
+const fn repairs(agent: Agent) -> bool {
+    matches!(agent, Agent::Developer | Agent::Debugger)
+}
+
+/// Whether there is a reason to do a stage again that has a good verdict.
+fn may_do_again(disk: &Disk, flow: &Flow, agent: Agent) -> bool {
+    let found_issues =
+        |stage: &StageOnDisk| stage.key.stage == Stage::Retro && stage.result.as_deref() == Some("issues");
+    let issues = flow.retros < u64::from(limits::MAX_RETROS)
+        && flow.stages.iter().any(|stage| stage.is_resolved() && found_issues(stage));
+    let is_done = flow.stages.iter().all(StageOnDisk::is_resolved);
+    match agent {
+        Agent::Developer => flow.user_wrote || issues || (is_done && has_open_tasks(disk)),
+        Agent::Debugger => flow.stages.iter().any(StageOnDisk::is_failed),
+        _ => false,
+    }
+}
+
+fn has_open_tasks(disk: &Disk) -> bool {
+    disk.tasks.as_ref().is_some_and(|tasks| !tasks.open.is_empty())
+}
+
+/// The stage that an agent would work on: its first one without a good verdict, else its last one.
+pub(crate) fn target(flow: &Flow, agent: Agent) -> Option<&StageOnDisk> {
+    let opened = opened_by(flow, agent);
     let mut own = flow.stages.iter().filter(|stage| Some(stage.key.stage) == agent.stage());
     let last = own.clone().next_back();
-    let Some(target) = own.find(|stage| is_open(stage)).or(last) else { return Ruling::Allow };
-    let group = flow.group(target.key);
-    let in_front = flow.stages.iter().take_while(|stage| stage.key != target.key);
-    let in_the_way =
-        |stage: &StageOnDisk| is_open(stage) && stage.status != Status::Active && !group.contains(&stage.key);
-    if in_front.into_iter().any(in_the_way) { Ruling::Deny } else { Ruling::Allow }
+    own.find(|stage| !stage.is_resolved() || opened.contains(&stage.key)).or(last)
 }
 
 /// The stages that a repair opens again: each failed one with its group, and the DEV before it.
-fn reopened(flow: &Flow) -> Vec<StageKey> {
-    let failed = flow.stages.iter().filter(|stage| stage.is_failed());
+pub(crate) fn opened_by(flow: &Flow, agent: Agent) -> Vec<StageKey> {
+    let failed = flow.stages.iter().filter(|stage| stage.is_failed() && repairs(agent));
     let opened = failed.filter_map(|stage| repair_stage(flow, stage.key).map(|dev| (stage.key, dev)));
     let keys = opened.flat_map(|(key, dev)| flow.group(key).into_iter().chain([dev]));
     let completed = |key: &StageKey| flow.stage(*key).is_some_and(|s| s.status == Status::Completed);
@@ -100,17 +169,91 @@ fn after_failure(flow: &Flow, failed: &StageOnDisk) -> Next {
     if !agents_of(flow, failed.key, Status::Active).is_empty() {
         return Next::Wait;
     }
-    if limit_reached(flow) {
-        return Next::Person("retry-limit");
+    if let Some(blocked) = flow.stages.iter().find(|stage| stage.is_blocked()) {
+        return Next::Ask(blocked.key.stage.agent());
     }
-    let rejected = failed.result.as_deref() == Some("reject");
+    if limit_reached(flow) {
+        return Next::User("retry-limit");
+    }
+    let mut all = flow.stages.iter().filter(|stage| stage.is_failed());
+    let only_rejected = all.all(|stage| stage.result.as_deref() == Some("reject"));
     let specification = flow.workflow.test_mode(failed.key) == Some(TestMode::Spec);
     match repair_stage(flow, failed.key) {
-        Some(_) if rejected => Next::Send(vec![Agent::Developer]),
+        Some(_) if only_rejected => Next::Send(vec![Agent::Developer]),
         Some(_) => Next::Send(vec![Agent::Debugger, Agent::Developer]),
-        None if failed.key.stage.is_judge() && !specification => Next::Person("needs-person"),
+        None if failed.key.stage.is_judge() && !specification => Next::User("needs-person"),
         None => Next::Send(vec![failed.key.stage.agent()]),
     }
+}
+
+/// What becomes of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reception {
+    /// Nobody waits for it, or not yet.
+    Ignored,
+    /// The agent has to report again, because this is missing.
+    SentBack(&'static str),
+    /// The agent is done, with this verdict on its stage; `None` when there is nothing to judge.
+    Ends(Option<Verdict>),
+}
+
+pub(crate) fn reception(disk: &Disk, reporter: &Reporter, channel: Channel, content: Content) -> Reception {
+    let Some(flow) = disk.flow.as_ref().filter(|flow| flow.is_open()) else { return Reception::Ignored };
+    let Some(entry) = entry(flow, reporter, channel).map(|at| &flow.agents[at]) else {
+        return Reception::Ignored;
+    };
+    let is_stop = matches!(channel, Channel::Stop | Channel::StopBeforeHandback);
+    if entry.awaits_start && is_stop {
+        return Reception::Ignored;
+    }
+    let stage = entry.stage.filter(|key| flow.stage(*key).is_some());
+    let missing = stage.and_then(|key| missing_in(disk, key, content));
+    match missing.filter(|missing| !entry.sent_back_for.iter().any(|earlier| earlier == missing)) {
+        Some(missing) if is_stop || channel == Channel::Handback => return Reception::SentBack(missing),
+        _ if channel == Channel::StopBeforeHandback => return Reception::Ignored,
+        _ => {}
+    }
+    Reception::Ends(match (content, stage) {
+        (Content::Broken, _) | (_, None) => None,
+        (Content::Verdict(verdict), Some(_)) => Some(verdict),
+        (Content::Unclear, Some(_)) => Some(Verdict::Fail),
+    })
+}
+
+fn missing_in(disk: &Disk, key: StageKey, content: Content) -> Option<&'static str> {
+    let open_work = disk.tasks.as_ref().is_some_and(|tasks| tasks.open_work > 0);
+    match content {
+        Content::Unclear => Some("no-verdict"),
+        Content::Verdict(Verdict::Pass) if key.stage == Stage::Dev && open_work => Some("open-tasks"),
+        Content::Verdict(_) | Content::Broken => None,
+    }
+}
+
+/// The record of an agent: by its id, by its call where that is named, or else one of its kind that has no id yet.
+pub(crate) fn entry(flow: &Flow, reporter: &Reporter, channel: Channel) -> Option<usize> {
+    let by_id = |entry: &AgentOnDisk| entry.id.as_deref() == Some(&reporter.id);
+    let by_call = |entry: &AgentOnDisk| channel.names_call() && entry.call.as_deref() == Some(&reporter.call);
+    let by_kind = |entry: &AgentOnDisk| {
+        let is_free = entry.id.is_none() && (entry.call.is_none() || !channel.names_call());
+        channel.names_kind() && entry.agent == reporter.agent && is_free
+    };
+    if flow.has_finished(&reporter.id) {
+        return None;
+    }
+    if channel == Channel::Failure {
+        return sent_with(flow, reporter);
+    }
+    let position = |is_it: &dyn Fn(&AgentOnDisk) -> bool| flow.agents.iter().position(is_it);
+    position(&by_id).or_else(|| position(&by_call)).or_else(|| position(&by_kind))
+}
+
+/// Who was sent with a call. One whose call turned out to be a twin's has the call that nobody of its kind has.
+pub(crate) fn sent_with(flow: &Flow, reporter: &Reporter) -> Option<usize> {
+    let by_call = flow.agents.iter().position(|entry| entry.call.as_deref() == Some(&reporter.call));
+    let is_free =
+        |entry: &AgentOnDisk| entry.agent == reporter.agent && entry.call.is_none() && entry.id.is_some();
+    let is_only_one = flow.agents.iter().filter(|entry| is_free(entry)).count() == 1;
+    by_call.or_else(|| flow.agents.iter().position(is_free).filter(|_| is_only_one))
 }
 
 /// What a Stop must come to.
@@ -124,30 +267,42 @@ pub(crate) enum Door {
     GoOn(Option<Next>),
     /// The work is done.
     Complete,
-    /// A person is asked, for this reason.
+    /// The user decides, for this reason.
     Abort(&'static str),
+    /// The user only looked at something.
+    Looked,
+    /// An agent needs the user.
+    Blocked,
+    /// The loop was paused before.
+    Paused,
     /// Too many rounds.
     Tired,
     /// Too many rounds without progress.
     Stuck,
 }
 
-/// `running`: what the client says about background agents. `idle_rounds`: how often in a row the session was
-/// sent back to work and nothing came of it.
-pub(crate) fn door(before: &Disk, running: Option<bool>, idle_rounds: u64, limits: &Limits) -> Door {
+/// `listed`: the background agents that the client says are running. `idle_rounds`: how often in a row the session
+/// was sent back to work and nothing came of it.
+pub(crate) fn door(before: &Disk, listed: Option<&[String]>, idle_rounds: u64, limits: &Limits) -> Door {
     let Some(flow) = before.flow.as_ref().filter(|flow| flow.is_open()) else { return Door::Silent };
-    let young = running.is_none() && flow.agents.iter().any(|agent| agent.background);
-    if running == Some(true) || young {
+    let waits = match listed {
+        // One that has reported is listed for a moment longer.
+        Some(ids) => ids.iter().any(|id| !flow.has_finished(id)),
+        None => flow.agents.iter().any(|agent| agent.background),
+    };
+    if waits {
         return Door::Silent;
     }
     if before.looping.stopped {
         return Door::Stopped;
     }
-    let flow = without_agents(flow);
-    let open_tasks = before.tasks.as_ref().is_some_and(|tasks| !tasks.open.is_empty());
+    let flow = release(flow, |_| true);
     let orders = match next(&flow) {
-        Next::Person(reason) => return Door::Abort(reason),
-        Next::Done if !open_tasks => return Door::Complete,
+        Next::User(reason) => return Door::Abort(reason),
+        Next::Done if !has_open_tasks(before) => return Door::Complete,
+        _ if before.looping.turn.as_deref() == Some("looking") => return Door::Looked,
+        Next::Ask(_) => return Door::Blocked,
+        _ if before.looping.paused.is_some() => return Door::Paused,
         Next::Done => None,
         next => Some(next),
     };
@@ -160,19 +315,32 @@ pub(crate) fn door(before: &Disk, running: Option<bool>, idle_rounds: u64, limit
     }
 }
 
-/// Whoever has not reported back when the main agent stops never will: its stage is open again, unless a twin
-/// of it has reported.
-pub(crate) fn without_agents(flow: &Flow) -> Flow {
-    let mut flow = flow.clone();
-    flow.agents.clear();
-    for stage in flow.stages.iter_mut().filter(|stage| stage.status == Status::Active) {
-        stage.status = if stage.result.is_some() { Status::Completed } else { Status::Pending };
-        match stage.result.as_deref() {
-            Some("fail") => flow.failures += 1,
-            Some("reject") => flow.rejections += 1,
-            Some("issues") => flow.retros += 1,
-            _ => {}
+/// The workflow without agents that can no longer report. The stage of such an agent is open again, unless a twin of
+/// it has reported: then that verdict counts.
+pub(crate) fn release(flow: &Flow, is_lost: impl Fn(&AgentOnDisk) -> bool) -> Flow {
+    let mut next = flow.clone();
+    next.agents.retain(|agent| !is_lost(agent));
+    for lost in flow.agents.iter().filter(|agent| is_lost(agent)) {
+        if let Some(key) = lost.stage {
+            settle(&mut next, key);
         }
     }
-    flow
+    next
+}
+
+/// An active stage that nobody works on any more is completed with the worst verdict that was reported, or open again.
+pub(crate) fn settle(flow: &mut Flow, key: StageKey) {
+    let is_worked_on = flow.agents.iter().any(|agent| agent.stage == Some(key));
+    let Some(stage) = flow.stages.iter_mut().find(|stage| stage.key == key) else { return };
+    if is_worked_on || stage.status != Status::Active {
+        return;
+    }
+    let verdict = stage.result.as_deref().and_then(Verdict::from_key);
+    stage.status = if verdict.is_some() { Status::Completed } else { Status::Pending };
+    match verdict {
+        Some(Verdict::Fail) => flow.failures += 1,
+        Some(Verdict::Reject) => flow.rejections += 1,
+        Some(Verdict::Issues) => flow.retros += 1,
+        Some(Verdict::Pass | Verdict::Blocked) | None => {}
+    }
 }

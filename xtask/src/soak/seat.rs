@@ -10,11 +10,12 @@ use serde_json::{Value, json};
 
 use super::checks::{self, Look};
 use super::dice::Dice;
-use super::disk::{Disk, Flow, Status};
+use super::disk::{AgentOnDisk, Disk, Flow, Status};
 use super::event::{Client, Event, Meaning, Running};
 use super::figures::Figures;
 use super::kill;
-use super::rules::{self, Door, Limits};
+use super::model;
+use super::rules::{self, Door, Limits, Reception};
 use crate::error::{Error, Result};
 use crate::sandbox::{self, Sandbox};
 
@@ -152,7 +153,13 @@ impl<'a> Seat<'a> {
         self.excuses.texts = true;
         if matches!(
             event.meaning,
-            Meaning::Ends { .. } | Meaning::StrayEnds | Meaning::Gone { .. } | Meaning::Stop { .. }
+            Meaning::Report { .. }
+                | Meaning::StrayEnds
+                | Meaning::Gone { .. }
+                | Meaning::Interrupted(_)
+                | Meaning::Prompt(_)
+                | Meaning::AgentStoppedByUser
+                | Meaning::Stop { .. }
         ) {
             self.excuses.ends += 1;
         }
@@ -257,13 +264,13 @@ impl<'a> Seat<'a> {
     }
 
     fn expected_door(&mut self, before: &Disk, played: &[Played]) -> Option<Door> {
-        let [Played { event: Event { meaning: Meaning::Stop { running }, .. }, .. }] = played else {
+        let [Played { event: Event { meaning: Meaning::Stop { listed }, .. }, .. }] = played else {
             return None;
         };
         let progress = progress(before);
         let idle =
             if self.last_round.is_some() && self.last_round == progress { self.idle_rounds + 1 } else { 0 };
-        let door = rules::door(before, *running, idle, &self.limits);
+        let door = rules::door(before, listed.as_deref(), idle, &self.limits);
         // A killed Stop counts as a round if it got as far as the loop's file.
         let counted = matches!(door, Door::GoOn(_) | Door::Stuck)
             && (played[0].answer.is_some() || before.looping != self.disk.looping);
@@ -281,9 +288,11 @@ impl<'a> Seat<'a> {
         if played.answer.is_some() || !agree(&self.running, &self.disk) {
             self.running = next;
         }
+        // A pause forgets the rounds before it, and so does its end.
         let freed = match played.event.meaning {
-            Meaning::Prompt => played.answer.is_some() || self.disk.looping != before.looping,
-            Meaning::SessionStart { compact } => !compact && self.disk.looping != before.looping,
+            _ if self.disk.looping.paused != before.looping.paused => true,
+            Meaning::Prompt(_) => played.answer.is_some() || self.disk.looping != before.looping,
+            Meaning::SessionStart { .. } => before.looping.stopped && !self.disk.looping.stopped,
             _ => false,
         };
         if freed {
@@ -321,20 +330,44 @@ fn first_answer(played: Vec<Played>) -> Option<Value> {
 
 fn change(running: &mut Vec<Running>, before: &Disk, played: &Played, door: Option<&Door>) {
     let open = before.flow.as_ref().is_some_and(Flow::is_open);
-    match &played.event.meaning {
+    let meaning = &played.event.meaning;
+    match meaning {
         Meaning::Delegate { call, .. } => {
             let allowed = played.answer.as_ref().is_none_or(is_allowed);
             if let Some(agent) = running.iter_mut().find(|agent| agent.call == *call && allowed) {
                 agent.recorded = true;
             }
         }
-        Meaning::Ends { call, .. } | Meaning::Gone { call } => running.retain(|agent| agent.call != *call),
+        Meaning::Continue { id } | Meaning::AgentStart { id, .. } if model::is_admitted(before, meaning) => {
+            running.iter_mut().filter(|agent| agent.id == *id).for_each(|agent| agent.recorded = true);
+        }
+        Meaning::Report { reporter, channel, content } => {
+            if let Reception::Ends(_) = rules::reception(before, reporter, *channel, *content) {
+                running.retain(|agent| agent.call != reporter.call);
+            }
+        }
+        Meaning::Gone { reporter, .. } | Meaning::Interrupted(reporter) => {
+            running.retain(|agent| agent.call != reporter.call);
+        }
         Meaning::InBackground { call } => {
             running.iter_mut().filter(|agent| agent.call == *call).for_each(|agent| agent.background = true);
         }
         Meaning::SessionStart { compact: false } => running.clear(),
         Meaning::Stop { .. } if open && door != Some(&Door::Silent) => running.clear(),
+        Meaning::Prompt(_) | Meaning::AgentStoppedByUser if open => {
+            let entries = before.flow.iter().flat_map(|flow| &flow.agents);
+            let lost: Vec<_> = entries.filter(|entry| model::is_lost(before, meaning, door, entry)).collect();
+            running.retain(|agent| !lost.iter().any(|entry| is_entry_of(entry, agent)));
+        }
         _ => {}
+    }
+}
+
+/// Whether this is the record of that agent; one that was continued is known by its id alone.
+fn is_entry_of(entry: &AgentOnDisk, agent: &Running) -> bool {
+    match &entry.call {
+        Some(call) => *call == agent.call,
+        None => entry.id.as_ref() == Some(&agent.id),
     }
 }
 
@@ -355,7 +388,7 @@ pub(crate) fn agree(running: &[Running], disk: &Disk) -> bool {
 }
 
 fn progress(disk: &Disk) -> Option<Progress> {
-    let flow = rules::without_agents(disk.flow.as_ref()?);
+    let flow = rules::release(disk.flow.as_ref()?, |_| true);
     let stages = flow.stages.iter();
     Some(Progress {
         stages: stages

@@ -5,17 +5,18 @@ use overtone_registry::{Agent, PLUGIN_PREFIX, Stage};
 
 use super::dice::Dice;
 
-/// What an agent's last message comes to.
+/// What an agent's work came to, from the best to the worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
     Pass,
     Issues,
     Fail,
     Reject,
+    Blocked,
 }
 
 impl Verdict {
-    pub(crate) const ALL: [Self; 4] = [Self::Pass, Self::Issues, Self::Fail, Self::Reject];
+    const ALL: [Self; 5] = [Self::Pass, Self::Issues, Self::Fail, Self::Reject, Self::Blocked];
 
     pub(crate) const fn key(self) -> &'static str {
         match self {
@@ -23,6 +24,7 @@ impl Verdict {
             Self::Issues => "issues",
             Self::Fail => "fail",
             Self::Reject => "reject",
+            Self::Blocked => "blocked",
         }
     }
 
@@ -31,18 +33,44 @@ impl Verdict {
     }
 }
 
-/// A last message with its meaning.
+/// What a report has to be read as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Content {
+    Verdict(Verdict),
+    /// Neither a verdict nor words of failure.
+    Unclear,
+    /// The API broke; the text is the client's.
+    Broken,
+}
+
+/// A report with what it means.
 #[derive(Debug, Clone)]
 pub(crate) struct Said {
     pub(crate) text: String,
-    pub(crate) verdict: Verdict,
+    pub(crate) content: Content,
 }
 
-/// A last message of this agent, good or bad news, by marker or by wording.
-pub(crate) fn say(dice: &mut Dice, agent: Agent, bad: bool) -> Said {
-    let verdict = if bad { bad_news(agent) } else { Verdict::Pass };
-    let text = if dice.percent(60) { marker(dice, agent, verdict) } else { wording(dice, agent, verdict) };
-    Said { text, verdict }
+/// Which news an agent has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum News {
+    Good,
+    Bad,
+    Blocked,
+    /// A report without a verdict.
+    Unclear,
+}
+
+/// A report of this agent. Only a marker says that all is well; bad news may come in words, too.
+pub(crate) fn say(dice: &mut Dice, agent: Agent, news: News) -> Said {
+    let verdict = match news {
+        News::Good => Verdict::Pass,
+        News::Bad => bad_news(agent),
+        News::Blocked => Verdict::Blocked,
+        News::Unclear => return Said { text: unclear(dice, agent), content: Content::Unclear },
+    };
+    let by_marker = verdict == Verdict::Pass || dice.percent(60);
+    let text = if by_marker { marker(dice, agent, verdict) } else { wording(dice, agent, verdict) };
+    Said { text, content: Content::Verdict(verdict) }
 }
 
 fn bad_news(agent: Agent) -> Verdict {
@@ -57,37 +85,48 @@ fn marker(dice: &mut Dice, agent: Agent, verdict: Verdict) -> String {
     let word = match (verdict, agent.stage()) {
         (Verdict::Pass, _) => dice.pick(&["PASS", "PASS", "APPROVED", "pass"]),
         (Verdict::Issues, _) => dice.pick(&["ISSUES", "FAIL"]),
-        (Verdict::Fail, Some(Stage::Qa | Stage::Test | Stage::E2e)) => {
-            dice.pick(&["FAIL", "ISSUES", "MAYBE"])
-        }
+        (Verdict::Fail, Some(Stage::Qa | Stage::Test | Stage::E2e)) => dice.pick(&["FAIL", "ISSUES"]),
         (Verdict::Fail, _) => "FAIL",
         (Verdict::Reject, _) => dice.pick(&["REJECT", "REQUEST_CHANGES", "ISSUES"]),
+        (Verdict::Blocked, _) => dice.pick(&["BLOCKED", "blocked"]),
     };
     let before =
         dice.pick(&["Work is done.", "3 failed in the first run, repaired since.", "做好了。\n\n- 說明"]);
-    let before = if word == "MAYBE" { "Hard to say." } else { before };
     format!("{before}\n<!-- VERDICT: {{\"result\":\"{word}\"}} -->")
 }
 
-/// Makers have no wording for bad news, so theirs is always a marker.
+/// Bad news without the marker.
 fn wording(dice: &mut Dice, agent: Agent, verdict: Verdict) -> String {
     let text = match (verdict, agent.stage()) {
-        (Verdict::Pass, Some(Stage::Review | Stage::Security | Stage::DbReview)) => {
-            dice.pick(&["LGTM, approved", "no rejections", "沒有拒絕的理由"])
-        }
-        (Verdict::Pass, Some(Stage::Test | Stage::Qa | Stage::E2e)) => {
-            dice.pick(&["12 passed, 0 failed", "All tests pass.", "沒有失敗", "failed: 0"])
-        }
-        (Verdict::Pass, Some(Stage::Retro)) => dice.pick(&["No issues.", "0 issues"]),
-        (Verdict::Pass, _) => dice.pick(&["implemented as planned", "完成"]),
         (Verdict::Reject, _) => {
             dice.pick(&["REQUEST CHANGES", "I reject this", "審查結果：拒絕", "2 rejections"])
         }
         (Verdict::Issues, _) => dice.pick(&["3 issues found", "2 improvements"]),
+        (Verdict::Blocked, _) => dice.pick(&["Verdict: BLOCKED", "{\"result\": \"BLOCKED\"}"]),
         (Verdict::Fail, Some(Stage::Test | Stage::Qa | Stage::E2e)) => {
-            dice.pick(&["10 failed", "12 passed, 1 failed", "3 個測試失敗", "failed: 3"])
+            dice.pick(&["10 failed", "12 passed, 1 failed", "3 個測試失敗", "failed: 3", "exit code 1"])
         }
-        (Verdict::Fail, _) => return marker(dice, agent, verdict),
+        _ => dice.pick(&["I could not finish: the API is missing", "文件無法完成", "VERDICT: FAIL"]),
+    };
+    text.to_owned()
+}
+
+/// Texts that sound like a success, or like nothing.
+fn unclear(dice: &mut Dice, agent: Agent) -> String {
+    if dice.percent(30) {
+        let texts =
+            ["", "VERDICT: PASS", "Hard to say.\n<!-- VERDICT: {\"result\":\"MAYBE\"} -->", "全部通過"];
+        return dice.pick(&texts).to_owned();
+    }
+    let text = match agent.stage() {
+        Some(Stage::Review | Stage::Security | Stage::DbReview) => {
+            dice.pick(&["LGTM, approved", "no rejections", "沒有拒絕的理由"])
+        }
+        Some(Stage::Test | Stage::Qa | Stage::E2e) => {
+            dice.pick(&["12 passed, 0 failed", "All tests pass.", "沒有失敗", "failed: 0"])
+        }
+        Some(Stage::Retro) => dice.pick(&["No issues.", "0 issues"]),
+        _ => dice.pick(&["implemented as planned", "完成"]),
     };
     text.to_owned()
 }
@@ -97,19 +136,36 @@ fn wording(dice: &mut Dice, agent: Agent, verdict: Verdict) -> String {
 pub(crate) enum Orders {
     /// Delegate these: the debugger before the developer, others together.
     Send(Vec<Agent>),
-    /// Tick the tasks that are done.
-    Tick,
+    /// Ask the user, then delegate this one again.
+    Ask(Vec<Agent>),
 }
+
+/// How a text about a paused workflow says that what follows is only for a user who asks for it.
+const IF_ASKED: &str = "若使用者要繼續：";
 
 /// The last line that names agents counts: earlier ones may have been overtaken.
 pub(crate) fn orders(text: &str) -> Option<Orders> {
-    text.lines().rev().find_map(|line| {
-        let agents = named(line);
-        if !agents.is_empty() {
-            return Some(Orders::Send(agents));
-        }
-        line.contains("tasks.md").then_some(Orders::Tick)
-    })
+    let lines = text.lines().rev().filter(|line| !line.contains(IF_ASKED));
+    lines.into_iter().find_map(order_in)
+}
+
+/// What the main agent may do if the user wants a paused workflow to go on.
+pub(crate) fn offers(text: &str) -> Option<Orders> {
+    text.lines().rev().filter_map(|line| line.split_once(IF_ASKED)).find_map(|(_, rest)| order_in(rest))
+}
+
+/// Whether a text pushes the main agent to go on by itself.
+pub(crate) fn pushes(text: &str) -> bool {
+    let lines = text.lines().filter(|line| !line.contains(IF_ASKED));
+    lines.into_iter().any(|line| !named(line).is_empty() || line.contains("禁止詢問使用者是否繼續"))
+}
+
+fn order_in(line: &str) -> Option<Orders> {
+    let agents = named(line);
+    if agents.is_empty() {
+        return None;
+    }
+    Some(if line.contains("AskUserQuestion") { Orders::Ask(agents) } else { Orders::Send(agents) })
 }
 
 fn named(line: &str) -> Vec<Agent> {
@@ -129,7 +185,16 @@ mod tests {
     fn the_last_line_with_agents_is_what_counts() {
         let text = "next: TESTER (ot:tester)\n下一步請委派 CODE-REVIEWER（ot:code-reviewer）、TESTER（ot:tester）。\n/ot:quick";
         assert_eq!(orders(text), Some(Orders::Send(vec![Agent::CodeReviewer, Agent::Tester])));
-        assert_eq!(orders("2 left. Tick them in tasks.md."), Some(Orders::Tick));
+        let blocked = "ask with AskUserQuestion, then delegate TESTER (ot:tester) again";
+        assert_eq!(orders(blocked), Some(Orders::Ask(vec![Agent::Tester])));
         assert_eq!(orders("🎉 done"), None);
+    }
+
+    #[test]
+    fn an_offer_to_the_user_is_no_order() {
+        let text = "工作流 quick 已暫停。若使用者要繼續：下一步請委派 TESTER（ot:tester）。 若是提問，直接回應即可。";
+        assert_eq!((orders(text), pushes(text)), (None, false));
+        assert_eq!(offers(text), Some(Orders::Send(vec![Agent::Tester])));
+        assert!(pushes("下一步請委派 TESTER（ot:tester）。"));
     }
 }

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use overtone_registry::{Agent, limits};
+use overtone_registry::limits;
 
 use super::{Held, Look, require};
 use crate::soak::disk::{Flow, StageOnDisk, Status};
 use crate::soak::event::Meaning;
-use crate::soak::rules::{Door, without_agents};
+use crate::soak::model;
 use crate::soak::seat::agree;
-use crate::soak::words::Verdict;
 
 pub(super) fn no_litter(look: &Look) -> Held {
     let litter = &look.after().litter;
@@ -43,7 +42,7 @@ pub(super) fn completed_was_started(look: &Look) -> Held {
     require(unstarted.is_none(), || format!("{unstarted:?}"))
 }
 
-/// A stage that is active has everything in front of it resolved, its own group aside.
+/// A stage that is active has a good verdict on everything in front of it, its own group aside.
 pub(super) fn in_order(look: &Look) -> Held {
     let Some(flow) = &look.after().flow else { return Ok(()) };
     for (at, stage) in flow.stages.iter().enumerate() {
@@ -104,66 +103,36 @@ pub(super) fn active_has_agent(look: &Look) -> Held {
     Ok(())
 }
 
-/// Every end of an agent counts what it said and nothing more; nothing else counts at all.
-pub(super) fn verdict_is_counted(look: &Look) -> Held {
+/// Every event makes of the workflow what the rules say, and nothing more. A killed hook has done all of it or
+/// nothing.
+pub(super) fn changes_as_asked(look: &Look) -> Held {
     let Some((before, after)) = look.same_flow() else { return Ok(()) };
-    let Some(expected) = after_the_ends(look, before).filter(|_| !look.was_killed()) else { return Ok(()) };
-    let counts = |flow: &Flow| (flow.failures, flow.rejections, flow.retros);
-    require(counts(&expected) == counts(after), || {
+    let Some(expected) = model::flow_after(look.before, &look.events(), look.door.as_ref()) else {
+        return Ok(());
+    };
+    let counts = |flow: &Flow| (flow.failures, flow.rejections, flow.retros, flow.user_wrote);
+    let stages = |flow: &Flow| {
+        let all = flow.stages.iter().map(|s| (s.key.to_string(), s.status, s.result.clone(), s.attempts));
+        all.collect::<Vec<_>>()
+    };
+    let is_like = |flow: &Flow| counts(flow) == counts(after) && stages(flow) == stages(after);
+    require(is_like(&expected) || (look.was_killed() && is_like(before)), || {
         format!(
-            "counted {:?} instead of {:?} (failures, rejections, retros)",
+            "it is {:?} (failures, rejections, retros, userWrote) with {:?}\n  instead of {:?} with {:?}",
             counts(after),
-            counts(&expected)
+            stages(after),
+            counts(&expected),
+            stages(&expected)
         )
-    })?;
-    let ended = look.played.iter().any(|one| matches!(one.event.meaning, Meaning::Ends { .. }));
-    let results = |flow: &Flow| flow.stages.iter().map(|s| (s.status, s.result.clone())).collect::<Vec<_>>();
-    require(!ended || results(&expected) == results(after), || {
-        format!("stages are {:?}\n  instead of {:?}", results(after), results(&expected))
     })
 }
 
-/// What the workflow must have become. Of an agent without a record nobody can say which stage it worked on.
-fn after_the_ends(look: &Look, before: &Flow) -> Option<Flow> {
-    let mut flow = before.clone();
-    for one in look.played {
-        match &one.event.meaning {
-            Meaning::Ends { agent, call, verdict } if before.is_open() => {
-                end(&mut flow, *agent, call, *verdict)?;
-            }
-            Meaning::StrayEnds => return None,
-            Meaning::Gone { call } if before.is_open() => {
-                let agent = flow.agents.iter().find(|agent| agent.call.as_ref() == Some(call))?.agent;
-                end(&mut flow, agent, call, None)?;
-            }
-            Meaning::SessionStart { compact: false } => flow = without_agents(&flow),
-            Meaning::Stop { .. } if look.door != Some(Door::Silent) => flow = without_agents(&flow),
-            _ => {}
-        }
-    }
-    Some(flow)
-}
-
-/// The end of one agent. Of two on the same stage, the worse verdict counts when the second ends.
-fn end(flow: &mut Flow, agent: Agent, call: &str, verdict: Option<Verdict>) -> Option<()> {
-    // A report names no call, so the entry of a twin may have been taken for this one.
-    let by_call = flow.agents.iter().position(|other| other.call.as_deref() == Some(call));
-    let by_kind = || flow.agents.iter().position(|other| other.agent == agent);
-    let key = flow.agents.remove(by_call.or_else(by_kind)?).stage;
-    let twin = flow.agents.iter().any(|other| other.stage == key);
-    let Some(stage) = flow.stages.iter_mut().find(|stage| Some(stage.key) == key) else { return Some(()) };
-    let earlier = stage.result.as_deref().and_then(Verdict::from_key);
-    let worst = verdict.into_iter().chain(earlier).max();
-    stage.result = worst.map(|verdict| verdict.key().to_owned());
-    stage.status = match worst {
-        _ if twin => return Some(()),
-        None => Status::Pending,
-        Some(_) => Status::Completed,
-    };
-    flow.failures += u64::from(worst == Some(Verdict::Fail));
-    flow.rejections += u64::from(worst == Some(Verdict::Reject));
-    flow.retros += u64::from(worst == Some(Verdict::Issues));
-    Some(())
+pub(super) fn loop_follows_the_user(look: &Look) -> Held {
+    let (before, after) = (model::loop_state(&look.before.looping), model::loop_state(&look.after().looping));
+    let expected = model::loop_after(look.before, &look.events(), look.door.as_ref());
+    require(after == expected || (look.was_killed() && after == before), || {
+        format!("pause and turn are {after:?} instead of {expected:?}, before {before:?}")
+    })
 }
 
 pub(super) fn beside_is_beside(look: &Look) -> Held {
@@ -174,8 +143,10 @@ pub(super) fn beside_is_beside(look: &Look) -> Held {
 
 pub(super) fn handoffs_exist(look: &Look) -> Held {
     let folder = look.seat.sandbox.session(&look.seat.session);
-    let stages = look.after().flow.iter().flat_map(|flow| &flow.stages);
-    let missing = stages.filter_map(|stage| stage.handoff.as_ref()).find(|file| !folder.join(file).is_file());
+    let flow = look.after().flow.iter();
+    let of_stages = flow.clone().flat_map(|flow| &flow.stages).filter_map(|stage| stage.handoff.as_ref());
+    let sent_back = flow.flat_map(|flow| &flow.agents).filter_map(|agent| agent.handoff.as_ref());
+    let missing = of_stages.chain(sent_back).find(|file| !folder.join(file).is_file());
     require(missing.is_none(), || format!("{missing:?}"))
 }
 

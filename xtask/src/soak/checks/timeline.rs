@@ -6,6 +6,8 @@ use overtone_registry::EventKind;
 
 use super::{Held, Look, require};
 use crate::soak::disk::{Line, Status};
+use crate::soak::event::Meaning;
+use crate::soak::words::{Content, Verdict};
 
 /// The lines that were written since the last look.
 fn new_lines(look: &Look) -> Result<Vec<Line>, String> {
@@ -45,7 +47,26 @@ pub(super) fn ends_were_delegated(look: &Look) -> Held {
     require(excess <= excused, || format!("{excess} ends without a delegation, {excused} excused by kills"))
 }
 
-/// A stage that became active or resolved has its line; so has one that failed.
+/// There are no more passes than reports that say so.
+pub(super) fn unclear_never_passes(look: &Look) -> Held {
+    let contents = look.played.iter().filter_map(|one| match one.event.meaning {
+        Meaning::Report { content, .. } => Some(content),
+        _ => None,
+    });
+    // Of a report by an agent without a record, the model does not say what it means.
+    if look.played.iter().any(|one| matches!(one.event.meaning, Meaning::StrayEnds)) {
+        return Ok(());
+    }
+    let passes = contents.filter(|content| *content == Content::Verdict(Verdict::Pass)).count();
+    let lines = new_lines(look)?;
+    let ends: Vec<_> = lines.iter().filter(|line| line.kind == EventKind::AgentComplete).collect();
+    let passed = ends.iter().filter(|line| line.text("result") == "pass").count();
+    require(passed <= passes, || format!("{passed} agents passed, {passes} reports say so"))?;
+    let unreasoned = ends.iter().find(|l| l.text("reason") == "no-verdict" && l.text("result") != "fail");
+    require(unreasoned.is_none(), || format!("{unreasoned:?} has no verdict and is no failure"))
+}
+
+/// A stage that became active or resolved has its line; so has one that failed or needs the user.
 pub(super) fn tells_what_changed(look: &Look) -> Held {
     let Some((before, after)) = look.same_flow() else { return Ok(()) };
     if look.was_killed() {
@@ -56,12 +77,17 @@ pub(super) fn tells_what_changed(look: &Look) -> Held {
         let kind = match new.status {
             Status::Pending => continue,
             Status::Active => EventKind::StageStart,
+            Status::Completed if new.is_blocked() => EventKind::SystemWarning,
             Status::Completed if new.is_failed() => EventKind::StageRetry,
             Status::Completed => EventKind::StageComplete,
         };
         let key = old.key.to_string();
-        let told = lines.iter().filter(|line| line.kind == kind && line.text("stage") == key).count();
-        require(told == 1, || format!("{} of {key} is told {told} times", kind.name()))?;
+        let is_it = |line: &&Line| {
+            let reason = kind != EventKind::SystemWarning || line.text("reason") == "stage-blocked";
+            line.kind == kind && line.text("stage") == key && reason
+        };
+        let count = lines.iter().filter(is_it).count();
+        require(count == 1, || format!("{} of {key} is there {count} times", kind.name()))?;
     }
     Ok(())
 }
