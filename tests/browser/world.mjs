@@ -102,7 +102,7 @@ export class World {
   options(project) {
     const env = {
       HOME: this.path('home'), OVERTONE_HOME: this.path('overtone'), OVERTONE_NO_DASHBOARD: '1',
-      OVERTONE_LANG: 'en', PATH: process.env.PATH,
+      OVERTONE_LANG: 'en', OVERTONE_TEST_PATIENCE: '600', PATH: process.env.PATH,
     };
     return { env, cwd: this.path(project) };
   }
