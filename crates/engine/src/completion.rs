@@ -293,7 +293,7 @@ impl ReportProcessor<'_> {
         let done = self
             .record(EventKind::AgentComplete, stage)
             .with("result", verdict.map(Verdict::key))
-            .with_some("reason", self.missing_verdict(stage, given))
+            .with_some("reason", (stage.is_some() && given.is_none()).then_some(NO_VERDICT))
             .with("durationMs", spent)
             .with("agentId", self.agent_id())
             .with("slot", self.slot())
@@ -316,10 +316,6 @@ impl ReportProcessor<'_> {
         let verdict = self.worst_so_far(key, verdict);
         self.lacks_verdict = given.is_none();
         self.settle(key, verdict);
-    }
-
-    fn missing_verdict(&self, stage: Option<StageKey>, given: Option<Verdict>) -> Option<&'static str> {
-        (stage.is_some() && given.is_none()).then_some(NO_VERDICT)
     }
 
     fn score(&mut self) {
@@ -477,12 +473,11 @@ impl ReportProcessor<'_> {
         }
         let head = handoff_head(stage, agent, verdict);
         let body = self.report.message.trim_end();
-        let handoff = match kept {
-            Some(file) => Handoff { file, text: format!("\n{head}{body}\n"), appends: true },
-            None => {
-                let file = next_handoff_file(&mut self.workflow, stage, agent);
-                Handoff { file, text: format!("{head}{body}\n"), appends: false }
-            }
+        let handoff = if let Some(file) = kept {
+            Handoff { file, text: format!("\n{head}{body}\n"), appends: true }
+        } else {
+            let file = next_handoff_file(&mut self.workflow, stage, agent);
+            Handoff { file, text: format!("{head}{body}\n"), appends: false }
         };
         match stage.and_then(|key| self.workflow.stage_mut(key)) {
             Some(finished) => finished.handoff = Some(handoff.file.clone()),

@@ -30,7 +30,7 @@ pub(crate) fn delegate(snapshot: &Snapshot, call: &Delegation, facts: &Facts) ->
         return refused;
     }
     if facts.plan_mode {
-        return deny(words::deny_plan_mode(facts.lang), words::plan_mode_advice(facts.lang));
+        return deny(words::deny_plan_mode(facts.lang), words::plan_mode_advice(facts.lang)).into();
     }
     // Asked again about the same call, the answer is the same and nobody is there twice.
     if let Some(known) = recorded(workflow, call.tool_use_id, None) {
@@ -41,7 +41,7 @@ pub(crate) fn delegate(snapshot: &Snapshot, call: &Delegation, facts: &Facts) ->
     }
     let admitted = match admit(workflow, agent, facts) {
         Ok(admitted) => admitted,
-        Err(refusal) => return refusal,
+        Err(refusal) => return refusal.into(),
     };
     let (mut outcome, workflow, stage) = start(snapshot, admitted, agent, call.tool_use_id, None, facts);
     outcome.reply = allow_with_context(&workflow, stage, call, facts);
@@ -66,7 +66,7 @@ pub(crate) fn continue_agent(snapshot: &Snapshot, agent_id: &str, facts: &Facts)
     }
     let admitted = match admit(workflow, agent, facts) {
         Ok(admitted) => admitted,
-        Err(refusal) => return refusal,
+        Err(refusal) => return refusal.into(),
     };
     let (mut outcome, mut workflow, _) = start(snapshot, admitted, agent, None, Some(agent_id), facts);
     workflow.finished_agents.retain(|finished| finished.id != agent_id);
@@ -108,7 +108,7 @@ pub(crate) fn delegate_from_agent(
     if !workflow.is_open() {
         return Outcome::default();
     }
-    deny(words::deny_nested(facts.lang, agent.name()), words::nested_advice(facts.lang))
+    deny(words::deny_nested(facts.lang, agent.name()), words::nested_advice(facts.lang)).into()
 }
 
 /// A workflow that has ended or goes on elsewhere decides without a look at the stages.
@@ -118,17 +118,17 @@ fn refused_by_ending(workflow: &WorkflowState, agent: Agent, facts: &Facts) -> O
     }
     match workflow.ending {
         Some(Ending::Completed) => Some(Outcome::default()),
-        Some(Ending::Aborted) => Some(deny_at_limit(agent, facts)),
+        Some(Ending::Aborted) => Some(deny_at_limit(agent, facts).into()),
         None => None,
     }
 }
 
 fn refused_by_move(workflow: &WorkflowState, facts: &Facts) -> Option<Outcome> {
     let machine = workflow.moved_to.as_deref()?;
-    Some(deny(words::deny_moved(facts.lang, machine), moved_text(facts.lang, workflow)?))
+    Some(deny(words::deny_moved(facts.lang, machine), moved_text(facts.lang, workflow)?).into())
 }
 
-fn deny_at_limit(agent: Agent, facts: &Facts) -> Outcome {
+fn deny_at_limit(agent: Agent, facts: &Facts) -> Refusal {
     deny(words::deny_limit(facts.lang), words::limit_advice(facts.lang, agent.name()))
 }
 
@@ -168,7 +168,7 @@ struct Admitted {
 }
 
 /// Decides whether the agent may start. Sending a debugger or a developer after a failure opens the way back.
-fn admit(workflow: &WorkflowState, agent: Agent, facts: &Facts) -> Result<Admitted, Outcome> {
+fn admit(workflow: &WorkflowState, agent: Agent, facts: &Facts) -> Result<Admitted, Refusal> {
     let lang = facts.lang;
     if limit_reached(workflow, &facts.settings) {
         return Err(deny_at_limit(agent, facts));
@@ -201,8 +201,10 @@ fn admit(workflow: &WorkflowState, agent: Agent, facts: &Facts) -> Result<Admitt
     {
         return Err(refuse(&next, key, &obstacle, facts));
     }
-    if agent == Agent::Developer {
-        target.into_iter().for_each(|key| reopen_behind(&mut next, key));
+    if let Some(key) = target
+        && agent == Agent::Developer
+    {
+        reopen_behind(&mut next, key);
     }
     let stage = target.or_else(|| agent.stage().map(StageKey::first));
     Ok(Admitted { workflow: next, target, stage })
@@ -261,7 +263,7 @@ fn reopen_completed(workflow: &mut WorkflowState, key: StageKey) {
     }
 }
 
-fn refuse(workflow: &WorkflowState, target: StageKey, obstacle: &Obstacle, facts: &Facts) -> Outcome {
+fn refuse(workflow: &WorkflowState, target: StageKey, obstacle: &Obstacle, facts: &Facts) -> Refusal {
     let lang = facts.lang;
     let step = || step_text(lang, &next_step(workflow, &facts.settings));
     match obstacle {
@@ -278,18 +280,32 @@ fn refuse(workflow: &WorkflowState, target: StageKey, obstacle: &Obstacle, facts
     }
 }
 
-fn deny_running(keys: &[StageKey], facts: &Facts) -> Outcome {
+fn deny_running(keys: &[StageKey], facts: &Facts) -> Refusal {
     let stages = key_list(facts.lang, keys);
     deny(words::deny_order(facts.lang, &stages), words::running_advice(facts.lang, &stages))
 }
 
-/// The client shows the reason to the user and the model; the advice reaches the model only.
-fn deny(reason: String, advice: String) -> Outcome {
-    let permission = Some(Permission::Deny { reason });
-    Outcome {
-        reply: Reply { permission, model_context: Some(advice), ..Reply::default() },
-        effects: Vec::new(),
+/// Why an agent may not start.
+struct Refusal {
+    /// The client shows it to the user and gives it to the model.
+    reason: String,
+    /// For the model only.
+    advice: String,
+}
+
+impl From<Refusal> for Outcome {
+    fn from(refusal: Refusal) -> Self {
+        let reply = Reply {
+            model_context: Some(refusal.advice),
+            permission: Some(Permission::Deny { reason: refusal.reason }),
+            ..Reply::default()
+        };
+        Self { reply, effects: Vec::new() }
     }
+}
+
+const fn deny(reason: String, advice: String) -> Refusal {
+    Refusal { reason, advice }
 }
 
 /// Records that the agent is at work. Whoever calls it puts the workflow.

@@ -88,7 +88,7 @@ pub(crate) fn changing_file(agent_type: &str, tool: &str, facts: &Facts) -> Outc
             let permission =
                 Some(Permission::Deny { reason: flow::deny_read_only(facts.lang, agent.name()) });
             let model_context = Some(flow::read_only_advice(facts.lang, tool));
-            Outcome { reply: Reply { permission, model_context, ..Reply::default() }, effects: Vec::new() }
+            Outcome { reply: Reply { model_context, permission, ..Reply::default() }, effects: Vec::new() }
         }
         _ => Outcome::default(),
     }

@@ -133,7 +133,7 @@ fn answer_user(snapshot: &Snapshot, prompt: &str, facts: &Facts) -> Outcome {
         current.workflow = Some(next);
     }
     let notices = take_notices(&current, &mut outcome);
-    let guidance = if facts.plan_mode { None } else { guidance(&current, prompt, facts, &mut outcome) };
+    let guidance = (!facts.plan_mode).then(|| guidance(&current, prompt, facts, &mut outcome));
     let texts: Vec<_> = [notices, guidance].into_iter().flatten().collect();
     outcome.reply.model_context = (!texts.is_empty()).then(|| texts.join("\n"));
     outcome
@@ -172,7 +172,7 @@ fn take_notices(snapshot: &Snapshot, outcome: &mut Outcome) -> Option<String> {
     Some(text)
 }
 
-fn guidance(snapshot: &Snapshot, prompt: &str, facts: &Facts, outcome: &mut Outcome) -> Option<String> {
+fn guidance(snapshot: &Snapshot, prompt: &str, facts: &Facts, outcome: &mut Outcome) -> String {
     let lang = facts.lang;
     match workflow_override(prompt) {
         Some(Ok(workflow)) => {
@@ -182,15 +182,15 @@ fn guidance(snapshot: &Snapshot, prompt: &str, facts: &Facts, outcome: &mut Outc
                 workflow.name(),
                 lesson,
             )));
-            Some(words::use_workflow(lang, workflow.name()))
+            words::use_workflow(lang, workflow.name())
         }
         Some(Err(name)) => {
             let known = Workflow::ALL.map(Workflow::name).join(&context::list_separator(lang));
             let unknown = words::unknown_workflow(lang, &name, &known);
             outcome.reply.system_message = Some(unknown.clone());
-            Some(format!("{unknown}\n{}", standing(snapshot, facts)))
+            format!("{unknown}\n{}", standing(snapshot, facts))
         }
-        None => Some(standing(snapshot, facts)),
+        None => standing(snapshot, facts),
     }
 }
 

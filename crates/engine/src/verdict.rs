@@ -146,9 +146,8 @@ const UNFINISHED: [&str; 23] = [
 fn has_bad_exit_code(text: &str, tokens: &[&str]) -> bool {
     let by_token = (0..tokens.len()).any(|at| {
         let after = match tokens[at..] {
-            ["exit" | "exited", "code" | "status", ..] => at + 2,
             ["exited" | "exit", "with", "code" | "status", ..] => at + 3,
-            ["exited", "with", ..] => at + 2,
+            ["exit" | "exited", "code" | "status", ..] | ["exited", "with", ..] => at + 2,
             _ => return false,
         };
         let number = if tokens.get(after) == Some(&":") { after + 1 } else { after };
