@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::{Exit, Mock, Run, Sandbox, Script, Terminal};
 
-const DEFAULT_LIMIT: Duration = Duration::from_mins(2);
+const DEFAULT_LIMIT: Duration = Duration::from_mins(10);
 
 /// The client runs one prompt and prints each event as a line of JSON.
 const WITHOUT_TERMINAL: [&str; 5] =
@@ -74,7 +74,7 @@ impl<'a> Invocation<'a> {
         self
     }
 
-    /// How long the client may take; two minutes unless told.
+    /// How long the client may take; ten minutes unless told.
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self

@@ -14,7 +14,7 @@ use serde_json::{Map, json};
 use crate::sandbox::path;
 use crate::{Exit, Mock, Run, Sandbox};
 
-const LIMIT: Duration = Duration::from_mins(3);
+const LIMIT: Duration = Duration::from_mins(10);
 
 impl Sandbox {
     /// Writes `ccc.json` with providers that are mocks, each with its token; the first one is the current one.

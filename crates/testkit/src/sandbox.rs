@@ -142,7 +142,8 @@ impl Sandbox {
         let mut command = Command::new(program);
         command.current_dir(self.project()).env_clear().env("OVERTONE_NO_DASHBOARD", "1");
         command.env("HOME", self.home()).env("OVERTONE_HOME", self.state()).env("TMPDIR", self.temporary());
-        command.env("PATH", path());
+        // Hooks of the development binary wait for locks and input however busy the machine is.
+        command.env("PATH", path()).env("OVERTONE_TEST_PATIENCE", "600");
         command.env("LANG", "C.UTF-8").env("SHELL", "/bin/bash");
         for switch in ["DISABLE_TELEMETRY", "DISABLE_AUTOUPDATER", "DISABLE_ERROR_REPORTING"] {
             command.env(switch, "1");
@@ -153,7 +154,7 @@ impl Sandbox {
 
     /// Runs one of the client's own commands, such as `plugin validate`, and returns its exit code and output.
     pub fn claude(&self, arguments: &[&str]) -> (crate::Exit, String) {
-        let ended = self.wait_for(self.command().args(arguments), Duration::from_mins(1));
+        let ended = self.wait_for(self.command().args(arguments), Duration::from_mins(10));
         (ended.exit, ended.stdout + &ended.stderr)
     }
 
