@@ -16,7 +16,8 @@ pub const DEFAULT_OUTPUT: &str = r#"{"result":""}"#;
 /// The answer as one line of JSON. `tool_input` is the call's input, which an approval may change.
 pub fn render(hook: Hook, reply: Reply, tool_input: Option<&RawValue>) -> Result<String, serde_json::Error> {
     let mut answer = Map::new();
-    if !reply.result.is_empty() {
+    // A tool's failure always has the specification's `result`, empty where the user is told nothing.
+    if !reply.result.is_empty() || hook == Hook::PostUseFailure {
         answer.insert("result".into(), reply.result.into());
     }
     if let Some(reason) = reply.block {

@@ -14,7 +14,7 @@ fn said(world: &World) {
     world.run_words(&["message", WORDS]).ok().has(&[
         "The message waits",
         "(0/5)",
-        "→ Next, delegate DEVELOPER",
+        "→ Next: 💻 Development.",
     ]);
 }
 

@@ -36,7 +36,7 @@ fn a_stopped_workflow_is_kept_and_goes_on() {
     world.run("stop").ok().has(&["stopped", "✅💻Development", "(1/5)", "overtone resume"]);
     assert_eq!(world.json("status --json")["loop"]["stoppedBy"], "user");
     world.run("status").ok().has(&["stopped by the user", "→ The loop is stopped"]);
-    world.run("resume").ok().has(&["The workflow continues", "→ Next, delegate CODE-REVIEWER"]);
+    world.run("resume").ok().has(&["The workflow continues", "→ Next: 🔍 Review, 🧪 Test."]);
     assert_eq!(world.json("status --json")["loop"]["stopped"], json!(false));
 }
 

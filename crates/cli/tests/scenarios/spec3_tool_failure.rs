@@ -101,6 +101,8 @@ fn s3_1e_4_a_failed_bash_is_recorded_but_not_told() {
     let output = fails(&session, "Bash", "Exit code 127\nnpm: command not found");
     assert_eq!(output.result(), "");
     assert!(!output.has_system_message());
+    // The main agent of a workflow is kept from working around it.
+    assert_has(&output.model_context(), &["[Overtone 錯誤守衛]", "npm", "MUST NOT"]);
     assert_eq!(recorded(&session)["toolName"], "Bash");
     assert_eq!(error_observations(&session), 1);
 }
