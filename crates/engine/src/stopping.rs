@@ -8,7 +8,7 @@ use crate::flow::{Step, next_step};
 use crate::outcome::{Effect, Outcome, Record};
 use crate::state::{Ending, LoopState, Pause, StoppedBy, Turn, WorkflowState};
 use crate::text::{TASK_UNITS, agent_name, cut, duration, moved_text, progress_bar, step_text, titled};
-use crate::trigger::{Facts, Feature, Snapshot};
+use crate::trigger::{Facts, Snapshot};
 
 /// A background agent that has not reported back for this long is given up (old clients do not say which run).
 const BACKGROUND_AGE_LIMIT: i64 = 2 * 3600 * 1000;
@@ -115,7 +115,7 @@ impl StopDecision<'_> {
         match next_step(&self.workflow, &self.facts.settings) {
             Step::AskUser(key) => self.abort(key),
             Step::Report(key) => self.hand_over(key),
-            Step::Done if self.open_tasks().is_none() => self.complete(),
+            Step::Done if self.open_tasks().is_empty() => self.complete(),
             _ if looks => {}
             Step::Blocked(key) => self.wait_for_user(key),
             _ if self.looping.paused.is_some() => self.stay_paused(),
@@ -143,8 +143,15 @@ impl StopDecision<'_> {
         self.say(looping::blocked(self.facts.lang, &titled(self.facts.lang, key)));
     }
 
-    fn open_tasks(&self) -> Option<&Feature> {
-        self.facts.own_feature(&self.workflow).filter(|feature| !feature.pending.is_empty())
+    /// The unticked tasks of the own feature. The box of a stage that this Stop settles, because its last agent is
+    /// lost, is ticked by this Stop.
+    fn open_tasks(&self) -> Vec<&str> {
+        let is_ticked_now = |task: &str| {
+            let mut effects = self.outcome.effects.iter();
+            effects.any(|effect| matches!(effect, Effect::TickStage { key, .. } if key.to_string() == task))
+        };
+        let pending = self.facts.own_feature(&self.workflow).into_iter().flat_map(|feature| &feature.pending);
+        pending.map(String::as_str).filter(|task| !is_ticked_now(task)).collect()
     }
 
     fn abort(&mut self, key: StageKey) {
@@ -275,10 +282,10 @@ impl StopDecision<'_> {
             lines.push(looping::tasks(lang, feature.checked, feature.total));
         }
         lines.append(&mut self.workflow.notices);
-        let next = match (step, self.open_tasks()) {
-            (Step::Done, Some(feature)) => {
-                let first = cut(&feature.pending[0], TASK_UNITS);
-                words::tasks_left(lang, feature.pending.len(), first, &agent_name(lang, Agent::Developer))
+        let next = match (step, &*self.open_tasks()) {
+            (Step::Done, open @ [first, ..]) => {
+                let developer = agent_name(lang, Agent::Developer);
+                words::tasks_left(lang, open.len(), cut(first, TASK_UNITS), &developer)
             }
             (step, _) => step_text(lang, step),
         };

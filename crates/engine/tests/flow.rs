@@ -534,6 +534,21 @@ fn another_feature_does_not_hold_the_workflow_up() {
 }
 
 #[test]
+fn the_stop_that_settles_the_last_stage_ticks_it_and_completes() {
+    let mut world = World::new(Workflow::Single).with_feature(&["DEV"]);
+    let call = world.delegate("developer").unwrap();
+    world.delegate("developer").unwrap();
+    world.returned("developer", &call, &verdict("PASS"));
+    // Its twin is lost, so the stage is done with the verdict that there is.
+    let stop = world.stop();
+    assert!(stop.model_context.is_none(), "{stop:?}");
+    assert_eq!(world.workflow().ending, Some(Ending::Completed));
+    let ticked = world.effects.iter().position(|effect| matches!(effect, Effect::TickStage { .. }));
+    let archived = world.effects.iter().position(|effect| matches!(effect, Effect::ArchiveFeature { .. }));
+    assert!(ticked.is_some() && ticked < archived);
+}
+
+#[test]
 fn a_passed_stage_is_ticked_and_its_message_kept() {
     let mut world = World::new(Workflow::Single).with_feature(&[]);
     world.delegate("developer").unwrap();
