@@ -141,7 +141,7 @@ pub(crate) enum Orders {
 }
 
 /// How a text about a paused workflow says that what follows is only for a user who asks for it.
-const IF_ASKED: &str = "若使用者要繼續：";
+const IF_ASKED: &str = "若使用者要繼續";
 
 /// The last line that names agents counts: earlier ones may have been overtaken.
 pub(crate) fn orders(text: &str) -> Option<Orders> {
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn an_offer_to_the_user_is_no_order() {
-        let text = "工作流 quick 已暫停。若使用者要繼續：下一步請委派 TESTER（ot:tester）。 若是提問，直接回應即可。";
+        let text = "工作流 quick 已暫停。若使用者要繼續，從 TESTER（ot:tester） 接著做。若是提問，直接回應即可。";
         assert_eq!((orders(text), pushes(text)), (None, false));
         assert_eq!(offers(text), Some(Orders::Send(vec![Agent::Tester])));
         assert!(pushes("下一步請委派 TESTER（ot:tester）。"));

@@ -11,11 +11,7 @@ fn started() -> World {
 }
 
 fn said(world: &World) {
-    world.run_words(&["message", WORDS]).ok().has(&[
-        "The message waits",
-        "(0/5)",
-        "→ Next: 💻 Development.",
-    ]);
+    world.run_words(&["message", WORDS]).ok().has(&["The message waits", "(0/5)", "→ Next: 💻 Development."]);
 }
 
 /// What the client hands to the model.
