@@ -58,7 +58,7 @@ impl Case {
     }
 }
 
-pub(crate) const CASES: [Case; 20] = [
+pub(crate) const CASES: [Case; 21] = [
     writing(Hook::OnStart, "", payload::session_start),
     reading(Hook::OnSubmit, "", payload::prompt),
     reading(Hook::PreTask, "foreign", payload::foreign_task),
@@ -66,6 +66,7 @@ pub(crate) const CASES: [Case; 20] = [
     workflow_writing(Hook::PreTask, "developer", Phase::Ready, payload::developer_task),
     workflow_writing(Hook::OnAgentStart, "", Phase::Active, payload::agent_start),
     workflow_writing(Hook::OnAgentStop, "", Phase::Active, payload::agent_stop),
+    workflow_writing(Hook::OnHandback, "", Phase::Active, payload::hand_back),
     reading(Hook::AllowOwn, "", payload::own_command),
     reading(Hook::PreWrite, "", payload::edit_before),
     reading(Hook::PostUse, "edit", payload::edit_after),

@@ -52,6 +52,20 @@ pub(crate) fn agent_stop(place: &Place) -> Value {
     )
 }
 
+pub(crate) fn hand_back(place: &Place) -> Value {
+    event(
+        place,
+        "PreToolUse",
+        json!({
+            "agent_id": DEVELOPER,
+            "agent_type": "ot:developer",
+            "tool_name": "SubagentHandback",
+            "tool_input": { "message": REPORT },
+            "tool_use_id": "toolu_02",
+        }),
+    )
+}
+
 pub(crate) fn own_command(place: &Place) -> Value {
     let input = json!({ "command": "overtone status", "description": "Show the workflow" });
     before(place, "Bash", &input)

@@ -19,6 +19,23 @@ fn interrupts(before: &Disk, meaning: &Meaning) -> bool {
     }
 }
 
+/// Whether the client's own prompt is about an agent that the workflow knows: it brings the work forward.
+fn tells_of_agent(before: &Disk, event: &Event) -> bool {
+    if event.hook != Hook::OnSubmit || !is_looping(before) {
+        return false;
+    }
+    let prompt = event.fields["prompt"].as_str().unwrap_or_default();
+    let message = prompt.strip_prefix("<agent-message from=\"").and_then(|rest| rest.split('"').next());
+    let task = || prompt.strip_prefix("<task-notification>")?.split("<task-id>").nth(1)?.split('<').next();
+    let (Some(id), Some(flow)) = (message.or_else(task), &before.flow) else { return false };
+    flow.finished.iter().any(|(known, _)| known == id)
+        || flow.agents.iter().any(|agent| agent.id.as_deref() == Some(id))
+}
+
+fn is_ended_session(disk: &Disk) -> bool {
+    disk.flow.as_ref().is_some_and(Flow::is_open) && disk.looping.stopped_by.as_deref() == Some("session-end")
+}
+
 fn is_looping(disk: &Disk) -> bool {
     disk.flow.as_ref().is_some_and(Flow::is_open) && !disk.looping.stopped
 }
@@ -160,7 +177,11 @@ pub(crate) fn loop_state(looping: &Looping) -> LoopState {
 pub(crate) fn loop_after(before: &Disk, events: &[&Event], door: Option<&Door>) -> LoopState {
     let (mut paused, mut turn) = loop_state(&before.looping);
     let working = || Some("working".to_owned());
-    for Event { hook, meaning, .. } in events {
+    for event in events {
+        let Event { hook, meaning, .. } = event;
+        if tells_of_agent(before, event) && paused.as_deref() == Some("interrupted") {
+            paused = None;
+        }
         if interrupts(before, meaning) {
             paused = Some("interrupted".to_owned());
         }
@@ -171,7 +192,13 @@ pub(crate) fn loop_after(before: &Disk, events: &[&Event], door: Option<&Door>) 
             Meaning::Interrupted(gone) if is_recorded(before, gone) => {
                 paused = Some("interrupted".to_owned())
             }
-            Meaning::SessionStart { compact: false } => turn = None,
+            Meaning::SessionStart { compact: false } => {
+                turn = None;
+                // A loop that got nowhere tries again in a new process.
+                if is_ended_session(before) && paused.as_deref() == Some("no-progress") {
+                    paused = None;
+                }
+            }
             Meaning::Stop { .. } if before.flow.as_ref().is_some_and(Flow::is_open) => match door {
                 Some(Door::GoOn(_)) => {}
                 Some(Door::Stuck) => (paused, turn) = (Some("no-progress".to_owned()), None),

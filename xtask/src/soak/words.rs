@@ -140,6 +140,14 @@ pub(crate) enum Orders {
     Ask(Vec<Agent>),
 }
 
+impl Orders {
+    pub(crate) fn agents(&self) -> &[Agent] {
+        match self {
+            Self::Send(agents) | Self::Ask(agents) => agents,
+        }
+    }
+}
+
 /// How a text about a paused workflow says that what follows is only for a user who asks for it.
 const IF_ASKED: &str = "若使用者要繼續";
 
@@ -192,7 +200,8 @@ mod tests {
 
     #[test]
     fn an_offer_to_the_user_is_no_order() {
-        let text = "工作流 quick 已暫停。若使用者要繼續，從 TESTER（ot:tester） 接著做。若是提問，直接回應即可。";
+        let text =
+            "工作流 quick 已暫停。若使用者要繼續，從 TESTER（ot:tester） 接著做。若是提問，直接回應即可。";
         assert_eq!((orders(text), pushes(text)), (None, false));
         assert_eq!(offers(text), Some(Orders::Send(vec![Agent::Tester])));
         assert!(pushes("下一步請委派 TESTER（ot:tester）。"));

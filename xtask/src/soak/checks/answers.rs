@@ -203,12 +203,17 @@ pub(super) fn orders_fit(look: &Look) -> Held {
     let texts = look.played.iter().filter(|one| gives_orders(&one.event));
     let texts: Vec<_> = texts.filter_map(|one| one.answer.as_ref()).map(model_text).collect();
     // Of hooks that run at the same time, the last to have got the lock knows best, and who that was is not known.
-    let given: Vec<_> = texts.into_iter().filter_map(|text| orders(text).or_else(|| offers(text))).collect();
+    let given: Vec<_> = texts.iter().filter_map(|text| orders(text)).collect();
+    let offered: Vec<_> = texts.iter().filter_map(|text| offers(text)).collect();
     let due = due(look, flow);
     let stop = matches!(look.door, Some(Door::GoOn(_)));
-    let fits = given.is_empty() || given.iter().any(|orders| Some(orders) == due.as_ref());
+    // An offer names who would be the first to go on.
+    let is_due = |offer: &Orders| due.as_ref().is_some_and(|due| due.agents().starts_with(offer.agents()));
+    let is_silent = given.is_empty() && offered.is_empty();
+    let fits =
+        is_silent || given.iter().any(|orders| Some(orders) == due.as_ref()) || offered.iter().any(is_due);
     require(fits && (!stop || due.is_none() || !given.is_empty()), || {
-        format!("the orders are {given:?}, due is {due:?}")
+        format!("the orders are {given:?}, offered is {offered:?}, due is {due:?}")
     })
 }
 
