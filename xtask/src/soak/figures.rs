@@ -27,6 +27,10 @@ pub(crate) struct Figures {
     denials: usize,
     lost_agents: usize,
     background_agents: usize,
+    reports_sent_back: usize,
+    interruptions: usize,
+    /// Agents that went on after their report.
+    continued_agents: usize,
     hook_time: Duration,
     timed_hooks: u32,
     slowest: Option<(Duration, Hook)>,
@@ -51,9 +55,15 @@ impl Figures {
                 EventKind::StageRetry => self.retries += 1,
                 EventKind::SessionCompact => self.compactions += 1,
                 EventKind::LoopAdvance => self.blocks += 1,
+                EventKind::SystemWarning if line.text("reason") == "report-sent-back" => {
+                    self.reports_sent_back += 1;
+                }
+                EventKind::AgentDelegate if !line.text("continues").is_empty() => self.continued_agents += 1,
                 _ => {}
             }
         }
+        let is_interrupted = |disk: &Disk| disk.looping.paused.as_deref() == Some("interrupted");
+        self.interruptions += usize::from(is_interrupted(after) && !is_interrupted(before));
         for one in played {
             let denied = |answer: &Value| answer["hookSpecificOutput"]["permissionDecision"] == "deny";
             self.denials += usize::from(one.answer.as_ref().is_some_and(denied));
@@ -80,6 +90,9 @@ impl Figures {
         self.denials += other.denials;
         self.lost_agents += other.lost_agents;
         self.background_agents += other.background_agents;
+        self.reports_sent_back += other.reports_sent_back;
+        self.interruptions += other.interruptions;
+        self.continued_agents += other.continued_agents;
         self.hook_time += other.hook_time;
         self.timed_hooks += other.timed_hooks;
         if let Some(slowest) = other.slowest {
@@ -91,7 +104,7 @@ impl Figures {
         self.endings.values().sum()
     }
 
-    fn counts(&self) -> [(&'static str, usize); 9] {
+    fn counts(&self) -> [(&'static str, usize); 12] {
         [
             ("workflows", self.workflows()),
             ("events", self.events),
@@ -102,6 +115,9 @@ impl Figures {
             ("denials", self.denials),
             ("lostAgents", self.lost_agents),
             ("backgroundAgents", self.background_agents),
+            ("reportsSentBack", self.reports_sent_back),
+            ("interruptions", self.interruptions),
+            ("continuedAgents", self.continued_agents),
         ]
     }
 

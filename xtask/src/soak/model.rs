@@ -104,7 +104,7 @@ fn step(now: &Disk, meaning: &Meaning, door: Option<&Door>) -> Option<Flow> {
             start(&mut flow, *agent, may_start, None, Some(id.clone()));
         }
         Meaning::Report { reporter, channel, content } => {
-            report(&mut flow, now, reporter, *channel, *content)
+            report(&mut flow, now, reporter, *channel, *content);
         }
         _ => {}
     }
@@ -190,7 +190,7 @@ pub(crate) fn loop_after(before: &Disk, events: &[&Event], door: Option<&Door>) 
             // Prompts that the client makes itself begin a turn, too.
             _ if *hook == Hook::OnSubmit && is_looping(before) => turn = working(),
             Meaning::Interrupted(gone) if is_recorded(before, gone) => {
-                paused = Some("interrupted".to_owned())
+                paused = Some("interrupted".to_owned());
             }
             Meaning::SessionStart { compact: false } => {
                 turn = None;

@@ -54,9 +54,8 @@ pub(crate) fn gate(disk: &Disk, agent: Agent) -> Ruling {
     let Some(flow) = &disk.flow else { return Ruling::NoOpinion };
     match flow.ending.as_deref() {
         Some("completed") => Ruling::NoOpinion,
-        Some(_) => Ruling::Deny,
         None if may_start(disk, flow, agent) => Ruling::Allow,
-        None => Ruling::Deny,
+        Some(_) | None => Ruling::Deny,
     }
 }
 
@@ -296,10 +295,11 @@ pub(crate) fn door(before: &Disk, listed: Option<&[String]>, idle_rounds: u64, l
     if before.looping.stopped {
         return Door::Stopped;
     }
-    let flow = release(flow, |_| true);
-    let orders = match next(&flow) {
+    let settled = release(flow, |_| true);
+    let open_tasks = has_open_tasks_after(before, flow, &settled);
+    let orders = match next(&settled) {
         Next::User(reason) => return Door::Abort(reason),
-        Next::Done if !has_open_tasks(before) => return Door::Complete,
+        Next::Done if !open_tasks => return Door::Complete,
         _ if before.looping.turn.as_deref() == Some("looking") => return Door::Looked,
         Next::Ask(_) => return Door::Blocked,
         _ if before.looping.paused.is_some() => return Door::Paused,
@@ -313,6 +313,17 @@ pub(crate) fn door(before: &Disk, listed: Option<&[String]>, idle_rounds: u64, l
     } else {
         Door::GoOn(orders)
     }
+}
+
+/// Whether a task is left open; the box of a stage that is done with the loss of its last agent is ticked with that.
+fn has_open_tasks_after(disk: &Disk, flow: &Flow, settled: &Flow) -> bool {
+    let is_ticked = |task: &String| {
+        let stages = flow.stages.iter().zip(&settled.stages);
+        stages
+            .into_iter()
+            .any(|(was, is)| is.is_resolved() && !was.is_resolved() && is.key.to_string() == *task)
+    };
+    disk.tasks.iter().flat_map(|tasks| &tasks.open).any(|task| !is_ticked(task))
 }
 
 /// The workflow without agents that can no longer report. The stage of such an agent is open again, unless a twin of

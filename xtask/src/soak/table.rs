@@ -96,8 +96,13 @@ fn seat_players<'a>(sandbox: &'a Sandbox, deal: &Deal, limits: Limits, dice: &mu
 /// Sessions in one project do not touch each other's state.
 fn others_are_untouched(players: &[Player], turn: usize) -> Result<()> {
     let others = players.iter().enumerate().filter(|(at, _)| *at != turn);
-    for seat in others.map(|(_, player)| &player.seat) {
-        let now = Disk::read(seat.sandbox, &seat.session).map_err(Error::new)?;
+    for (_, player) in others {
+        let seat = &player.seat;
+        let mut now = Disk::read(seat.sandbox, &seat.session).map_err(Error::new)?;
+        // A session that has ended leaves its feature to the next one.
+        if player.is_over() {
+            now.tasks.clone_from(&seat.disk.tasks);
+        }
         if now != seat.disk {
             let what = format!("session {} is another now: {}", seat.session, difference(&seat.disk, &now));
             return Err(players[turn].seat.broken("sessions do not touch each other", &what, &[]));

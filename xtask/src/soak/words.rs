@@ -153,8 +153,7 @@ const IF_ASKED: &str = "若使用者要繼續";
 
 /// The last line that names agents counts: earlier ones may have been overtaken.
 pub(crate) fn orders(text: &str) -> Option<Orders> {
-    let lines = text.lines().rev().filter(|line| !line.contains(IF_ASKED));
-    lines.into_iter().find_map(order_in)
+    text.lines().rev().filter(|line| is_imperative(line)).find_map(order_in)
 }
 
 /// What the main agent may do if the user wants a paused workflow to go on.
@@ -164,8 +163,13 @@ pub(crate) fn offers(text: &str) -> Option<Orders> {
 
 /// Whether a text pushes the main agent to go on by itself.
 pub(crate) fn pushes(text: &str) -> bool {
-    let lines = text.lines().filter(|line| !line.contains(IF_ASKED));
-    lines.into_iter().any(|line| !named(line).is_empty() || line.contains("禁止詢問使用者是否繼續"))
+    let mut lines = text.lines().filter(|line| is_imperative(line));
+    lines.any(|line| !named(line).is_empty() || line.contains("禁止詢問使用者是否繼續"))
+}
+
+/// Neither an offer nor an item of a list, such as a lesson that quotes an error with an agent's name.
+fn is_imperative(line: &str) -> bool {
+    !line.contains(IF_ASKED) && !line.starts_with("- ")
 }
 
 fn order_in(line: &str) -> Option<Orders> {
@@ -205,5 +209,6 @@ mod tests {
         assert_eq!((orders(text), pushes(text)), (None, false));
         assert_eq!(offers(text), Some(Orders::Send(vec![Agent::Tester])));
         assert!(pushes("下一步請委派 TESTER（ot:tester）。"));
+        assert!(!pushes("- Agent 曾失敗：Agent type 'ot:tester' not found"));
     }
 }

@@ -57,11 +57,11 @@ pub(super) fn unclear_never_passes(look: &Look) -> Held {
     if look.played.iter().any(|one| matches!(one.event.meaning, Meaning::StrayEnds)) {
         return Ok(());
     }
-    let passes = contents.filter(|content| *content == Content::Verdict(Verdict::Pass)).count();
+    let good_reports = contents.filter(|content| *content == Content::Verdict(Verdict::Pass)).count();
     let lines = new_lines(look)?;
     let ends: Vec<_> = lines.iter().filter(|line| line.kind == EventKind::AgentComplete).collect();
     let passed = ends.iter().filter(|line| line.text("result") == "pass").count();
-    require(passed <= passes, || format!("{passed} agents passed, {passes} reports say so"))?;
+    require(passed <= good_reports, || format!("{passed} agents passed, {good_reports} reports say so"))?;
     let unreasoned = ends.iter().find(|l| l.text("reason") == "no-verdict" && l.text("result") != "fail");
     require(unreasoned.is_none(), || format!("{unreasoned:?} has no verdict and is no failure"))
 }

@@ -185,7 +185,8 @@ impl Player<'_> {
     /// Those that report do so at the same time; the tool's results come after.
     fn end_all(&mut self, agents: &[(Running, End)]) -> Result<()> {
         let reporting = agents.iter().filter(|(_, end)| *end == End::Reports).map(|(agent, _)| agent.clone());
-        let mut said = self.report_all(&reporting.collect::<Vec<_>>())?.into_iter();
+        let hands_back = self.hands_back();
+        let mut said = self.report_all(&reporting.collect::<Vec<_>>(), hands_back)?.into_iter();
         let mut results = Vec::new();
         for (agent, end) in agents {
             let reported = if *end == End::Reports { said.next() } else { None };
@@ -193,7 +194,11 @@ impl Player<'_> {
                 Some(said) => said,
                 None => self.speak(agent.agent),
             };
-            results.extend(self.result(agent, *end, &said));
+            let mut result = self.result(agent, *end, &said);
+            if let Some(event) = result.as_mut().filter(|_| hands_back && *end == End::Reports) {
+                event.fields["tool_response"]["handback"] = self.seat.dice.pick(&["send", "flagged"]).into();
+            }
+            results.extend(result);
         }
         // Whose call has failed is known for sure once the others have come back.
         let (failures, results): (Vec<_>, Vec<_>) =
@@ -227,13 +232,13 @@ impl Player<'_> {
 
     /// Plays the reports of agents, all at the same time or handed back one by one, until none is sent back. Returns
     /// what each has said last.
-    fn report_all(&mut self, agents: &[Running]) -> Result<Vec<Said>> {
+    fn report_all(&mut self, agents: &[Running], hands_back: bool) -> Result<Vec<Said>> {
         let mut said = Vec::new();
         for agent in agents {
             self.do_the_tasks(agent, 70)?;
             said.push(self.speak(agent.agent));
         }
-        if self.seat.client == Client::New && self.seat.dice.percent(40) {
+        if hands_back {
             for (agent, said) in agents.iter().zip(&mut said) {
                 self.hand_back(agent, said)?;
             }
@@ -258,7 +263,8 @@ impl Player<'_> {
 
     /// The agent ends its work, perhaps with words, hands its report back, and ends.
     fn hand_back(&mut self, agent: &Running, said: &mut Said) -> Result<()> {
-        if self.seat.dice.percent(50) {
+        // Without words it would be the end after the report.
+        if !said.text.is_empty() && self.seat.dice.percent(50) {
             let report = self.report(agent, Channel::StopBeforeHandback, said);
             if self.seat.play(report)?.as_ref().is_some_and(is_sent_back) {
                 *said = self.speak_again(agent)?;
@@ -277,6 +283,11 @@ impl Player<'_> {
             }
             *said = self.speak_again(agent)?;
         }
+    }
+
+    /// Newer clients have agents hand their reports back, in some modes.
+    fn hands_back(&mut self) -> bool {
+        self.seat.client == Client::New && self.seat.dice.percent(40)
     }
 
     fn speak_again(&mut self, agent: &Running) -> Result<Said> {
@@ -342,9 +353,10 @@ impl Player<'_> {
     fn after_end(&mut self, agent: &Running, end: End) -> Result<()> {
         match end {
             End::Interrupted => {
-                let meaning = match self.is_waited_for(agent) {
-                    true => Meaning::Interrupted(agent.reporter()),
-                    false => Meaning::Beside,
+                let meaning = if self.is_waited_for(agent) {
+                    Meaning::Interrupted(agent.reporter())
+                } else {
+                    Meaning::Beside
                 };
                 self.seat.play(Event::agent_failed(agent, "interrupted", true, meaning))?;
                 self.mark_dead(agent);
@@ -386,14 +398,15 @@ impl Player<'_> {
         }
         let agent = background[self.seat.dice.below(background.len())].clone();
         let silent = self.seat.dice.percent(self.temper.bad_ends);
-        let said = match silent {
-            true => self.speak(agent.agent),
-            false => self.report_all(std::slice::from_ref(&agent))?.remove(0),
+        let hands_back = !silent && self.hands_back();
+        let said = if silent {
+            self.speak(agent.agent)
+        } else {
+            self.report_all(std::slice::from_ref(&agent), hands_back)?.remove(0)
         };
         let killed = silent && self.seat.dice.percent(50);
         // Only a report that was handed back comes in a message of its own.
-        let is_message = !silent && self.seat.client == Client::New && self.seat.dice.percent(40);
-        let channel = if is_message { Channel::Message } else { Channel::Notification };
+        let channel = if hands_back { Channel::Message } else { Channel::Notification };
         let reporter = agent.reporter();
         let meaning = match (self.is_waited_for(&agent), killed) {
             (true, true) => Meaning::Gone { reporter, channel },
