@@ -60,8 +60,7 @@ fn advised(world: &World) -> Vec<Agent> {
         Step::Delegate(keys) | Step::Wait(keys) => keys.iter().map(|key| key.stage.agent()).collect(),
         Step::Repair(_) => vec![Agent::Debugger, Agent::Developer],
         Step::Rework(_) => vec![Agent::Developer],
-        Step::Again(key) => vec![key.stage.agent()],
-        Step::Blocked(key) => vec![key.stage.agent()],
+        Step::Again(key) | Step::Blocked(key) => vec![key.stage.agent()],
         Step::Done | Step::Report(_) | Step::AskUser(_) => Vec::new(),
     }
 }
