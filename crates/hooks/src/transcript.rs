@@ -26,7 +26,7 @@ mod tests {
     fn read(lines: &[&str]) -> Option<String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("agent.jsonl");
-        std::fs::write(&path, lines.join("\n")).unwrap();
+        files::write_atomic(&path, lines.join("\n").as_bytes(), files::PRIVATE).unwrap();
         last_report(&path)
     }
 
