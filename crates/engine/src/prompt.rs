@@ -98,7 +98,7 @@ fn begin_turn(snapshot: &mut Snapshot, beginning: &Beginning, facts: &Facts, out
         for lost in &released.lost {
             let record =
                 Record::new(EventKind::AgentError).with("agent", lost.name()).with("stage", lost.stage);
-            outcome.emit(record.with("slot", &*lost.slot).with("error", INTERRUPTED));
+            outcome.emit(record.with("slot", &*lost.slot).with("error", INTERRUPTED).under(&facts.settings));
         }
         if !released.lost.is_empty() {
             outcome.effects.extend(released.effects);

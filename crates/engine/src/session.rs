@@ -188,7 +188,8 @@ pub(crate) fn agent_started(snapshot: &Snapshot, agent: Agent, agent_id: &str, f
     if let Some(workflow) = &snapshot.workflow
         && !agent_id.is_empty()
     {
-        if workflow.finished_agent(agent_id).is_some() {
+        let has_reported = workflow.finished_agent(agent_id).is_some_and(|known| known.agent == Some(agent));
+        if has_reported {
             outcome = gate::agent_restarted(snapshot, agent, agent_id, facts);
         } else {
             outcome.effects.extend(bind_agent(workflow, agent, agent_id).map(Effect::PutWorkflow));

@@ -228,7 +228,7 @@ pub(crate) fn interrupted(
     };
     for lost in &released.lost {
         let record = Record::new(EventKind::AgentError).with("agent", lost.name()).with("stage", lost.stage);
-        outcome.emit(record.with("slot", &*lost.slot).with("error", INTERRUPTED));
+        outcome.emit(record.with("slot", &*lost.slot).with("error", INTERRUPTED).under(&facts.settings));
     }
     outcome.effects.extend(released.effects);
     outcome.push(Effect::PutWorkflow(released.workflow));

@@ -46,8 +46,8 @@ pub(crate) enum Cause {
     },
     Report(Report),
     SentBack(SentBack),
-    /// The user interrupted the main agent while it waited for this one.
-    Interrupted(Which),
+    /// The user interrupted the main agent while it waited for these.
+    Interrupted(Vec<Which>),
     /// A background agent ended without a result.
     Lost(Which),
     ToolFailed {
@@ -218,10 +218,24 @@ impl<I: Iterator<Item = Result<Line, Skipped>>> Around<'_, I> {
         match head.text("error") {
             reason @ (NO_REPORT | NO_REPORT_IN_TIME) => self.stop(head, reason),
             ENDED_WITHOUT_RESULT => Cause::Lost(which(head, agent)),
-            INTERRUPTED => Cause::Interrupted(which(head, agent)),
+            INTERRUPTED => self.interrupted(),
             // The one other way to an error: the API broke.
             _ => self.report_of(head, agent, "API Error".to_owned()),
         }
+    }
+
+    /// One prompt may end the wait for several agents.
+    fn interrupted(&mut self) -> Cause {
+        let mut gone = Vec::new();
+        while gone.len() < MOST_AGENTS
+            && let Some(line) = self.window.peek(gone.len())
+            && let Some(agent) = line.agent()
+            && line.kind == EventKind::AgentError
+            && line.text("error") == INTERRUPTED
+        {
+            gone.push(which(line, agent));
+        }
+        Cause::Interrupted(gone)
     }
 
     /// How a Stop ended stands behind the agents that it gave up.

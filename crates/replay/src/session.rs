@@ -3,7 +3,7 @@
 use overtone_engine::commands::{self, Start};
 use overtone_engine::flow::{Step, next_step};
 use overtone_engine::settings::Settings;
-use overtone_engine::state::{ActiveAgent, Millis, WorkflowState};
+use overtone_engine::state::{ActiveAgent, Millis, Pause, Turn, WorkflowState};
 use overtone_engine::suggestion::SinceCompact;
 use overtone_engine::{
     Effect, Facts, Feature, Outcome, Record, Snapshot, StartSource, Trigger, decide, is_delegation,
@@ -158,14 +158,40 @@ impl Session {
         self.fire(&trigger, &facts)
     }
 
-    fn interrupted(&mut self, which: &Which, facts: &Facts) -> Vec<Record> {
-        let Some(slot) = self.slot(which) else { return Vec::new() };
+    fn interrupted(&mut self, gone: &[Which], facts: &Facts) -> Vec<Record> {
+        let slots: Vec<_> = gone.iter().filter_map(|which| self.slot(which)).collect();
+        match &slots[..] {
+            [] => Vec::new(),
+            [slot] => self.interrupted_call(slot, facts),
+            _ => self.interrupted_turn(&slots, facts),
+        }
+    }
+
+    /// A prompt in the middle of a turn releases whoever works in the foreground.
+    fn interrupted_turn(&mut self, slots: &[String], facts: &Facts) -> Vec<Record> {
+        let agents = self.workflow_mut().map(|workflow| workflow.active_agents.as_mut_slice());
+        let mut places = Vec::new();
+        for agent in agents.unwrap_or_default() {
+            places.push((agent.slot.clone(), agent.background));
+            agent.background = !slots.contains(&agent.slot);
+        }
+        self.snapshot.looping.get_or_insert_default().turn = Some(Turn::Working);
+        let records = self.fire(&Trigger::Prompted { prompt: "" }, facts);
+        for (slot, background) in places {
+            if let Some(agent) = self.active_mut(&slot) {
+                agent.background = background;
+            }
+        }
+        records
+    }
+
+    fn interrupted_call(&mut self, slot: &str, facts: &Facts) -> Vec<Record> {
         let trigger = Trigger::ToolFailed {
             tool: "Agent",
             error: "",
             command: "",
             interrupted: true,
-            tool_use_id: Some(&slot),
+            tool_use_id: Some(slot),
             agent: None,
             is_main_agent: true,
         };
@@ -268,11 +294,17 @@ impl Session {
         }
     }
 
-    /// In earlier versions, a loop that ran into its last round stopped without a word.
+    /// In earlier versions, a loop that ran into its last round stopped without a word. A pause leaves no line either: a
+    /// loop that was resumed had been halted.
     fn resume(&mut self, by: &str, facts: &Facts) -> Vec<Record> {
         let looping = self.snapshot.looping.as_ref();
         if looping.is_some_and(|l| !l.stopped && l.iterations >= facts.settings.max_iterations) {
             self.fire(&Trigger::Stopping { background: Some(&[]) }, facts);
+        }
+        if let Some(looping) = &mut self.snapshot.looping
+            && !looping.stopped
+        {
+            looping.pause(Pause::Interrupted);
         }
         self.command(commands::resume(&self.snapshot, &facts.settings, by, self.now))
     }
