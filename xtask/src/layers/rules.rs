@@ -18,24 +18,34 @@ pub(crate) struct Layer {
     pub because: &'static str,
 }
 
+/// Agent names are compared as the client compares them, which takes Unicode's tables. They are pure, and nothing of them
+/// runs for a name in ASCII.
+const NAME_FOLDING: [&str; 3] = ["unicode-normalization", "tinyvec", "tinyvec_macros"];
+
 pub(crate) const LAYERS: [Layer; 6] = [
     Layer {
         package: "overtone-registry",
         reach: Reach::Tree,
-        may_use: &[],
-        because: "the tables stand on nothing",
+        may_use: &NAME_FOLDING,
+        because: "the tables stand on nothing but Unicode's own",
     },
     Layer {
         package: "overtone-messages",
         reach: Reach::Tree,
-        may_use: &["overtone-registry"],
+        may_use: &["overtone-registry", NAME_FOLDING[0], NAME_FOLDING[1], NAME_FOLDING[2]],
         because: "texts are pure functions of the tables",
     },
     // No serde: domain types are not Serialize, so that a file format can change without them.
     Layer {
         package: "overtone-engine",
         reach: Reach::Tree,
-        may_use: &["overtone-registry", "overtone-messages"],
+        may_use: &[
+            "overtone-registry",
+            "overtone-messages",
+            NAME_FOLDING[0],
+            NAME_FOLDING[1],
+            NAME_FOLDING[2],
+        ],
         because: "decisions are pure and know no file format",
     },
     Layer {
