@@ -5,6 +5,7 @@ use overtone_registry::{Agent, EventKind, Stage, StageKey};
 
 use crate::flow::{Step, limit_reached, next_step};
 use crate::gate::stage_without_record;
+use crate::handoff::{handoff_head, handoff_number, next_handoff_file};
 use crate::instinct::{Observation, Signal};
 use crate::outcome::{Effect, Handoff, Outcome, Permission, Record};
 use crate::redact::first_line;
@@ -210,29 +211,6 @@ fn verdict_choices(stage: Option<Stage>) -> String {
         _ => "FAIL",
     };
     ["PASS", bad, "BLOCKED"].map(|word| format!("`<!-- VERDICT: {{\"result\":\"{word}\"}} -->`")).join(" ")
-}
-
-/// The name of the next handoff: `handoffs/03-TEST-2-tester.md`.
-fn next_handoff_file(workflow: &mut WorkflowState, stage: Option<StageKey>, agent: Agent) -> String {
-    workflow.handoff_count += 1;
-    let title = handoff_title(stage, agent).replace(':', "-");
-    format!("handoffs/{:02}-{title}-{}.md", workflow.handoff_count, agent.name())
-}
-
-/// The number that a handoff's name begins with.
-fn handoff_number(file: &str) -> Option<u32> {
-    file.strip_prefix("handoffs/")?.split('-').next()?.parse().ok()
-}
-
-/// An agent without a stage of its own here still has one it is made for.
-fn handoff_title(stage: Option<StageKey>, agent: Agent) -> String {
-    let stage = stage.or_else(|| agent.stage().map(StageKey::first));
-    stage.map_or_else(|| "OTHER".to_owned(), |key| key.to_string())
-}
-
-fn handoff_head(stage: Option<StageKey>, agent: Agent, verdict: Option<Verdict>) -> String {
-    let (title, result) = (handoff_title(stage, agent), verdict.map_or("none", Verdict::key));
-    format!("<!-- stage: {title} · agent: {} · result: {result} -->\n\n", agent.name())
 }
 
 /// What the processing of one report works on.

@@ -9,6 +9,7 @@ mod completion;
 mod decide;
 pub mod flow;
 mod gate;
+mod handoff;
 pub mod instinct;
 mod notification;
 mod outcome;
