@@ -93,8 +93,8 @@ pub(crate) fn quiet_command(place: &Place) -> Value {
 
 /// A dedicated tool would have done this better, which is noted down.
 pub(crate) fn instructive_command(place: &Place) -> Value {
-    let input = json!({ "command": "grep -rn login src", "description": "Find the login page" });
-    after(place, "Bash", &input, &bash_result("src/main.rs:3: login();\n", ""))
+    let input = json!({ "command": "cat src/main.rs", "description": "Read the login page" });
+    after(place, "Bash", &input, &bash_result("fn main() { login(); }\n", ""))
 }
 
 /// The result of an agent whose own stop was never reported: its stage is completed now.

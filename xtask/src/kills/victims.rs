@@ -47,7 +47,10 @@ impl Victim {
                 (scene.sandbox.command(&["hook", hook.name()]), payload)
             }
             Program::Overtone(arguments, payload) => {
-                (scene.sandbox.command(&words(arguments)), payload.clone())
+                // As in the client's shell, where a session that is gone is no error.
+                let mut command = scene.sandbox.command(&words(arguments));
+                command.env("OVERTONE_SESSION_ID", SESSION);
+                (command, payload.clone())
             }
             Program::Ccc(arguments, payload) => (scene.ccc(&words(arguments)), payload.clone()),
         }
@@ -149,9 +152,9 @@ fn command(random: &mut Random) -> Victim {
         1 => {
             overtone(&format!("init standard --force --feature {feature} --session {SESSION}"), Again::Always)
         }
-        2 => overtone(&format!("stop --session {SESSION}"), Again::Always),
-        3 => overtone(&format!("resume --session {SESSION}"), Again::Always),
-        4 => overtone(&format!("status --json --session {SESSION}"), Again::Always),
+        2 => overtone("stop", Again::Always),
+        3 => overtone("resume", Again::Always),
+        4 => overtone("status --json", Again::Always),
         5 => overtone(&format!("config set limits.failures {}", 1 + random.below(50)), Again::Always),
         6 => statusline(random),
         7 => overtone(&format!("specs new {feature} --workflow standard"), Again::Once),
