@@ -72,13 +72,14 @@ pub(super) fn check(timeline: &[Value]) -> Vec<String> {
                         .push(format!("line {number} is iteration {}, not {iteration}", line["iteration"]));
                 }
             }
-            "system:warning" | "loop:start" if number > 1 => {
-                let stops = line["type"] == "system:warning";
-                if stops == is_stopped && line["reason"].is_string() {
-                    findings.push(format!("line {number} stops or resumes the loop a second time"));
+            "system:warning" if line["reason"] == "loop-stopped" => {
+                if is_stopped {
+                    findings.push(format!("line {number} stops the loop a second time"));
                 }
-                is_stopped = stops;
+                is_stopped = true;
             }
+            // A loop that paused without a line is resumed as well as one that was stopped.
+            "loop:start" if line["reason"] == "resumed" => is_stopped = false,
             _ => {}
         }
         if ended > delegated {
