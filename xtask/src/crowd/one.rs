@@ -65,7 +65,7 @@ fn figures(tally: &Tally, waits: &Waits, watch: &Watch, seconds: f64) -> Vec<Fig
     ]
 }
 
-/// A session with a workflow whose testers may be sent again and again, and limits that nobody reaches.
+/// A session with a workflow in which an agent may be sent again and again, and limits that nobody reaches.
 fn prepare(sandbox: &Sandbox) -> Result<()> {
     sandbox.hook(Hook::OnStart, &sandbox.event(SESSION, Hook::OnStart, json!({ "source": "startup" })))?;
     for arguments in [

@@ -104,10 +104,14 @@ impl Subject {
 
     fn commands() -> Vec<Self> {
         let table: [(&str, World, &[&'static str]); 27] = [
-            ("init", World::NoWorkflow, &["init", "quick", "--feature", "brand-new"]),
-            ("init-force", World::Active, &["init", "tdd", "--feature", "demo", "--force"]),
-            ("stop", World::Active, &["stop"]),
-            ("resume", World::Stopped, &["resume"]),
+            ("init", World::NoWorkflow, &["init", "quick", "--feature", "brand-new", "--session", SESSION]),
+            (
+                "init-force",
+                World::Active,
+                &["init", "tdd", "--feature", "demo", "--force", "--session", SESSION],
+            ),
+            ("stop", World::Active, &["stop", "--session", SESSION]),
+            ("resume", World::Stopped, &["resume", "--session", SESSION]),
             ("sessions-rm", World::Active, &["sessions", "rm", OTHER_SESSION, "--yes"]),
             ("sessions-gc", World::Active, &["sessions", "gc", "--days", "1"]),
             ("specs-new", World::Active, &["specs", "new", "brand-new", "--workflow", "standard"]),
