@@ -14,6 +14,7 @@ pub mod instinct;
 mod notification;
 mod outcome;
 mod permission;
+mod printable;
 mod prompt;
 mod redact;
 mod session;

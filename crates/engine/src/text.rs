@@ -4,6 +4,7 @@ use overtone_messages::{Lang, cli, context, flow as words, looping, prompt, stag
 use overtone_registry::{Agent, Stage, StageKey, TestMode, limits};
 
 use crate::flow::{Step, next_step};
+pub use crate::printable::{escaped_json, printable, printable_lines};
 use crate::state::{StageState, Status, WorkflowState};
 use crate::trigger::{Facts, Feature, Snapshot};
 
@@ -15,11 +16,9 @@ pub fn units(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// One line for somebody else's text: what could look like lines of ours becomes blanks, what shows nothing goes.
+/// One line for somebody else's text, which therefore cannot look like lines of ours.
 pub(crate) fn one_line(text: &str) -> String {
-    let blank = |c: char| if c.is_whitespace() { ' ' } else { c };
-    let line: String = text.chars().map(blank).filter(|c| !c.is_control()).collect();
-    line.trim().to_owned()
+    printable(text).trim().to_owned()
 }
 
 /// What is said of a session that another machine has taken over.
