@@ -451,6 +451,37 @@ mod tests {
         }
         check(&whole());
     }
+
+    /// The lines of the test that runs every command against hostile files.
+    const HOSTILE: &str = include_str!("../tests/hostile/commands.txt");
+
+    /// `sessions list`, `ccc audit`: every command that does something itself.
+    fn commands(of: &clap::Command, path: &str, found: &mut Vec<String>) {
+        for command in of.get_subcommands().filter(|command| command.get_name() != "help") {
+            let path = format!("{path} {}", command.get_name()).trim_start().to_owned();
+            if command.has_subcommands() {
+                commands(command, &path, found);
+            } else {
+                found.push(path);
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_is_run_against_hostile_files() {
+        let mut all = Vec::new();
+        commands(&whole(), "", &mut all);
+        assert!(all.len() > 60, "{all:?}");
+        let lines: Vec<_> = HOSTILE.lines().map(|line| line.trim_start_matches('$')).collect();
+        let is_run = |command: &String| {
+            lines.iter().any(|line| {
+                line.strip_prefix(command.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+            })
+        };
+        let missing: Vec<_> = all.iter().filter(|command| !is_run(command)).collect();
+        assert!(missing.is_empty(), "add them to tests/hostile/commands.txt: {missing:?}");
+    }
 }
 
 #[derive(Debug, Args)]
