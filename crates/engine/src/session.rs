@@ -7,8 +7,8 @@ use crate::completion::{self, bind_agent};
 use crate::gate;
 use crate::outcome::{Effect, Outcome, Record};
 use crate::state::{LoopState, Pause, StoppedBy, WorkflowState};
-use crate::text::{duration, moved_text, pending_tasks, recovery, short_id};
-use crate::trigger::{Facts, Snapshot, StartSource};
+use crate::text::{duration, moved_text, pending_tasks, quoted, recovery, repository_feature, short_id};
+use crate::trigger::{Facts, FeatureOrigin, Snapshot, StartSource};
 
 pub(crate) fn start(snapshot: &Snapshot, source: StartSource, facts: &Facts) -> Outcome {
     let mut outcome = Outcome::default();
@@ -68,7 +68,7 @@ fn refreshed(
 ) -> WorkflowState {
     let mut next = workflow.clone();
     let unnamed = next.feature_name.as_deref().unwrap_or_default().is_empty();
-    if let Some(feature) = &facts.feature
+    if let Some(feature) = facts.known_feature()
         && unnamed
         && next.is_open()
         && facts.feature_holder.is_none()
@@ -119,6 +119,10 @@ fn greeting(snapshot: &Snapshot, workflow: Option<&WorkflowState>, facts: &Facts
         };
     }
     match (&facts.feature, &facts.feature_holder) {
+        (Some(feature), _) if feature.origin == FeatureOrigin::Repository => {
+            let name = quoted(&feature.name);
+            prompt::greet_repository_feature(lang, facts.version, &name, feature.checked, feature.total)
+        }
         (Some(feature), Some(holder)) => {
             let age = duration(facts.now.since(holder.last_active));
             prompt::greet_held(lang, facts.version, &feature.name, short_id(&holder.session_id), &age)
@@ -130,9 +134,13 @@ fn greeting(snapshot: &Snapshot, workflow: Option<&WorkflowState>, facts: &Facts
     }
 }
 
-/// What the model is told of a feature that an earlier session left unfinished, or that another one works on.
+/// What the model is told of a feature that an earlier session left unfinished, that another one works on, or that came
+/// with the repository.
 fn leftover(facts: &Facts) -> Option<String> {
     let feature = facts.feature.as_ref()?;
+    if feature.origin == FeatureOrigin::Repository {
+        return (!feature.pending.is_empty()).then(|| repository_feature(facts.lang, feature));
+    }
     if let Some(holder) = &facts.feature_holder {
         let age = duration(facts.now.since(holder.last_active));
         let id = short_id(&holder.session_id);

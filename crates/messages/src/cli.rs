@@ -145,6 +145,16 @@ messages! {
         "请换一个 feature 名称、以 overtone stop --session {id} 停止该会话，或加上 --anyway 仍然开始",
         "choose another feature name, stop that session with overtone stop --session {id}, or add --anyway to start regardless"
     }
+    feature_not_ours(feature: &str, path: &str) {
+        "{feature} 已在此儲存庫中，但並非在這台機器上開始：{path}",
+        "{feature} 已在此仓库中，但并非在这台机器上开始：{path}",
+        "{feature} is in this repository, but was not begun on this machine: {path}"
+    }
+    feature_not_ours_hint() {
+        "請換一個 feature 名稱；若已讀過其任務並要接手，請加上 --anyway",
+        "请换一个 feature 名称；若已读过其任务并要接手，请加上 --anyway",
+        "choose another feature name; if you have read its tasks and want to continue it, add --anyway"
+    }
     archive_in_use_hint(id: &str) {
         "請先以 overtone stop --session {id} 停止該工作階段，或加上 --force 仍然歸檔",
         "请先以 overtone stop --session {id} 停止该会话，或加上 --force 仍然归档",

@@ -41,18 +41,7 @@ pub struct Lesson {
 
 impl Memory {
     pub fn of(home: &Home, project: &Path) -> Self {
-        let name: String = project
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .chars()
-            .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
-            .take(40)
-            .collect();
-        let id = instinct::id(ObservationKind::ErrorResolutions, &project.to_string_lossy());
-        let hash = id.rsplit('-').next().unwrap_or_default();
-        let dir = home.root().join("projects").join(format!("{name}-{hash}"));
-        Self { project: project.to_owned(), dir }
+        Self { project: project.to_owned(), dir: project_dir(home, project) }
     }
 
     fn instincts_dir(&self) -> PathBuf {
@@ -186,6 +175,21 @@ impl Memory {
         }
         Ok(dropped)
     }
+}
+
+/// What is kept about a project, in a folder with a readable name that is its own.
+pub(crate) fn project_dir(home: &Home, project: &Path) -> PathBuf {
+    let name: String = project
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
+        .take(40)
+        .collect();
+    let id = instinct::id(ObservationKind::ErrorResolutions, &project.to_string_lossy());
+    let hash = id.rsplit('-').next().unwrap_or_default();
+    home.root().join("projects").join(format!("{name}-{hash}"))
 }
 
 /// A word against a lesson may be the first thing that is heard of a session.

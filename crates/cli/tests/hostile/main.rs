@@ -32,8 +32,10 @@ fn offending(text: &str) -> Option<String> {
         | '\u{61c}'
         | '\u{200b}'..='\u{200f}'
         | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' => true,
-        '\u{fe00}'..='\u{fe0e}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}' => true,
+        | '\u{2060}'..='\u{206f}'
+        | '\u{fe00}'..='\u{fe0e}'
+        | '\u{feff}'
+        | '\u{e0000}'..='\u{e0fff}' => true,
         other => other.is_control(),
     })?;
     let begin = found.0.saturating_sub(60);

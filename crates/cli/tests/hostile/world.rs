@@ -122,7 +122,7 @@ impl World {
             json!({ "ts": "2026-01-01T00:00:00.000Z", "type": "session:start", "version": EVIL }),
             json!({ "ts": "2026-01-01T00:00:01.000Z", "type": "tool:failure", "toolName": EVIL, "error": EVIL }),
         ];
-        let lines: String = events.iter().map(|event| format!("{event}\n")).collect();
+        let lines = events.iter().fold(String::new(), |lines, event| format!("{lines}{event}\n"));
         fs::write(self.state(&format!("sessions/{session}/timeline.jsonl")), lines + "torn \u{1b}[2J\n")
             .unwrap();
     }
