@@ -343,7 +343,7 @@ pub(crate) struct FeatureArgs {
     pub(crate) output: OutputArgs,
 }
 
-/// See and judge what was learned in a project
+/// See, judge and remove what was learned in a project
 #[derive(Debug, Args)]
 #[command(after_help = help::INSTINCT)]
 pub(crate) struct InstinctArgs {
@@ -364,6 +364,13 @@ pub(crate) enum InstinctAction {
     Confirm(LessonArgs),
     /// Say that a lesson is wrong
     Contradict(LessonArgs),
+    /// Forget a lesson
+    Rm(LessonArgs),
+    /// Forget everything that was learned in the project
+    Clear {
+        #[command(flatten)]
+        output: OutputArgs,
+    },
     /// Remove the lessons that have faded
     Decay {
         #[command(flatten)]

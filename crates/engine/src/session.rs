@@ -5,6 +5,7 @@ use overtone_registry::{Agent, EventKind, RefSkill};
 
 use crate::completion::{self, bind_agent};
 use crate::gate;
+use crate::instinct::advice;
 use crate::outcome::{Effect, Outcome, Record};
 use crate::state::{LoopState, Pause, StoppedBy, WorkflowState};
 use crate::text::{duration, moved_text, pending_tasks, quoted, recovery, repository_feature, short_id};
@@ -151,10 +152,11 @@ fn leftover(facts: &Facts) -> Option<String> {
 }
 
 fn lessons(facts: &Facts) -> Option<String> {
-    if facts.lessons.is_empty() {
+    let told = facts.lessons.iter().filter_map(|lesson| advice(facts.lang, lesson.kind, &lesson.trigger));
+    let list: Vec<_> = told.map(|lesson| format!("- {lesson}")).collect();
+    if list.is_empty() {
         return None;
     }
-    let list: Vec<_> = facts.lessons.iter().map(|lesson| format!("- {lesson}")).collect();
     Some(format!("{}\n{}", context::instincts(facts.lang), list.join("\n")))
 }
 

@@ -3,6 +3,7 @@
 use overtone_messages::Lang;
 use overtone_registry::Agent;
 
+use crate::instinct::Learned;
 use crate::settings::Settings;
 use crate::state::{LoopState, Millis, WorkflowState};
 use crate::suggestion::SinceCompact;
@@ -175,7 +176,7 @@ pub struct Facts {
     /// Where handoffs are, as a path that agents can read.
     pub session_dir: String,
     /// Lessons of this project that are sure enough to be told.
-    pub lessons: Vec<String>,
+    pub lessons: Vec<Learned>,
 }
 
 impl Facts {

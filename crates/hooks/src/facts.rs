@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use overtone_engine::instinct::Learned;
 use overtone_engine::settings::Settings;
 use overtone_engine::suggestion::SinceCompact;
 use overtone_engine::{Facts, Feature, FeatureHolder, FeatureOrigin, Snapshot};
@@ -156,7 +157,7 @@ fn since_compact(session: &Session, snapshot: &Snapshot, settings: &Settings) ->
     }
 }
 
-fn lessons(place: &Place, facts: &Facts) -> Vec<String> {
+fn lessons(place: &Place, facts: &Facts) -> Vec<Learned> {
     let memory =
         place.environment.home.as_ref().zip(place.project).map(|(home, project)| Memory::of(home, project));
     memory.map(|memory| memory.applicable(facts.now)).unwrap_or_default()

@@ -419,6 +419,9 @@ messages! {
     head_seen() { "次數", "次数", "Seen" }
     head_last_seen() { "最後", "最后", "Last" }
     head_lesson() { "經驗", "经验", "Lesson" }
+    head_from() { "來源", "来源", "From" }
+    head_evidence() { "最後所見", "最后所见", "Seen last" }
+    lessons_cleared(count: usize) { "已忘記 {count} 條經驗。", "已忘记 {count} 条经验。", "Forgotten lessons: {count}." }
 
     // Configuration.
     head_key() { "設定", "设置", "Key" }

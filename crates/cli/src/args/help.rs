@@ -140,10 +140,13 @@ pub(super) const INSTINCT: &str = "\
 Examples:
   overtone instinct list
   overtone instinct contradict er-1a2b3c4d
+  overtone instinct rm er-1a2b3c4d
+  overtone instinct clear
 
 A lesson starts at 30% and is told to the main agent from 70% on: +5% when it
 is seen or confirmed, -10% when it is contradicted, -2% a week. Below 20% it
-is forgotten.";
+is forgotten. The list says which session a lesson comes from and what was seen
+last; the main agent is told that a command often fails, not what its error says.";
 
 pub(super) const CONFIG: &str = "\
 Examples:
