@@ -198,11 +198,11 @@ fn archive(scene: &Scene, feature: &str) -> Result<(), String> {
     }
     with_specs(scene, |specs| {
         let to = specs.archive(feature, &clock::to_date(scene.now)).map_err(|error| error.to_string())?;
-        forget_feature(scene, feature)?;
         let folder = to.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let record = Record::new(EventKind::SpecsArchive).with("feature", feature).with("folder", folder);
         timeline::append(&scene.session.timeline_file(), &[&record], scene.now)
-            .map_err(|error| error.to_string())
+            .map_err(|error| error.to_string())?;
+        forget_feature(scene, feature)
     })
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Done {
     // Nothing is moved for a start that cannot succeed.
     feature::check(&request.project, request.feature)
         .map_err(|error| Failure::specs(context.lang, &error))?;
-    request.refuse_if_foreign(context)?;
+    request.refuse_if_foreign(context, &session)?;
     request.refuse_if_in_use(context, &session)?;
     let claimed = claim(context, &session, &request)?;
     let set_aside = if args.force { set_broken_aside(context, &session)? } else { Vec::new() };
@@ -74,12 +74,12 @@ struct Request<'a> {
 
 impl Request<'_> {
     /// Fails if the feature came with the repository: its tasks would become orders, and only the user decides that.
-    fn refuse_if_foreign(&self, context: &Context) -> Done {
+    fn refuse_if_foreign(&self, context: &Context, session: &Session) -> Done {
         let Some(name) = self.feature.filter(|_| !self.anyway) else { return Ok(()) };
         let existing = feature::existing(&Specs::new(&self.project), name)
             .map_err(|error| Failure::specs(context.lang, &error))?;
         let Some(feature) = existing else { return Ok(()) };
-        if self.own_features(context)?.names().contains(name) {
+        if works_on(session, name) || self.own_features(context)?.names().contains(name) {
             return Ok(());
         }
         let path = feature.dir.display().to_string();
@@ -102,6 +102,12 @@ impl Request<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// Whether the session's workflow, perhaps of an earlier version that kept no record, is about the feature.
+fn works_on(session: &Session, feature: &str) -> bool {
+    let workflow = session.workflow().ok().flatten();
+    workflow.is_some_and(|workflow| workflow.state.feature_name.as_deref() == Some(feature))
 }
 
 /// The session that is at work on a feature. One whose loop is stopped leaves it to others.

@@ -2,7 +2,6 @@
 
 mod show;
 
-use std::io;
 use std::path::PathBuf;
 
 use overtone_messages::{cli as words, shelf_label};
@@ -14,7 +13,7 @@ use serde_json::json;
 use super::init::{find_workflow, holder, in_use};
 use crate::args::{ArchiveArgs, FeatureArgs, OutputArgs, SpecsAction, SpecsArgs};
 use crate::context::Context;
-use crate::ui::error::{Done, Failure};
+use crate::ui::error::{Done, Failure, warn};
 use crate::ui::nearest::nearest;
 use crate::ui::out;
 use show::{object, tasks_of};
@@ -56,7 +55,8 @@ impl Desk<'_> {
         self.specs.ensure_free(&name).map_err(|error| self.failure(&error))?;
         let session = Context::sessions_of_environment();
         let recorded = self.own_features()?.add(name.as_str(), session.first(), clock::now());
-        self.check_record(recorded)?;
+        let root = self.context.home()?.root();
+        recorded.map_err(|error| Failure::io(self.context.lang, root, &error))?;
         let made =
             self.specs.create(&name, docs, workflow, &now, on).map_err(|error| self.failure(&error))?;
         let path = made.dir.display().to_string();
@@ -105,7 +105,10 @@ impl Desk<'_> {
         let before = self.specs.find(&args.name).map_err(|error| self.failure(&error.into()))?;
         let date = clock::to_date(clock::now());
         let to = self.specs.archive(&args.name, &date).map_err(|error| self.failure(&error))?;
-        self.check_record(self.own_features()?.remove(&args.name))?;
+        if let Err(error) = self.own_features()?.remove(&args.name) {
+            // The feature is in the archive all the same.
+            warn(&words::cannot_use(self.context.lang, "features.json", &error.to_string()));
+        }
         if args.output.json {
             let folder = to.file_name().unwrap_or_default().to_string_lossy();
             return out::json(&json!({ "name": args.name, "shelf": "archive", "folder": folder, "dir": to }));
@@ -120,12 +123,6 @@ impl Desk<'_> {
 
     fn own_features(&self) -> Result<OwnFeatures, Failure> {
         Ok(OwnFeatures::of(self.context.home()?, &self.project))
-    }
-
-    /// Whether the record of what was begun here could be kept.
-    fn check_record(&self, done: io::Result<()>) -> Done {
-        let root = self.context.home()?.root();
-        done.map_err(|error| Failure::io(self.context.lang, root, &error))
     }
 
     /// Fails if a session other than the one this runs in works on the feature.
