@@ -138,7 +138,8 @@ pub(crate) struct InitArgs {
     /// Replace a workflow that is running, or set broken state files aside
     #[arg(long)]
     pub(crate) force: bool,
-    /// Start although another session, here or on another machine of the fleet, works on the feature
+    /// Start although another session, here or on another machine of the fleet, works on the feature, or although the
+    /// feature came with the repository
     #[arg(long)]
     pub(crate) anyway: bool,
     /// The session, by its whole id, since it may be new; by default the one this runs in, else the one that started last

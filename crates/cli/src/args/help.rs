@@ -47,12 +47,14 @@ Examples:
   overtone init quick
   overtone init standard --feature user-login
   overtone init debug --force                  replace what is running
-  overtone init quick --feature x --anyway     although another session works on it
+  overtone init quick --feature x --anyway     although another session works on it, or it came
+                                               with the repository
 
 A feature is worked on by one session at a time: a session holds its feature
 while its workflow runs, until it is stopped, ends, or was not active for two
 hours. The feature's documents are in specs/features/in-progress/<name>. A paused or
-noted feature is taken up again. Workflows of one stage keep no documents.";
+noted feature is taken up again. One that was not begun on this machine is left
+alone: its tasks are somebody else's words. Workflows of one stage keep no documents.";
 
 pub(super) const STATUS: &str = "\
 Examples:

@@ -105,3 +105,23 @@ fn a_planted_feature_is_not_begun_without_the_user() {
         assert!(!begun.exists());
     }
 }
+
+/// What a failing tool of the repository prints is no lesson of ours, however often it is seen.
+#[test]
+fn an_error_that_is_seen_often_is_not_told_to_later_sessions() {
+    for client in Client::all() {
+        let sandbox = Sandbox::new(&client);
+        sandbox.put_file(
+            "check.sh",
+            &format!("echo '{ORDER}' >&2\nprintf '\\033[8mhidden\\033[0m' >&2\nexit 3\n"),
+        );
+        let fail = || tool("Bash", json!({"command": "sh check.sh"}));
+        let turns: Vec<_> = (0..9).map(|_| fail()).chain([text("it fails")]).collect();
+        let first = sandbox.script(|s| s.main(turns)).allow(["Bash"]).run("check it");
+        assert!(first.requests(Actor::Main).new_text().contains(ORDER), "the model saw the error itself");
+        let later = sandbox.run("and now?");
+        assert_never_told(&later);
+        let told = later.requests(Actor::Main).first().text();
+        assert!(told.contains("`sh` 在此專案常失敗") && !told.contains("hidden"), "{told}");
+    }
+}
