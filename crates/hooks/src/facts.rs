@@ -15,6 +15,7 @@ use overtone_store::{Session, clock, timeline};
 use overtone_wire::HookInput;
 
 use crate::environment::Environment;
+use crate::foreign_skills;
 
 /// The place a hook works in.
 pub(crate) struct Place<'a> {
@@ -59,6 +60,9 @@ pub(crate) fn gather(
         plan_mode: input.is_plan_mode(),
         ..Facts::default()
     };
+    if hook == Hook::AllowOwn && input.tool_name() == "Skill" {
+        facts.may_have_foreign_skills = foreign_skills::may_exist(place.environment, input);
+    }
     let Some(session) = session else { return Ok((facts, problems)) };
     facts.session_dir = session.dir().display().to_string();
     if let Some(wanted) = wanted_feature(hook) {
