@@ -11,6 +11,7 @@ pub mod flow;
 mod gate;
 mod handoff;
 pub mod instinct;
+mod marker;
 mod notification;
 mod outcome;
 mod permission;

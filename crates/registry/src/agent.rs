@@ -136,6 +136,11 @@ impl Agent {
         }
     }
 
+    /// Whether the agent is there to change the code itself, so that what was judged before is about other code.
+    pub const fn changes_code(self) -> bool {
+        matches!(self, Self::Developer | Self::BuildErrorResolver | Self::RefactorCleaner)
+    }
+
     /// The reference skills whose bodies this agent must have.
     pub const fn skills(self) -> &'static [RefSkill] {
         match self {
