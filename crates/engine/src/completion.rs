@@ -527,6 +527,10 @@ pub(crate) fn release(
         return released;
     }
     for agent in released.lost.clone() {
+        // One that never went on again has still reported, and may be continued another time.
+        if let (true, Some(id)) = (agent.awaits_start, &agent.agent_id) {
+            released.workflow.remember_finished(id, agent.agent());
+        }
         if let Some((key, verdict)) = agent.stage.and_then(|key| verdict_of_twin(&released.workflow, key)) {
             settle_for_twin(&mut released, &agent, key, verdict, facts);
         }

@@ -165,6 +165,22 @@ fn an_agent_that_goes_on_makes_a_new_attempt() {
     assert_eq!(fields(&world, EventKind::AgentDelegate, "continues"), [FieldValue::from("t1")]);
 }
 
+/// The client may refuse a message after the hook has let it pass.
+#[test]
+fn an_agent_that_did_not_go_on_can_be_continued_again() {
+    let mut world = testing();
+    world.hand_back("tester", "t1", &verdict("FAIL"));
+    world.fire(&Trigger::ContinuingAgent { agent_id: "t1" });
+    assert!(world.stop().model_context.unwrap().contains("ot:tester"));
+    assert_eq!((world.status("TEST"), world.count(EventKind::AgentError)), (Status::Pending, 1));
+    world.fire(&Trigger::ContinuingAgent { agent_id: "t1" });
+    assert_eq!(world.status("TEST"), Status::Active);
+    world.started("tester", "t1");
+    world.hand_back("tester", "t1", &verdict("PASS"));
+    assert_eq!(world.result("TEST"), Some("pass"));
+    assert_eq!(fields(&world, EventKind::AgentComplete, "slot").last(), Some(&FieldValue::from("tester")));
+}
+
 #[test]
 fn an_agent_that_passed_is_not_continued_without_a_reason() {
     let mut world = testing();

@@ -211,6 +211,7 @@ const fn is_dash(c: char) -> bool {
                 | '\u{301c}'
                 | '\u{3030}'
                 | '\u{30a0}'
+                | '\u{10d6e}'
                 | '\u{10ead}'
     )
 }
@@ -249,6 +250,7 @@ mod tests {
             "ot:ⓒode-reviewer",
             "ot:code\u{2011}reviewer",
             "ot:code\u{2013}reviewer",
+            "ot:code\u{10d6e}reviewer",
             "ot:code\u{a0}reviewer",
             "ot:code\treviewer",
         ] {

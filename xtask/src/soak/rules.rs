@@ -364,6 +364,10 @@ pub(crate) fn release(flow: &Flow, is_lost: impl Fn(&AgentOnDisk) -> bool) -> Fl
         if let Some(key) = lost.stage {
             settle(&mut next, key);
         }
+        // One that got a message and never went on can be sent another one.
+        if let Some(id) = lost.id.as_ref().filter(|_| lost.awaits_start) {
+            next.finished.push((id.clone(), Some(lost.agent)));
+        }
     }
     next
 }
