@@ -38,13 +38,13 @@ fn result() -> Value {
 
 fn transcript(session: &Session, entries: &[Value]) -> PathBuf {
     let path = session.sandbox.root().join("agent.jsonl");
-    let lines: String = entries.iter().map(|entry| format!("{entry}\n")).collect();
-    fs::write(&path, lines).unwrap();
+    let lines: Vec<_> = entries.iter().map(Value::to_string).collect();
+    fs::write(&path, lines.join("\n")).unwrap();
     path
 }
 
 /// The tester stops without a message.
-fn stops_silently(session: &Session, transcript: &Path, message: Value) -> Output {
+fn stops_silently(session: &Session, transcript: &Path, message: &Value) -> Output {
     let fields = json!({
         "agent_id": ID, "agent_type": "ot:tester", "stop_hook_active": false,
         "agent_transcript_path": transcript, "last_assistant_message": message,
@@ -71,7 +71,7 @@ fn a_report_that_is_only_in_the_transcript_counts() {
     {
         let session = testing();
         let path = transcript(&session, &[prompt("test it"), said("I begin"), last, result()]);
-        stops_silently(&session, &path, message);
+        stops_silently(&session, &path, &message);
         assert_eq!(test_stage(&session), completed("fail"));
         let handoff = fs::read_to_string(session.file("handoffs/01-TEST-tester.md")).unwrap();
         assert_has(&handoff, &["2 failed", "result: fail"]);
@@ -86,7 +86,7 @@ fn only_the_end_of_a_huge_transcript_is_read() {
     let mut file = OpenOptions::new().write(true).open(&path).unwrap();
     file.seek(SeekFrom::End(0)).unwrap();
     writeln!(file, "\n{}\n{}", handed_back(FAIL), result()).unwrap();
-    stops_silently(&session, &path, Value::Null);
+    stops_silently(&session, &path, &Value::Null);
     assert_eq!(test_stage(&session), completed("fail"));
 }
 
@@ -98,10 +98,10 @@ fn a_report_of_an_earlier_run_does_not_count_again() {
         &session,
         &[prompt("test it"), handed_back(PASS), result(), prompt("it was changed: test again")],
     );
-    let asked = stops_silently(&session, &path, Value::Null);
+    let asked = stops_silently(&session, &path, &Value::Null);
     assert_eq!(asked.json()["decision"], "block");
     assert_eq!(test_stage(&session).0, "active");
-    stops_silently(&session, &path, Value::Null);
+    stops_silently(&session, &path, &Value::Null);
     assert_eq!(test_stage(&session), completed("fail"));
 }
 
@@ -114,7 +114,7 @@ fn a_transcript_that_cannot_be_read_is_no_report() {
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for path in [&folder, &pipe, Path::new("/nowhere/agent.jsonl"), Path::new("agent.jsonl")] {
         let session = testing();
-        let asked = stops_silently(&session, path, Value::Null);
+        let asked = stops_silently(&session, path, &Value::Null);
         assert_eq!(asked.json()["decision"], "block", "{}", path.display());
         assert_eq!(test_stage(&session).0, "active");
     }
@@ -170,4 +170,33 @@ fn open_tasks_are_seen_with_a_report_that_comes_as_a_result() {
         PASS.replace('<', "&lt;").replace('>', "&gt;")
     );
     returned(&session, "on-submit", json!({ "prompt": notification }));
+}
+
+/// The hook on the hand-back itself was not there, or was killed: the Agent tool's result has the report, too.
+#[test]
+fn a_report_beside_the_agent_tool_s_result_counts_and_its_delivery_is_recorded() {
+    let returned = |handback: &str, report: Value| {
+        let session = testing();
+        let response = json!({
+            "status": "completed", "agentId": ID, "handback": handback, "handbackReport": report,
+            "content": [{"type": "text", "text": "This agent's report was delivered to you as a message."}],
+        });
+        let call = json!({
+            "tool_name": "Agent", "tool_use_id": "t1", "tool_input": {"subagent_type": "ot:tester"},
+            "tool_response": response,
+        });
+        let told = session.hook("post-use", call).model_context();
+        (session, told)
+    };
+    let (session, told) = returned("flagged", json!({"text": PASS, "warning": "SECURITY WARNING: odd"}));
+    assert_eq!(test_stage(&session), completed("pass"));
+    assert_eq!(session.events("system:warning")[0]["handback"], "flagged");
+    assert_has(&told, &["安全警告", "ot:retrospective"]);
+
+    // Nothing was delivered, so there is no verdict.
+    let (session, told) = returned("withheld", Value::Null);
+    assert_eq!(test_stage(&session), completed("fail"));
+    let noted = session.events("system:warning");
+    assert_eq!((&noted[0]["agent"], &noted[0]["handback"]), (&json!("tester"), &json!("withheld")));
+    assert_has(&told, &["沒有送達", "ot:debugger"]);
 }

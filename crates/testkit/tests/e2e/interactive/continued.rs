@@ -91,7 +91,7 @@ fn same_tester(is_alone: bool) -> impl FnMut(&Request) -> Turn + Send {
 }
 
 /// A `quick` workflow whose test fails, is repaired, and passes with the same tester.
-fn repair_with_same_tester<'a>(sandbox: &'a Sandbox, mode: &str, is_alone: bool) -> Vec<Value> {
+fn repair_with_same_tester(sandbox: &Sandbox, mode: &str, is_alone: bool) -> Vec<Value> {
     let session = begin(sandbox, "quick", &[]);
     let reports = [verdict("2 failed: the lock sticks", "FAIL"), verdict("12 passed", "PASS")];
     let terminal = sandbox
