@@ -163,6 +163,7 @@ pub fn resume(snapshot: &Snapshot, settings: &Settings, by: &str, now: Millis) -
         return Err(Refusal::NothingToDo);
     }
     workflow.forgive();
+    workflow.user_wrote |= workflow.has_begun();
     looping.restart();
     if looping.iterations >= settings.max_iterations {
         looping.iterations = 0;
@@ -188,6 +189,7 @@ pub fn message(
     let length = deliverable(&workflow, &text).map_err(Refusal::Message)?;
     let by = short_name(by);
     workflow.leave_notice(words::message_from(lang, &by, &text));
+    workflow.user_wrote |= workflow.has_begun();
     let mut outcome = Outcome::default();
     let record = Record::new(EventKind::SystemWarning).with("reason", "message").with("by", by);
     outcome.emit(record.with("length", length));

@@ -13,6 +13,7 @@ mod gate;
 mod handoff;
 mod initiator;
 pub mod instinct;
+mod marker;
 mod notification;
 mod outcome;
 mod permission;

@@ -10,7 +10,7 @@ use crate::instinct::{Observation, ObservationKind};
 use crate::notification::{Notification, notified};
 use crate::outcome::{Effect, Outcome, Record};
 use crate::state::{Ending, LoopState, Pause, Turn, WorkflowState};
-use crate::text::{moved_text, step_subject, step_text, titled};
+use crate::text::{moved_text, next_step_text, step_subject, titled};
 use crate::tools::INTERRUPTED;
 use crate::trigger::{Facts, Snapshot};
 
@@ -97,7 +97,7 @@ fn resume_by_user(snapshot: &Snapshot, facts: &Facts) -> Outcome {
             }
             outcome.reply.system_message = Some(cli::resumed(lang));
             outcome.reply.model_context = outcome.workflow().map(|workflow| {
-                let step = step_text(lang, &next_step(workflow, &facts.settings));
+                let step = next_step_text(workflow, facts);
                 words::user_resumed(lang, &workflow.workflow_type, &step)
             });
             outcome
@@ -125,6 +125,14 @@ fn for_both(text: String) -> Outcome {
     outcome.reply.model_context = Some(text.clone());
     outcome.reply.system_message = Some(text);
     outcome
+}
+
+/// A command that asks for no work.
+fn is_silent_command(prompt: &str) -> bool {
+    match own_command(prompt) {
+        Some(name) => LOOKING.contains(&name) || name == Skill::Stop.name(),
+        None => false,
+    }
 }
 
 /// Whether the notification is about an agent that the workflow knows.
@@ -200,6 +208,13 @@ fn answer_user(snapshot: &Snapshot, prompt: &str, facts: &Facts) -> Outcome {
         _ => {}
     }
     if prompt.starts_with('/') {
+        // Whoever types a command says something, unless it only looks or stops.
+        if !is_silent_command(prompt)
+            && let Some(next) = snapshot.workflow.as_ref().and_then(note_user_words)
+        {
+            outcome.push(Effect::PutWorkflow(next.clone()));
+            current.workflow = Some(next);
+        }
         // Commands of others are theirs; ours say themselves what is to be done.
         if is_ours {
             outcome.reply.model_context = take_notices(&current, &mut outcome);
@@ -219,8 +234,7 @@ fn answer_user(snapshot: &Snapshot, prompt: &str, facts: &Facts) -> Outcome {
 
 /// With the note that the user wrote, once the work has begun: before that there is nothing to change.
 fn note_user_words(workflow: &WorkflowState) -> Option<WorkflowState> {
-    let has_begun = workflow.stages.iter().any(|stage| stage.attempts > 0);
-    if !workflow.is_open() || workflow.user_wrote || !has_begun {
+    if !workflow.is_open() || workflow.user_wrote || !workflow.has_begun() {
         return None;
     }
     Some(WorkflowState { user_wrote: true, ..workflow.clone() })
@@ -234,7 +248,7 @@ pub(crate) fn deliver_notices(snapshot: &Snapshot, facts: &Facts, outcome: &mut 
     let going = snapshot.workflow.as_ref().filter(|workflow| workflow.ending != Some(Ending::Aborted));
     let is_ordered_on = |workflow: &&WorkflowState| !workflow.is_open() || !snapshot.is_halted();
     let step = going.filter(is_ordered_on);
-    let step = step.map(|workflow| step_text(facts.lang, &next_step(workflow, &facts.settings)));
+    let step = step.map(|workflow| next_step_text(workflow, facts));
     Some([Some(text), step].into_iter().flatten().collect::<Vec<_>>().join("\n"))
 }
 
@@ -275,7 +289,7 @@ fn standing(snapshot: &Snapshot, facts: &Facts) -> String {
         return words::use_auto(lang);
     };
     let is_stopped = snapshot.looping.as_ref().is_some_and(|looping| looping.stopped);
-    let step = || step_text(lang, &next_step(workflow, &facts.settings));
+    let step = || next_step_text(workflow, facts);
     match workflow.ending {
         Some(Ending::Completed) => words::use_auto(lang),
         Some(Ending::Aborted) => words::stopped(lang, &workflow.workflow_type),
@@ -293,7 +307,12 @@ fn standing(snapshot: &Snapshot, facts: &Facts) -> String {
 
 /// `[workflow:standard]` anywhere in the prompt, in any case; an unknown name is reported, not taken.
 fn workflow_override(prompt: &str) -> Option<Result<Workflow, String>> {
-    let name = prompt.split_once("[workflow:")?.1.split(']').next()?.trim();
+    const OPENING: &str = "[workflow:";
+    let is_opening = |at: &usize| {
+        prompt.get(*at..*at + OPENING.len()).is_some_and(|part| part.eq_ignore_ascii_case(OPENING))
+    };
+    let at = prompt.match_indices('[').map(|(at, _)| at).find(is_opening)?;
+    let name = prompt[at + OPENING.len()..].split(']').next()?.trim();
     let plain = !name.is_empty()
         && name.len() <= 40
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');

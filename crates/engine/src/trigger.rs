@@ -191,4 +191,9 @@ impl Facts {
     pub fn own_feature(&self, workflow: &WorkflowState) -> Option<&Feature> {
         self.feature.as_ref().filter(|f| workflow.feature_name.as_deref() == Some(f.name.as_str()))
     }
+
+    /// The unticked tasks of the workflow's feature, the boxes of stages aside.
+    pub fn open_work(&self, workflow: &WorkflowState) -> &[String] {
+        self.own_feature(workflow).map_or(&[], |feature| &feature.open_work)
+    }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use overtone_engine::instinct::Learned;
 use overtone_engine::settings::Settings;
 use overtone_engine::suggestion::SinceCompact;
-use overtone_engine::{Facts, Feature, FeatureHolder, FeatureOrigin, Snapshot};
+use overtone_engine::{Facts, Feature, FeatureHolder, FeatureOrigin, Snapshot, is_delegation};
 use overtone_registry::Hook;
 use overtone_store::config::Config;
 use overtone_store::instincts::Memory;
@@ -36,12 +36,23 @@ enum Wanted {
 }
 
 /// For hooks whose decision depends on a feature.
-const fn wanted_feature(hook: Hook) -> Option<Wanted> {
+fn wanted_feature(hook: Hook, input: &HookInput, snapshot: &Snapshot) -> Option<Wanted> {
     match hook {
         Hook::OnStart | Hook::PreCompact => Some(Wanted::AnyActive),
         Hook::PreTask | Hook::OnStop | Hook::OnAgentStop | Hook::OnHandback => Some(Wanted::Own),
+        // A report may come with these, too, and then its open tasks count.
+        Hook::PostUse if is_delegation(&input.tool_name()) => Some(Wanted::Own),
+        Hook::OnSubmit if may_report(input, snapshot) => Some(Wanted::Own),
         _ => None,
     }
+}
+
+/// Whether a prompt may bring a report, or finds every stage done. Any other prompt needs no task.
+fn may_report(input: &HookInput, snapshot: &Snapshot) -> bool {
+    let Some(workflow) = snapshot.workflow.as_ref().filter(|workflow| workflow.is_open()) else {
+        return false;
+    };
+    workflow.is_finished() || (!workflow.active_agents.is_empty() && input.prompt().starts_with('<'))
 }
 
 /// The facts, and what could not be looked up. Fails where the decision would be a wrong one without it: a report that
@@ -68,7 +79,7 @@ pub(crate) fn gather(
     }
     let Some(session) = session else { return Ok((facts, problems)) };
     facts.session_dir = session.dir().display().to_string();
-    if let Some(wanted) = wanted_feature(hook) {
+    if let Some(wanted) = wanted_feature(hook, input, snapshot) {
         match feature(&wanted, place, snapshot) {
             Ok(feature) => facts.feature = feature,
             Err(error) if matches!(hook, Hook::OnAgentStop | Hook::OnHandback) => return Err(error),

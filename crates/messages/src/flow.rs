@@ -210,6 +210,11 @@ messages! {
         "还有 {count} 个未勾选任务，第一个：{first}。下一步请委派 {developer}完成并勾选 tasks.md。",
         "Tasks still unticked: {count}, the first: {first}. Next, delegate {developer} to finish them and tick them in tasks.md."
     }
+    tasks_stay_open(count: usize, first: &str) {
+        "⛔ 還有 {count} 個未勾選任務，第一個：{first}。再次開發也沒有完成它們：請用 AskUserQuestion 問使用者如何處理，不要再次委派。",
+        "⛔ 还有 {count} 个未勾选任务，第一个：{first}。再次开发也没有完成它们：请用 AskUserQuestion 问用户如何处理，不要再次委派。",
+        "⛔ Tasks still unticked: {count}, the first: {first}. Another round of development did not finish them: ask the user with AskUserQuestion what to do with them, and do not delegate again before that."
+    }
     ask_user(stage: &str) {
         "⛔ {stage} 已達重試上限。禁止再次重試：請向使用者說明失敗原因並等待指示。",
         "⛔ {stage} 已达重试上限。禁止再次重试：请向用户说明失败原因并等待指示。",

@@ -68,6 +68,11 @@ messages! {
         "⏸ 已暂停：连续 {count} 次没有进展。告诉它怎么继续，或输入 /ot:resume。",
         "⏸ Paused: {count} rounds in a row without progress. Say how to go on, or type /ot:resume"
     }
+    tasks_stay_open(count: usize, first: &str) {
+        "⏸ 已暫停：tasks.md 還有 {count} 個未勾選任務，第一個：{first}。請勾選或移除，或說明如何繼續。",
+        "⏸ 已暂停：tasks.md 还有 {count} 个未勾选任务，第一个：{first}。请勾选或移除，或说明如何继续。",
+        "⏸ Paused: tasks.md still has unticked tasks ({count}), the first: {first}. Tick or remove them, or say how to go on."
+    }
     needs_user(stage: &str) {
         "✋ {stage} 未通過，由你決定。若要修復，可執行 /ot:quick。",
         "✋ {stage} 未通过，由你决定。若要修复，可执行 /ot:quick。",
