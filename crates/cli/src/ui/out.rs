@@ -92,7 +92,8 @@ impl Progress {
     pub(crate) fn show(&self, text: &str) {
         if self.is_seen {
             // There is nowhere to report that stderr is closed.
-            let _ = io::stderr().write_all(format!("{CLEAR_LINE}{}", printable(text)).as_bytes());
+            // Written over the last text, and then cleared behind it: that flickers less.
+            let _ = io::stderr().write_all(format!("\r{}\u{1b}[K", printable(text)).as_bytes());
         }
     }
 }
