@@ -544,6 +544,8 @@ pub struct LoopState {
     pub paused: Option<Pause>,
     /// The turn of the main agent that has begun and has not ended by itself yet.
     pub turn: Option<Turn>,
+    /// The client's name for that turn. What the user types while it runs comes under the same one.
+    pub prompt_id: Option<String>,
     pub started_at: Option<Millis>,
 }
 

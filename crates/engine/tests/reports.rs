@@ -237,6 +237,6 @@ fn open_tasks_at_the_end_go_to_an_agent_that_may_finish_them() {
     let mut world = World::new(Workflow::Single).with_feature(&["write the migration"]);
     world.pass(&["developer"]);
     let orders = world.stop().model_context.unwrap();
-    assert!(orders.contains("write the migration") && orders.contains("ot:developer"), "{orders}");
+    assert!(orders.contains("write the migration") && orders.contains("DEVELOPER"), "{orders}");
     world.delegate("developer").unwrap();
 }

@@ -17,6 +17,14 @@ pub struct Environment {
     project_dir: Option<OsString>,
     session_ids: [Option<OsString>; 2],
     pub env_file: Option<PathBuf>,
+    /// The client that runs the hook has a screen, and a user who looks at it.
+    pub(crate) has_screen: bool,
+}
+
+/// By what the client says of how it was started: `cli` in a terminal, `sdk-cli` for `-p`, and names of other
+/// programs. Whatever is not the SDK has a screen.
+fn has_screen(entry_point: &str) -> bool {
+    !entry_point.is_empty() && !entry_point.starts_with("sdk")
 }
 
 impl Environment {
@@ -27,6 +35,7 @@ impl Environment {
             lang: env::var("OVERTONE_LANG").ok().and_then(|tag| Lang::from_tag(&tag)),
             project_dir: env::var_os("CLAUDE_PROJECT_DIR"),
             session_ids: [env::var_os("CLAUDE_SESSION_ID"), env::var_os("CLAUDE_CODE_SESSION_ID")],
+            has_screen: env::var("CLAUDE_CODE_ENTRYPOINT").is_ok_and(|entry| has_screen(&entry)),
             env_file: env::var_os("CLAUDE_ENV_FILE").map(PathBuf::from).filter(|path| path.is_absolute()),
         }
     }

@@ -194,9 +194,11 @@ prop_compose! {
         started_at in time(),
         paused in prop::option::of(prop::sample::select(vec![Pause::NoProgress, Pause::Interrupted])),
         turn in prop::option::of(prop::sample::select(vec![Turn::Working, Turn::Looking])),
+        prompt_id in prop::option::of(text()),
     ) -> LoopState {
         LoopState {
-            iterations, stopped, stopped_by, consecutive_errors, fingerprint, announced, paused, turn, started_at,
+            iterations, stopped, stopped_by, consecutive_errors, fingerprint, announced, paused, turn, prompt_id,
+            started_at,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use overtone_testkit::{Actor, Client, Sandbox, text};
 
-use super::{obedient, usual_mode, wait_for_completion};
+use super::{assert_calm, obedient, usual_mode, wait_for_completion};
 use crate::delegate;
 use crate::steps::begin;
 
@@ -30,7 +30,10 @@ fn the_workflow_goes_on_after_a_compaction() {
         terminal.wait_for_screen("Compacted");
         terminal.type_line("go on with the workflow");
         wait_for_completion(&terminal, &session);
+        // What the summariser is given is also on the screen.
         let run = terminal.exit();
+        assert_calm(&run.stdout);
+        assert!(run.stdout.contains("工作流：quick"), "{}", run.stdout);
         let summariser = run.requests(Actor::Compaction).first();
         assert!(summariser.new_text().contains(HEADER));
         let next = run.requests(Actor::Main).into_iter().find(|request| request.order() > summariser.order());

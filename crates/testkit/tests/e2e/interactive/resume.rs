@@ -3,7 +3,7 @@
 use overtone_testkit::{Actor, Client, Gate, Sandbox};
 use serde_json::json;
 
-use super::{developing, obedient, usual_mode, verdict, wait_for_completion};
+use super::{assert_calm, developing, obedient, usual_mode, verdict, wait_for_completion};
 use crate::steps::{begin, of_stages};
 
 #[test]
@@ -27,6 +27,7 @@ fn an_unfinished_workflow_goes_on_in_a_new_terminal() {
         again.type_line("go on with the workflow");
         wait_for_completion(&again, &session);
         let run = again.exit();
+        assert_calm(&run.stdout);
         assert_eq!(run.requests(Actor::Sub("tester")).len(), 1, "the tester was started again");
         assert!(run.requests(Actor::Sub("developer")).is_empty(), "what was finished is not done again");
         assert_eq!(of_stages(&sandbox, &session, "result"), ["pass"; 5]);

@@ -3,7 +3,7 @@
 use overtone_testkit::{Actor, Client, Sandbox, report};
 use serde_json::json;
 
-use super::{developing, wait_for_completion};
+use super::{assert_calm, developing, wait_for_completion};
 use crate::steps::{begin, of_stages};
 
 #[test]
@@ -17,6 +17,7 @@ fn a_hand_back_without_a_verdict_is_refused_once() {
         terminal.type_line("build a lock");
         wait_for_completion(&terminal, &session);
         let run = terminal.exit();
+        assert_calm(&run.stdout);
         let tester = run.requests(Actor::Sub("tester"));
         assert_eq!(tester.len(), 2, "it was asked once more");
         assert!(tester.nth(1).new_text().contains("VERDICT"), "{}", tester.nth(1).new_text());
