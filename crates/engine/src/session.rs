@@ -1,6 +1,6 @@
 //! The session's frame: start, compaction, end.
 
-use overtone_messages::{context, prompt};
+use overtone_messages::{Lang, context, prompt, tools};
 use overtone_registry::{Agent, EventKind, RefSkill};
 
 use crate::completion::{self, bind_agent};
@@ -148,11 +148,24 @@ fn leftover(facts: &Facts) -> Option<String> {
     Some(format!("{tasks}\n{}", context::only_if_asked(facts.lang)))
 }
 
+/// Tools that older versions learned to prefer, and that no client offers any more.
+const MISSING_TOOLS: [&str; 2] = ["Grep", "Glob"];
+
+/// Whether a stored lesson is advice to use such a tool, in whatever language it was learned.
+fn advises_missing_tool(lesson: &str) -> bool {
+    let advice = |(tool, lang): (&str, Lang)| {
+        let text = tools::use_tool_instead(lang, tool, "\0");
+        text.split('\0').next().is_some_and(|beginning| lesson.starts_with(beginning))
+    };
+    MISSING_TOOLS.iter().flat_map(|tool| Lang::ALL.map(|lang| (*tool, lang))).any(advice)
+}
+
 fn lessons(facts: &Facts) -> Option<String> {
-    if facts.lessons.is_empty() {
+    let usable = facts.lessons.iter().filter(|lesson| !advises_missing_tool(lesson));
+    let list: Vec<_> = usable.map(|lesson| format!("- {lesson}")).collect();
+    if list.is_empty() {
         return None;
     }
-    let list: Vec<_> = facts.lessons.iter().map(|lesson| format!("- {lesson}")).collect();
     Some(format!("{}\n{}", context::instincts(facts.lang), list.join("\n")))
 }
 

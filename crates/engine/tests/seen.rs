@@ -4,9 +4,10 @@
 
 mod world;
 
+use overtone_engine::instinct::ObservationKind;
 use overtone_engine::state::{Pause, Status, Turn};
-use overtone_engine::{Reply, StartSource, Trigger, commands};
-use overtone_messages::Lang;
+use overtone_engine::{Effect, Reply, StartSource, Trigger, commands};
+use overtone_messages::{Lang, tools};
 use overtone_registry::{Agent, Workflow};
 use world::{World, verdict};
 
@@ -213,4 +214,26 @@ fn one_stage_is_not_one_stages() {
     world.pass(&["developer"]);
     let shown = world.stop().system_message.unwrap();
     assert!(shown.contains("1 stage in"), "{shown}");
+}
+
+/// The clients have no Grep and no Glob: they are neither learned nor told from what an older version has learned.
+#[test]
+fn no_lesson_advises_a_tool_that_the_client_does_not_offer() {
+    for lang in Lang::ALL {
+        let mut world = World::empty();
+        world.facts.lang = lang;
+        for command in ["grep -rn lock src", "rg lock", "find . -name lock", "ls src"] {
+            world.fire(&Trigger::BashRan { command, error: None, is_main_agent: true });
+            for effect in &world.effects {
+                let Effect::Observe(seen) = effect else { continue };
+                assert_ne!(seen.kind, ObservationKind::ToolPreferences, "{command}");
+            }
+        }
+        let learned = |tool: &str, command: &str| tools::use_tool_instead(lang, tool, command);
+        world.facts.lessons = vec![learned("Grep", "grep"), learned("Glob", "find")];
+        assert_eq!(world.start(StartSource::Startup).model_context, None);
+        world.facts.lessons.push(learned("Read", "cat"));
+        let told = world.start(StartSource::Startup).model_context.unwrap();
+        assert!(told.contains("cat") && !told.contains("Grep") && !told.contains("Glob"), "{told}");
+    }
 }

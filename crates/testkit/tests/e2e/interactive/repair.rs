@@ -5,7 +5,7 @@ use std::fs;
 use overtone_testkit::{Client, Run, Sandbox};
 use serde_json::json;
 
-use super::{assert_calm, developing, times_sent, verdict, wait_for_completion};
+use super::{assert_calm, clients_and_modes, developing, times_sent, verdict, wait_for_completion};
 use crate::steps::{begin, of_stages};
 
 const QUALITY: [&str; 2] = ["ot:code-reviewer", "ot:tester"];
@@ -63,15 +63,6 @@ fn a_failed_test_is_repaired_in_auto_mode() {
     for client in Client::all().iter().filter(|client| client.has_auto_mode()) {
         assert_repairs(client, "auto");
     }
-}
-
-/// Every client with every mode in which stages run.
-fn clients_and_modes() -> Vec<(Client, &'static str)> {
-    let with_modes = |client: Client| {
-        let modes = client.permission_modes().iter().filter(|mode| **mode != "plan");
-        modes.map(move |mode| (client.clone(), *mode)).collect::<Vec<_>>()
-    };
-    Client::all().into_iter().flat_map(with_modes).collect()
 }
 
 #[test]

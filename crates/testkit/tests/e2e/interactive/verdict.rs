@@ -47,3 +47,20 @@ fn two_hand_backs_without_a_verdict_fail_the_stage() {
         assert_eq!(sandbox.workflow(&session)["failCount"], 1);
     }
 }
+
+/// Where agents end with a text, it is `SubagentStop` that sends them back, which the user does not see either.
+#[test]
+fn a_text_without_a_verdict_is_sent_back_out_of_sight() {
+    for client in Client::all() {
+        let sandbox = Sandbox::new(&client);
+        let session = begin(&sandbox, "quick", &[]);
+        let script = |s: overtone_testkit::Script| s.sub("tester", [report("I have looked at the lock")]);
+        let terminal = developing(&sandbox, &session, script).permission_mode("default").terminal();
+        terminal.type_line("build a lock");
+        wait_for_completion(&terminal, &session);
+        let run = terminal.exit();
+        assert_eq!(run.requests(Actor::Sub("tester")).len(), 2, "it was asked once more");
+        assert_calm(&run.stdout);
+        assert_eq!(of_stages(&sandbox, &session, "attempts"), [1; 5]);
+    }
+}
