@@ -76,7 +76,7 @@ fn a_compaction_after_a_stop_orders_nobody_on() {
         assert_eq!(main.len(), 3, "nobody was sent on");
         let told = main.last().text_since_answer();
         assert!(told.contains(HEADER), "the state is known: {told}");
-        for words in [LOOP, NEXT_STEP, "⛔"] {
+        for words in [LOOP, NEXT_STEP, "禁止詢問使用者"] {
             assert!(!told.contains(words), "{words} in {told}");
         }
     }
