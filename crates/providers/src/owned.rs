@@ -44,6 +44,7 @@ fn to_json(claim: &Claim) -> Value {
     if claim.made {
         fields.insert("made".to_owned(), Value::Bool(true));
     }
+    fields.extend(claim.used.clone().map(|provider| ("used".to_owned(), provider.into())));
     Value::Object(fields)
 }
 
@@ -56,7 +57,8 @@ fn from_json(value: &Value) -> Option<Claim> {
         (Some(ours), _) => Hold::Value { ours, previous: value.get("previous").cloned() },
         (None, items) => Hold::Items { ours: items?, whole: is_true("whole") },
     };
-    Some(Claim { path, hold, made: is_true("made") })
+    let used = value.get("used").and_then(Value::as_str).map(str::to_owned);
+    Some(Claim { path, hold, made: is_true("made"), used })
 }
 
 #[cfg(test)]
@@ -74,6 +76,7 @@ mod tests {
             path: vec!["model".to_owned()],
             hold: Hold::Value { ours: vec![json!("x")], previous: None },
             made: false,
+            used: Some("kimi".to_owned()),
         };
         save(&owned, settings, std::slice::from_ref(&claim)).unwrap();
         assert!(load(&owned, settings).unwrap() == [claim]);

@@ -118,11 +118,15 @@ fn the_clients_settings_are_looked_at() {
 fn what_gets_in_the_way_is_named() {
     let world = healthy();
     put(&world.path("project/.claude/settings.json"), "{\"env\": {\n\"ANTHROPIC_MODEL\": \"other\"}}");
-    finds(&world, "conflict", false, &["ANTHROPIC_MODEL", "settings.json:2 wins"]);
+    finds(&world, "conflict", false, &["ANTHROPIC_MODEL", "settings.json:2 is set aside"]);
+    let supervised = world.command(&["doctor"]).env("CCC_SUPERVISOR", "1").output().unwrap();
+    let supervised = crate::world::Output::of(&supervised);
+    assert_eq!(supervised.code, Some(1), "{supervised:?}");
+    assert!(supervised.stdout.contains("cannot start on alpha"), "{supervised:?}");
     fs::remove_file(world.path("project/.claude/settings.json")).unwrap();
+    // What is exported does not reach a client, so it gets in nobody's way.
     let world = world.with("ANTHROPIC_API_KEY", "own-key-of-mine");
-    finds(&world, "conflict", false, &["ANTHROPIC_API_KEY from your environment stays in force"]);
-    assert!(!world.run("doctor").stdout.contains("own-key"));
+    assert!(findings(&world).is_empty());
 }
 
 #[test]

@@ -105,7 +105,7 @@ impl World {
     }
 
     pub(crate) fn prompt(&self) -> String {
-        self.arguments().pop().unwrap()
+        fs::read_to_string(self.path("fake/prompt")).unwrap()
     }
 
     pub(crate) fn config(&self, config: &Value) {
