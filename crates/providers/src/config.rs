@@ -278,7 +278,7 @@ pub(crate) fn edit(
 }
 
 /// A new file is private from the start; what is no file is refused by the edit.
-fn make_old_private(path: &Path) -> std::io::Result<()> {
+pub(crate) fn make_old_private(path: &Path) -> std::io::Result<()> {
     match fs::metadata(path) {
         Ok(about) if about.is_file() => make_private(path),
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::claim::exchange;
 use crate::route::{CREDENTIALS, KEY_HELPER, Meaning, meaning, uses_login};
 use crate::switch::is_leftover;
-use crate::{Fragment, Given, Place, Places, ProvidersError, owned};
+use crate::{Fragment, Given, Place, Places, ProvidersError, notes, owned};
 
 const BASE_URL: &str = "ANTHROPIC_BASE_URL";
 
@@ -74,7 +74,7 @@ pub(crate) fn conflicts(
     let shared = shared_files(places, sources).into_iter().map(|path| (path, Layer::Shared));
     let managed = managed_files(places).into_iter().map(|path| (path, Layer::Managed));
     for (path, layer) in shared.chain(managed).filter(|(path, _)| *path != user) {
-        if let Ok(document) = SettingsFile::at(&path).read() {
+        if let Some(document) = notes::read(&path) {
             found.extend(in_document(&path, &document, &document, layer, env));
         }
     }

@@ -22,6 +22,7 @@ mod isolated;
 mod login;
 mod mask;
 mod migrate;
+mod notes;
 mod owned;
 mod pin;
 mod places;

@@ -8,7 +8,7 @@ use overtone_settings::SettingsFile;
 use serde_json::Value;
 
 use crate::route::is_third_party;
-use crate::{Fragment, Places};
+use crate::{Fragment, Places, notes};
 
 const HEADERS: &str = "ANTHROPIC_CUSTOM_HEADERS";
 const KEY: &str = "ANTHROPIC_API_KEY";
@@ -32,7 +32,7 @@ pub(crate) struct Login {
 impl Login {
     /// Reads the client's own files. On a Mac the secrets are in the keychain, and the account says that there is one.
     pub(crate) fn stored(places: &Places) -> Self {
-        let global = SettingsFile::at(places.global()).read().ok();
+        let global = notes::read(places.global());
         let get = |path: &[&str]| global.as_ref().and_then(|document| document.get(path));
         let has_account =
             cfg!(target_os = "macos") && get(&["oauthAccount"]).is_some_and(|it| it.is_object());

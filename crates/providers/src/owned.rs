@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::ProvidersError;
 use crate::claim::{Claim, Hold};
+use crate::config::make_old_private;
 
 /// The claims on a settings file; what is not understood is left out.
 pub(crate) fn load(owned: &Path, settings: &Path) -> Result<Vec<Claim>, ProvidersError> {
@@ -17,6 +18,8 @@ pub(crate) fn load(owned: &Path, settings: &Path) -> Result<Vec<Claim>, Provider
 
 pub(crate) fn save(owned: &Path, settings: &Path, claims: &[Claim]) -> Result<(), ProvidersError> {
     let key = settings.to_string_lossy();
+    // The values may be tokens.
+    make_old_private(owned).map_err(|error| ProvidersError::io(owned, error))?;
     SettingsFile::at(owned).edit(|document| {
         // A claim of another version is kept for that version: nobody else could undo what it stands for.
         let foreign = document.array_items(&[&key]).into_iter().filter(|item| from_json(item).is_none());

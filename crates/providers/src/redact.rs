@@ -219,6 +219,10 @@ fn tokens(text: &str) -> String {
         let end = from.find(|c: char| !is_of_word(c)).unwrap_or(from.len());
         let (word, left) = from.split_at(end);
         clean.push_str(before);
+        // In JSON a line break is a backslash and a letter.
+        let is_escape = before.ends_with('\\') && word.starts_with(['n', 't', 'r']);
+        let (escape, word) = word.split_at(usize::from(is_escape));
+        clean.push_str(escape);
         // Only a blank stands between the two.
         let is_credential = after_bearer && before == " " && word.len() >= 8;
         clean.push_str(if is_credential || is_token(word) { HIDDEN } else { word });

@@ -100,6 +100,12 @@ fn a_stored_login_is_not_sent_to_a_third_party() {
     put(&world.path("home/.claude.json"), r#"{"primaryApiKey": "sk-ant-stored-key"}"#);
     world.run("beta").ok();
     assert_eq!(world.variable("ANTHROPIC_CUSTOM_HEADERS"), Some(format!("x-api-key: {TOKEN_B}")));
+    // The client's notes grow with every project.
+    let notes = json!({ "history": "x".repeat(5 * 1024 * 1024), "primaryApiKey": "sk-ant-stored-key" });
+    put(&world.path("home/.claude.json"), &notes.to_string());
+    world.forget();
+    world.run("beta").ok();
+    assert_eq!(world.variable("ANTHROPIC_CUSTOM_HEADERS"), Some(format!("x-api-key: {TOKEN_B}")));
     put(&world.path("home/.claude.json"), "{}");
     put(&world.path("home/.claude/.credentials.json"), r#"{"claudeAiOauth": {"accessToken": "stored"}}"#);
     put(

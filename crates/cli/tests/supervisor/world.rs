@@ -108,6 +108,11 @@ impl World {
         fs::read_to_string(self.path("fake/prompt")).unwrap()
     }
 
+    /// The environment that the reviewer was started with.
+    pub(crate) fn environment(&self) -> String {
+        fs::read_to_string(self.path("fake/environment")).unwrap()
+    }
+
     pub(crate) fn config(&self, config: &Value) {
         self.put("home/.claude/ccc.json", config.to_string());
     }
