@@ -53,6 +53,8 @@ struct Launch<'a> {
     /// The client's arguments as they were given, and without the user's own `--settings`, which are in the plan.
     arguments: Vec<OsString>,
     without_settings: Vec<OsString>,
+    /// The user's own `--settings`.
+    given: Option<Given>,
     /// Inherited variables that the client does not get.
     dropped: Vec<String>,
     supervised: bool,
@@ -82,7 +84,7 @@ fn understand<'a>(face: &'a Face, config: &Config, start: &Start) -> Result<Laun
     let plan = plan_here(face, config, &choice.name, choice.isolated, given.as_ref())?;
     let dropped = left_behind(&plan, &keep);
     let supervised = supervisor::is_on(config);
-    Ok(Launch { face, choice, client, plan, arguments, without_settings, dropped, supervised })
+    Ok(Launch { face, choice, client, plan, arguments, without_settings, given, dropped, supervised })
 }
 
 /// What a start in this folder and with this environment consists of.
@@ -149,16 +151,30 @@ fn left_behind(plan: &Plan, keep: &[String]) -> Vec<String> {
 }
 
 impl Launch<'_> {
-    fn carry_out(self, config: &Config) -> Done {
-        let face = self.face;
-        let arguments = self.write_settings()?;
-        let isolated = self.choice.isolated;
+    /// The start is noted before anything is written: whoever changes the shared settings from then on knows of it.
+    fn carry_out(mut self, config: &Config) -> Done {
+        self.note()?;
+        let done = self.become_client(config);
+        forget_start(&self.face.places);
+        done
+    }
+
+    fn note(&self) -> Done {
         let started = Started {
             provider: self.choice.name.clone(),
             supervised: self.supervised,
             private: self.plan.private.is_some(),
         };
-        note_start(&face.places, &started).map_err(|error| failure(face.lang, &error))?;
+        note_start(&self.face.places, &started).map_err(|error| failure(self.face.lang, &error))
+    }
+
+    /// Comes back only if it did not work.
+    fn become_client(&mut self, config: &Config) -> Done {
+        let face = self.face;
+        let leftovers = self.write_shared()?;
+        self.look_again(config)?;
+        let arguments = self.write_private()?;
+        self.announce(&leftovers);
         if let Some(notice) = supervisor::notice(config, face.lang) {
             say(&notice);
         }
@@ -167,10 +183,21 @@ impl Launch<'_> {
         for name in self.dropped.iter().map(String::as_str).chain(supervisor::OF_A_START) {
             command.env_remove(name);
         }
-        command.envs(self.variables()).envs(supervisor::variables(config, &self.choice.name, isolated));
-        let failed = exec(face, &self.client, command);
-        forget_start(&face.places);
-        Err(failed)
+        let variables = supervisor::variables(config, &self.choice.name, self.choice.isolated);
+        command.envs(self.variables()).envs(variables);
+        Err(exec(face, &self.client, command))
+    }
+
+    /// Another terminal may have put a provider into the shared settings since they were looked at.
+    fn look_again(&mut self, config: &Config) -> Done {
+        let now = plan_here(self.face, config, &self.choice.name, self.choice.isolated, self.given.as_ref())?;
+        for conflict in now.conflicts.iter().filter(|conflict| !self.plan.conflicts.contains(conflict)) {
+            warn(&report::conflict(self.face.lang, conflict));
+        }
+        let is_private = now.private.is_some();
+        let was_private = self.plan.private.is_some();
+        self.plan = now;
+        if is_private == was_private { Ok(()) } else { self.note() }
     }
 
     fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
@@ -178,18 +205,24 @@ impl Launch<'_> {
         variables.map(|(name, value)| (name.as_str(), value.as_str().unwrap_or_default()))
     }
 
-    /// Puts what all sessions share into the shared settings, and into a private file what only this one is to have.
-    fn write_settings(&self) -> Result<Vec<OsString>, Failure> {
-        let (face, choice) = (self.face, &self.choice);
-        let (lang, report) = (face.lang, |error| failure(face.lang, &error));
-        let leftovers = match &self.plan.shared {
-            Some(shared) => prepare(&face.places, &choice.name, shared).map_err(report)?.leftovers,
-            None => Vec::new(),
-        };
-        let file = match &self.plan.private {
-            Some(content) => Some(private_settings(&face.places, content, process::id()).map_err(report)?),
-            None => None,
-        };
+    /// Puts what all sessions share into the shared settings, and returns what an earlier version had left there.
+    fn write_shared(&self) -> Result<Vec<String>, Failure> {
+        let Some(shared) = &self.plan.shared else { return Ok(Vec::new()) };
+        let done = prepare(&self.face.places, &self.choice.name, shared);
+        Ok(done.map_err(|error| failure(self.face.lang, &error))?.leftovers)
+    }
+
+    /// Puts into a private file what only this client is to have, and names it in its arguments.
+    fn write_private(&self) -> Result<Vec<OsString>, Failure> {
+        let Some(content) = &self.plan.private else { return Ok(self.arguments.clone()) };
+        let file = private_settings(&self.face.places, content, process::id());
+        let file = file.map_err(|error| failure(self.face.lang, &error))?;
+        let ours = [OsString::from("--settings"), file.into()];
+        Ok(ours.into_iter().chain(self.without_settings.iter().cloned()).collect())
+    }
+
+    fn announce(&self, leftovers: &[String]) {
+        let (lang, choice) = (self.face.lang, &self.choice);
         say(&match &choice.pin {
             Some(pin) => words::on_pinned(lang, &choice.name, &pin.place.to_string()),
             None if choice.isolated => words::on_isolated(lang, &choice.name),
@@ -197,15 +230,8 @@ impl Launch<'_> {
         });
         self.print_dropped();
         if !leftovers.is_empty() {
-            say(&words::leftovers_gone(lang, &shown(&face.places.settings()), &leftovers.join(", ")));
+            say(&words::leftovers_gone(lang, &shown(&self.face.places.settings()), &leftovers.join(", ")));
         }
-        Ok(match file {
-            Some(file) => {
-                let ours = [OsString::from("--settings"), file.into()];
-                ours.into_iter().chain(self.without_settings.iter().cloned()).collect()
-            }
-            None => self.arguments.clone(),
-        })
     }
 
     fn print_dropped(&self) {
