@@ -54,7 +54,7 @@ impl Call<'_> {
         }
         let config = self.environment.home.as_ref().map(Config::load_or_default).unwrap_or_default();
         let place = Place { environment: self.environment, config, project: None };
-        let (facts, _) = facts::gather(self.hook, &place, None, self.input, &nothing);
+        let (facts, _) = facts::gather(self.hook, &place, None, self.input, &nothing)?;
         let outcome = decide(&nothing, self.trigger, &facts);
         printer.print(&render(self.hook, outcome.reply, None)?)?;
         Ok(Problems::new())
@@ -105,7 +105,7 @@ impl Call<'_> {
             config: Config::load_or_default(home),
             project: project.as_deref(),
         };
-        let (facts, mut problems) = facts::gather(self.hook, &place, Some(session), self.input, &snapshot);
+        let (facts, mut problems) = facts::gather(self.hook, &place, Some(session), self.input, &snapshot)?;
         let outcome = decide(&snapshot, self.trigger, &facts);
         if mode == Mode::Look && !outcome.effects.is_empty() {
             return Ok(Round { must_write: true, problems: Problems::new() });
