@@ -4,11 +4,15 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use overtone_registry::Hook;
 use overtone_store::patience;
 use overtone_wire::{DEFAULT_OUTPUT, HookInput};
+use rustix::process::{Resource, getrlimit};
+use signal_hook::consts::SIGXFSZ;
 
 use crate::environment::Environment;
 use crate::{run, stdin};
@@ -107,8 +111,18 @@ fn run_on(hook: Hook, environment: &Environment, bytes: &[u8], printer: &mut Pri
     }
 }
 
+/// A write beyond the limit on file sizes (`ulimit -f`) ends a process by a signal. With a handler for it, the write
+/// fails like any other. Most processes have no such limit, and asking for it is one call.
+fn survive_file_limit() {
+    if getrlimit(Resource::Fsize).current.is_some() {
+        // Without the handler the hook is as it would be without this function.
+        let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+    }
+}
+
 /// Catches panics and makes sure that something is printed.
 fn guarded(act: impl FnOnce(&mut Printer)) {
+    survive_file_limit();
     // The guard reports a panic itself, in one line.
     panic::set_hook(Box::new(|info| complain("safeRun", info.to_string().replace('\n', " "))));
     let mut printer = Printer::default();
