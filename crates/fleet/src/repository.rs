@@ -56,6 +56,8 @@ fn normal(url: &str) -> Option<String> {
 mod tests {
     use overtone_store::files;
 
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -393,7 +393,7 @@ pub(crate) mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("timeline.jsonl");
         let mut reader = HistoryReader::default();
-        let mut verdicts = |reader: &mut HistoryReader| {
+        let verdicts = |reader: &mut HistoryReader| {
             reader.update(&path).unwrap();
             let whole = read_history(&path).unwrap();
             let count =

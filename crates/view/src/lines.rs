@@ -154,7 +154,7 @@ fn find(file: &File, from: u64, to: u64, which: Find) -> io::Result<Option<u64>>
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use std::io::Write;
+    use std::io::{Seek, Write};
 
     pub(crate) fn file(content: &[u8]) -> tempfile::NamedTempFile {
         let mut file = tempfile::NamedTempFile::new().unwrap();
@@ -176,7 +176,7 @@ pub(crate) mod tests {
     fn lines_come_whole_and_in_order() {
         assert_eq!(all(&file(b"")), (vec![], 0));
         assert_eq!(all(&file(b"a\n\nbb\nrest")), (vec![(0, Some(1)), (2, Some(0)), (3, Some(2))], 6));
-        let many: String = (0..100_000).map(|n| format!("{n}\n")).collect();
+        let many = (0..100_000).fold(String::new(), |text, n| text + &n.to_string() + "\n");
         let (lines, end) = all(&file(many.as_bytes()));
         assert_eq!((lines.len(), end), (100_000, many.len() as u64));
     }
@@ -198,7 +198,6 @@ pub(crate) mod tests {
         let mut sparse = file(b"first\n");
         sparse.as_file().set_len(20 << 30).unwrap();
         assert_eq!(all(&sparse), (vec![(0, Some(5)), (6, None)], 20 << 30));
-        use std::io::Seek;
         sparse.as_file_mut().seek(io::SeekFrom::End(0)).unwrap();
         sparse.write_all(b"\nlast\n").unwrap();
         let after = (20 << 30) + 1;
