@@ -212,3 +212,25 @@ fn events(home: &Home, id: &SessionId, from: u64) -> (Vec<News>, u64) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn very_much_at_once_is_not_told_one_by_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path().to_owned());
+        let mut index = Index::load(&home, Settings::default(), Kind::Own);
+        let id = SessionId::parse("s").unwrap();
+        let session = home.session(&id);
+        session.create().unwrap();
+        let line = "{\"type\":\"tool:failure\"}\n";
+        files::append_lines(&session.timeline_file(), &line.repeat(400_000)).unwrap();
+        let news = index.refresh(&home, &id, Changed::ALL);
+        assert!(matches!(&news[..], [News::Resync { .. }, News::Session { .. }]), "{}", news.len());
+        files::append_lines(&session.timeline_file(), line).unwrap();
+        let news = index.refresh(&home, &id, Changed { timeline: true, state: false });
+        assert!(matches!(&news[..], [News::Event { .. }]), "{}", news.len());
+    }
+}

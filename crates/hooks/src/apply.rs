@@ -20,6 +20,8 @@ use overtone_store::{
     Home, LoopDoc, Session, SessionLock, StoreError, Transaction, WorkflowDoc, clock, files, timeline,
 };
 
+use crate::limits::survive_file_limit;
+
 /// The client's environment file has a few lines. A longer one is not read, and so not written either.
 const MAX_ENV_FILE: u64 = 1024 * 1024;
 
@@ -50,6 +52,9 @@ pub(crate) fn around(
     lock: Option<SessionLock>,
     answer: impl FnOnce() -> io::Result<()>,
 ) -> Result<Vec<String>, Box<dyn Error>> {
+    if !effects.is_empty() {
+        survive_file_limit();
+    }
     if !scene.has_folder && effects.iter().any(leaves_a_trace) {
         scene.session.create()?;
     }

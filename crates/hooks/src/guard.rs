@@ -4,17 +4,14 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use overtone_registry::Hook;
 use overtone_store::patience;
 use overtone_wire::{DEFAULT_OUTPUT, HookInput};
-use rustix::process::{Resource, getrlimit};
-use signal_hook::consts::SIGXFSZ;
 
 use crate::environment::Environment;
+use crate::limits::survive_file_limit;
 use crate::{run, stdin};
 
 /// Prints the one answer.
@@ -111,18 +108,8 @@ fn run_on(hook: Hook, environment: &Environment, bytes: &[u8], printer: &mut Pri
     }
 }
 
-/// A write beyond the limit on file sizes (`ulimit -f`) ends a process by a signal. With a handler for it, the write
-/// fails like any other. Most processes have no such limit, and asking for it is one call.
-fn survive_file_limit() {
-    if getrlimit(Resource::Fsize).current.is_some() {
-        // Without the handler the hook is as it would be without this function.
-        let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
-    }
-}
-
 /// Catches panics and makes sure that something is printed.
 fn guarded(act: impl FnOnce(&mut Printer)) {
-    survive_file_limit();
     // The guard reports a panic itself, in one line.
     panic::set_hook(Box::new(|info| complain("safeRun", info.to_string().replace('\n', " "))));
     let mut printer = Printer::default();
@@ -133,6 +120,8 @@ fn guarded(act: impl FnOnce(&mut Printer)) {
 
 /// One line on stderr, in the form that the logs look for.
 fn complain(place: &str, what: impl Display) {
+    // It may be a file, and the answer is not given yet.
+    survive_file_limit();
     // There is nowhere to report that stderr is closed.
     let _ = writeln!(io::stderr(), "[overtone/{place}] {what}");
 }

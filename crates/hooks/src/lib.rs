@@ -10,6 +10,7 @@ mod dashboard;
 mod environment;
 mod facts;
 mod guard;
+mod limits;
 mod run;
 mod stdin;
 mod transcript;

@@ -91,6 +91,17 @@ fn a_page_and_what_follows_it_join_without_a_gap() {
 }
 
 #[test]
+fn who_missed_very_much_is_told_to_begin_anew() {
+    let world = World::new();
+    world.events("one", 0, 100_000);
+    let server = world.serve();
+    let mut listener = server.listen("?session=one&from=0");
+    assert_eq!(listener.next().kind, "resync");
+    world.events("one", 100_000, 1);
+    assert_eq!(listener.next_of("timeline").data["n"], 100_000);
+}
+
+#[test]
 fn torn_foreign_and_vanishing_files_do_no_harm() {
     let world = World::new();
     world.begin("one", "quick");
