@@ -1,8 +1,9 @@
 //! What the main agent is told with a prompt, and what a prompt means for the loop.
 
-use overtone_messages::{context, prompt as words};
-use overtone_registry::{EventKind, PLUGIN_PREFIX, Workflow};
+use overtone_messages::{cli, context, prompt as words};
+use overtone_registry::{EventKind, PLUGIN_PREFIX, Skill, Workflow};
 
+use crate::commands::{self, Refusal, USER};
 use crate::completion;
 use crate::flow::next_step;
 use crate::instinct::{Observation, ObservationKind};
@@ -55,9 +56,75 @@ fn is_in_turn(snapshot: &Snapshot) -> bool {
 const LOOKING: [&str; 3] = ["status", "dashboard", "specs"];
 
 fn turn_of(prompt: &str) -> Turn {
-    let command = prompt.strip_prefix('/').and_then(|rest| rest.strip_prefix(PLUGIN_PREFIX));
-    let name = command.and_then(|command| command.split_whitespace().next()).unwrap_or_default();
-    if LOOKING.contains(&name) { Turn::Looking } else { Turn::Working }
+    match own_command(prompt) {
+        Some(name) if LOOKING.contains(&name) => Turn::Looking,
+        _ => Turn::Working,
+    }
+}
+
+/// The name of the command of ours that the user typed: `status` for `/ot:status now`.
+fn own_command(prompt: &str) -> Option<&str> {
+    prompt.strip_prefix('/')?.strip_prefix(PLUGIN_PREFIX)?.split_whitespace().next()
+}
+
+/// The user typed `/ot:stop`. The client raises this event for the user's own words only, so this is their decision.
+fn stop_by_user(snapshot: &Snapshot, facts: &Facts) -> Outcome {
+    let lang = facts.lang;
+    match commands::stop(snapshot, USER, facts.now) {
+        Ok(mut outcome) => {
+            outcome.reply.system_message = Some(cli::stopped(lang));
+            outcome.reply.model_context = snapshot.workflow.as_ref().map(|workflow| {
+                let (done, total) = (workflow.resolved_count(), workflow.stages.len());
+                words::user_stopped(lang, &workflow.workflow_type, done, total)
+            });
+            outcome
+        }
+        Err(Refusal::NothingToDo) => for_both(cli::stopped_already(lang)),
+        Err(refusal) => for_both(nothing_to_steer(&refusal, facts)),
+    }
+}
+
+/// The user typed `/ot:resume`.
+fn resume_by_user(snapshot: &Snapshot, facts: &Facts) -> Outcome {
+    let lang = facts.lang;
+    match commands::resume(snapshot, &facts.settings, USER, facts.now) {
+        Ok(mut outcome) => {
+            // This turn is the first one of the loop that goes on.
+            for effect in &mut outcome.effects {
+                if let Effect::PutLoop(looping) = effect {
+                    looping.turn = Some(Turn::Working);
+                }
+            }
+            outcome.reply.system_message = Some(cli::resumed(lang));
+            outcome.reply.model_context = outcome.workflow().map(|workflow| {
+                let step = step_text(lang, &next_step(workflow, &facts.settings));
+                words::user_resumed(lang, &workflow.workflow_type, &step)
+            });
+            outcome
+        }
+        Err(Refusal::NothingToDo) => {
+            let mut outcome = Outcome::default();
+            outcome.reply.system_message = Some(cli::running_already(lang));
+            outcome.reply.model_context = Some(standing(snapshot, facts));
+            outcome
+        }
+        Err(refusal) => for_both(nothing_to_steer(&refusal, facts)),
+    }
+}
+
+fn nothing_to_steer(refusal: &Refusal, facts: &Facts) -> String {
+    match refusal {
+        Refusal::Completed => cli::already_complete(facts.lang),
+        _ => cli::no_workflow(facts.lang),
+    }
+}
+
+/// One sentence that the user sees and the model answers with.
+fn for_both(text: String) -> Outcome {
+    let mut outcome = Outcome::default();
+    outcome.reply.model_context = Some(text.clone());
+    outcome.reply.system_message = Some(text);
+    outcome
 }
 
 /// Whether the notification is about an agent that the workflow knows.
@@ -81,8 +148,9 @@ struct Beginning {
 fn begin_turn(snapshot: &mut Snapshot, beginning: &Beginning, facts: &Facts, outcome: &mut Outcome) {
     let Some(workflow) = &snapshot.workflow else { return };
     let mut next = snapshot.looping.clone().unwrap_or_else(|| LoopState::started(facts.now));
+    next.asked = None;
     if !workflow.is_open() || next.stopped {
-        return;
+        return put_loop(snapshot, next, outcome);
     }
     next.turn = Some(beginning.turn);
     if beginning.is_user {
@@ -106,6 +174,11 @@ fn begin_turn(snapshot: &mut Snapshot, beginning: &Beginning, facts: &Facts, out
             snapshot.workflow = Some(released.workflow);
         }
     }
+    put_loop(snapshot, next, outcome);
+}
+
+/// Stores the loop if it differs from what is stored.
+fn put_loop(snapshot: &mut Snapshot, next: LoopState, outcome: &mut Outcome) {
     if snapshot.looping.as_ref() != Some(&next) {
         outcome.push(Effect::PutLoop(next.clone()));
         snapshot.looping = Some(next);
@@ -120,6 +193,11 @@ fn answer_user(snapshot: &Snapshot, prompt: &str, facts: &Facts) -> Outcome {
     if moved.is_some() && is_ours {
         outcome.reply.model_context = moved;
         return outcome;
+    }
+    match own_command(prompt).and_then(Skill::from_name) {
+        Some(Skill::Stop) => return stop_by_user(snapshot, facts),
+        Some(Skill::Resume) => return resume_by_user(snapshot, facts),
+        _ => {}
     }
     if prompt.starts_with('/') {
         // Commands of others are theirs; ours say themselves what is to be done.

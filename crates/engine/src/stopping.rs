@@ -34,6 +34,8 @@ pub(crate) fn stop(snapshot: &Snapshot, background: Option<&[String]>, facts: &F
         facts,
         outcome: Outcome::default(),
     };
+    // A call that the user was asked about is over by now, whatever they said.
+    decision.looping.asked = None;
     decision.release_lost_agents(background.is_some());
     decision.decide(background.is_some());
     decision.close(snapshot)
@@ -43,9 +45,11 @@ pub(crate) fn stop(snapshot: &Snapshot, background: Option<&[String]>, facts: &F
 fn end_turn(snapshot: &Snapshot) -> Outcome {
     let mut outcome = Outcome::default();
     if let Some(looping) = &snapshot.looping
-        && looping.turn.is_some()
+        && (looping.turn.is_some() || looping.asked.is_some())
     {
-        outcome.push(Effect::PutLoop(LoopState { turn: None, ..looping.clone() }));
+        let mut next = looping.clone();
+        next.end_turn();
+        outcome.push(Effect::PutLoop(next));
     }
     outcome
 }
@@ -121,7 +125,7 @@ impl StopDecision<'_> {
             _ if self.looping.paused.is_some() => self.stay_paused(),
             step => return self.go_on(&step, client_shows_context),
         }
-        self.looping.turn = None;
+        self.looping.end_turn();
     }
 
     fn stay_stopped(&mut self) {
@@ -129,7 +133,7 @@ impl StopDecision<'_> {
             self.say(looping::stopped_by_user(self.facts.lang));
         }
         self.looping.announced = true;
-        self.looping.turn = None;
+        self.looping.end_turn();
     }
 
     fn stay_paused(&mut self) {
@@ -217,7 +221,7 @@ impl StopDecision<'_> {
             self.say(looping::limit_no_progress(self.facts.lang, settings.max_consecutive_errors));
             self.looping.pause(Pause::NoProgress);
             self.looping.announced = true;
-            self.looping.turn = None;
+            self.looping.end_turn();
             return;
         }
         self.looping.iterations += 1;
@@ -239,7 +243,7 @@ impl StopDecision<'_> {
         let settings = &self.facts.settings;
         self.say(looping::limit_iterations(self.facts.lang, settings.max_iterations));
         self.looping.stop(StoppedBy::Limit);
-        self.looping.turn = None;
+        self.looping.end_turn();
         let record = Record::new(EventKind::SystemWarning).with("reason", "loop-limit");
         self.outcome.emit(self.circumstances(record.with("iterations", self.looping.iterations)));
     }

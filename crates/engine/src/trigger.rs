@@ -152,6 +152,8 @@ pub struct Facts {
     pub version: &'static str,
     /// The user is planning: nothing is started and nobody is sent on.
     pub plan_mode: bool,
+    /// A skill of the repository or the user may bear a name of ours, and would run in its place.
+    pub may_have_foreign_skills: bool,
     /// The project's folder, where agents work in another one.
     pub project_dir: Option<String>,
     /// The in-progress feature: the workflow's own, or else the newest.

@@ -15,6 +15,7 @@ use overtone_store::{Session, clock, timeline};
 use overtone_wire::HookInput;
 
 use crate::environment::Environment;
+use crate::foreign_skills;
 
 /// The place a hook works in.
 pub(crate) struct Place<'a> {
@@ -40,14 +41,15 @@ const fn wanted_feature(hook: Hook) -> Option<Wanted> {
     }
 }
 
-/// The facts, and what could not be looked up.
+/// The facts, and what could not be looked up. Fails where the decision would be a wrong one without it: a report that
+/// is not processed here comes another way, but one that passes with open tasks has passed.
 pub(crate) fn gather(
     hook: Hook,
     place: &Place,
     session: Option<&Session>,
     input: &HookInput,
     snapshot: &Snapshot,
-) -> (Facts, Vec<String>) {
+) -> io::Result<(Facts, Vec<String>)> {
     let config = &place.config;
     let mut problems = Vec::new();
     let mut facts = Facts {
@@ -58,11 +60,15 @@ pub(crate) fn gather(
         plan_mode: input.is_plan_mode(),
         ..Facts::default()
     };
-    let Some(session) = session else { return (facts, problems) };
+    if hook == Hook::AllowOwn && input.tool_name() == "Skill" {
+        facts.may_have_foreign_skills = foreign_skills::may_exist(place.environment, input);
+    }
+    let Some(session) = session else { return Ok((facts, problems)) };
     facts.session_dir = session.dir().display().to_string();
     if let Some(wanted) = wanted_feature(hook) {
         match feature(&wanted, place.project, snapshot) {
             Ok(feature) => facts.feature = feature,
+            Err(error) if matches!(hook, Hook::OnAgentStop | Hook::OnHandback) => return Err(error),
             // The rest of the text is still worth having.
             Err(error) => problems.push(error.to_string()),
         }
@@ -78,7 +84,7 @@ pub(crate) fn gather(
         Hook::OnStart if config.switch("instinct.enabled") => facts.lessons = lessons(place, &facts),
         _ => {}
     }
-    (facts, problems)
+    Ok((facts, problems))
 }
 
 fn feature(wanted: &Wanted, project: Option<&Path>, snapshot: &Snapshot) -> io::Result<Option<Feature>> {

@@ -62,9 +62,9 @@ messages! {
         "⛔ {stage} has passed and there is nothing to repair: do not delegate it again. {step}"
     }
     limit_advice(agent: &str) {
-        "⛔ 工作流已達上限並中斷，不可再委派 {agent}。請向使用者說明狀況並等待指示（使用者可執行 overtone resume 重新開始）。",
-        "⛔ 工作流已达上限并中断，不可再委派 {agent}。请向用户说明状况并等待指示（用户可执行 overtone resume 重新开始）。",
-        "⛔ The workflow reached its limit and was aborted: {agent} MUST NOT be delegated. Explain the situation to the user and wait; the user can start again with overtone resume."
+        "⛔ 工作流已達上限並中斷，不可再委派 {agent}。請向使用者說明狀況並等待指示（使用者可輸入 /ot:resume 重新開始）。",
+        "⛔ 工作流已达上限并中断，不可再委派 {agent}。请向用户说明状况并等待指示（用户可输入 /ot:resume 重新开始）。",
+        "⛔ The workflow reached its limit and was aborted: {agent} MUST NOT be delegated. Explain the situation to the user and wait; the user can start again with /ot:resume."
     }
     plan_mode_advice() {
         "目前是規劃模式：請完成計畫並交給使用者；使用者離開規劃模式後再委派階段。",
