@@ -17,6 +17,7 @@ mod message;
 mod moved;
 mod plugin;
 mod pty;
+mod purge;
 mod replay;
 mod sessions;
 mod specs;
