@@ -55,7 +55,7 @@ fn wrong_type(lang: Lang, place: &Place, key: &str, wanted: Wanted) -> Failure {
 
 fn unknown(lang: Lang, name: &str, known: &[String], place: Option<&Place>) -> Failure {
     // A pasted page instead of a name must not fill the terminal.
-    let name: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
+    let name: String = name.chars().take(80).collect();
     let message = match place {
         Some(place) => words::unknown_provider_at(lang, &name, &place.to_string()),
         None => words::unknown_provider(lang, &name),
