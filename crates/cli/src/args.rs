@@ -504,7 +504,7 @@ pub(crate) struct DashboardArgs {
     /// The port, if not the configured one
     #[arg(long)]
     pub(crate) port: Option<u16>,
-    /// Open the browser
+    /// Open the browser with a link that lets it in, once
     #[arg(long)]
     pub(crate) open: bool,
     /// Run here until Ctrl-C, not in the background
@@ -513,7 +513,7 @@ pub(crate) struct DashboardArgs {
     /// End the dashboard that runs
     #[arg(long, conflicts_with_all = ["open", "port"])]
     pub(crate) stop: bool,
-    /// Print the token that changes need, and nothing else
+    /// Print the token that programs need, and nothing else
     #[arg(long, conflicts_with_all = ["open", "stop", "foreground"])]
     pub(crate) token: bool,
     /// Show every machine of the fleet: a dashboard of its own, which runs beside this machine's

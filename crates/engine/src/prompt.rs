@@ -5,12 +5,12 @@ use overtone_registry::{EventKind, PLUGIN_PREFIX, Skill, Workflow};
 
 use crate::commands::{self, Refusal, USER};
 use crate::completion;
-use crate::flow::next_step;
+use crate::flow::{Step, next_step};
 use crate::instinct::{Observation, ObservationKind};
 use crate::notification::{Notification, notified};
 use crate::outcome::{Effect, Outcome, Record};
 use crate::state::{Ending, LoopState, Pause, Turn, WorkflowState};
-use crate::text::{moved_text, next_step_text, step_subject, titled};
+use crate::text::{agent_name, moved_text, next_step_text, step_subject, titled};
 use crate::tools::INTERRUPTED;
 use crate::trigger::{Facts, Snapshot};
 
@@ -18,7 +18,7 @@ pub(crate) fn submit(snapshot: &Snapshot, prompt: &str, facts: &Facts) -> Outcom
     let prompt = prompt.trim_start();
     let notification = Notification::parse(prompt);
     let is_interrupt = match notification {
-        None => is_in_turn(snapshot),
+        None => is_in_turn(snapshot) && !joins_turn(snapshot, facts),
         Some(Notification::StoppedByUser) => true,
         Some(_) => false,
     };
@@ -50,6 +50,15 @@ pub(crate) fn user_answered(workflow: Option<&WorkflowState>) -> Outcome {
 /// A turn that neither ended nor was let go has been interrupted: the client raises no event for it.
 fn is_in_turn(snapshot: &Snapshot) -> bool {
     snapshot.looping.as_ref().is_some_and(|looping| looping.turn.is_some())
+}
+
+/// Whether a prompt was typed while the turn was running. The client lets it join the turn, or keeps it for later, and
+/// nothing was interrupted.
+fn joins_turn(snapshot: &Snapshot, facts: &Facts) -> bool {
+    let Some(looping) = snapshot.looping.as_ref().filter(|looping| looping.turn.is_some()) else {
+        return false;
+    };
+    looping.prompt_id.is_some() && looping.prompt_id == facts.prompt_id
 }
 
 /// Commands of ours that only show something.
@@ -160,7 +169,10 @@ fn begin_turn(snapshot: &mut Snapshot, beginning: &Beginning, facts: &Facts, out
     if !workflow.is_open() || next.stopped {
         return put_loop(snapshot, next, outcome);
     }
-    next.turn = Some(beginning.turn);
+    if !joins_turn(snapshot, facts) {
+        next.turn = Some(beginning.turn);
+        next.prompt_id.clone_from(&facts.prompt_id);
+    }
     if beginning.is_user {
         next.forget_progress();
     }
@@ -289,18 +301,25 @@ fn standing(snapshot: &Snapshot, facts: &Facts) -> String {
         return words::use_auto(lang);
     };
     let is_stopped = snapshot.looping.as_ref().is_some_and(|looping| looping.stopped);
-    let step = || next_step_text(workflow, facts);
     match workflow.ending {
         Some(Ending::Completed) => words::use_auto(lang),
         Some(Ending::Aborted) => words::stopped(lang, &workflow.workflow_type),
         None if is_stopped => words::stopped(lang, &workflow.workflow_type),
-        None if snapshot.is_halted() => {
-            let next = step_subject(lang, &next_step(workflow, &facts.settings));
-            words::paused(lang, &workflow.workflow_type, &next)
+        None => of_open(snapshot, workflow, facts),
+    }
+}
+
+/// What a prompt says of a workflow that the user has not stopped.
+fn of_open(snapshot: &Snapshot, workflow: &WorkflowState, facts: &Facts) -> String {
+    let (lang, name) = (facts.lang, &workflow.workflow_type);
+    match next_step(workflow, &facts.settings) {
+        Step::Blocked(key) => {
+            words::waiting(lang, name, &titled(lang, key), &agent_name(lang, key.stage.agent()))
         }
-        None => {
+        step if snapshot.is_halted() => words::paused(lang, name, &step_subject(lang, &step)),
+        _ => {
             let stage = workflow.current_stage.map_or_else(|| "–".to_owned(), |key| titled(lang, key));
-            words::running(lang, &workflow.workflow_type, &stage, &step())
+            words::running(lang, name, &stage, &next_step_text(workflow, facts))
         }
     }
 }

@@ -4,11 +4,15 @@ use overtone_messages::{context, prompt};
 use overtone_registry::{Agent, EventKind, RefSkill};
 
 use crate::completion::{self, bind_agent};
+use crate::flow::next_step;
 use crate::gate;
 use crate::instinct::advice;
 use crate::outcome::{Effect, Outcome, Record};
 use crate::state::{LoopState, Pause, StoppedBy, WorkflowState};
-use crate::text::{duration, moved_text, pending_tasks, quoted, recovery, repository_feature, short_id};
+use crate::text::{
+    duration, moved_text, pending_tasks, quoted, recovery, repository_feature, short_id, state_summary,
+    titled,
+};
 use crate::trigger::{Facts, FeatureOrigin, Snapshot, StartSource};
 
 pub(crate) fn start(snapshot: &Snapshot, source: StartSource, facts: &Facts) -> Outcome {
@@ -113,8 +117,13 @@ fn greeting(snapshot: &Snapshot, workflow: Option<&WorkflowState>, facts: &Facts
     let lang = facts.lang;
     if let Some(workflow) = workflow {
         let (name, done, total) = (&workflow.workflow_type, workflow.resolved_count(), workflow.stages.len());
-        return match &workflow.moved_to {
-            Some(machine) => prompt::greet_moved(lang, name, machine),
+        if let Some(machine) = &workflow.moved_to {
+            return prompt::greet_moved(lang, name, machine);
+        }
+        let is_stopped = snapshot.looping.as_ref().is_some_and(|looping| looping.stopped);
+        return match next_step(workflow, &facts.settings).waits_for_user() {
+            _ if is_stopped => prompt::greet_stopped(lang, name, done, total),
+            Some(key) => prompt::greet_waiting(lang, name, &titled(lang, key)),
             None if snapshot.is_halted() => prompt::greet_paused(lang, name, done, total),
             None => prompt::greet_running(lang, name, done, total),
         };
@@ -170,9 +179,13 @@ pub(crate) fn compact(snapshot: &Snapshot, trigger: &str, facts: &Facts) -> Outc
     let record = Record::new(EventKind::SessionCompact).with("workflowType", &*workflow.workflow_type);
     outcome.emit(record.with("currentStage", workflow.current_stage).with("trigger", trigger));
     if workflow.is_open() {
-        let text = moved_text(facts.lang, workflow)
-            .unwrap_or_else(|| recovery(context::recovery_header(facts.lang), snapshot, workflow, facts));
-        outcome.reply.system_message = Some(text);
+        let header = context::recovery_header(facts.lang);
+        outcome.reply.system_message = Some(match moved_text(facts.lang, workflow) {
+            Some(moved) => moved,
+            // The orders come with the start of the session after the compaction, which the user does not see.
+            None if facts.shows_compaction => state_summary(header, workflow, facts),
+            None => recovery(header, snapshot, workflow, facts),
+        });
     }
     outcome
 }

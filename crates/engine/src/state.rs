@@ -564,6 +564,8 @@ pub struct LoopState {
     pub turn: Option<Turn>,
     /// The command of ours that the client asks the user about in this turn.
     pub asked: Option<String>,
+    /// The client's name for that turn. What the user types while it runs comes under the same one.
+    pub prompt_id: Option<String>,
     pub started_at: Option<Millis>,
 }
 

@@ -7,7 +7,7 @@ use crate::completion;
 use crate::flow::{Step, next_step};
 use crate::outcome::{Effect, Outcome, Record};
 use crate::state::{Ending, LoopState, Pause, StoppedBy, Turn, WorkflowState};
-use crate::text::{TASK_UNITS, agent_name, cut, duration, moved_text, progress_bar, step_text, titled};
+use crate::text::{TASK_UNITS, cut, duration, moved_text, progress_bar, short_name, step_for_loop, titled};
 use crate::trigger::{Facts, Snapshot};
 
 /// A background agent that has not reported back for this long is given up (old clients do not say which run).
@@ -302,15 +302,12 @@ impl StopDecision<'_> {
         lines.append(&mut self.workflow.notices);
         let next = match (step, &*self.open_tasks()) {
             (Step::Done, open @ [first, ..]) => {
-                let developer = agent_name(lang, Agent::Developer);
-                words::tasks_left(lang, open.len(), cut(first, TASK_UNITS), &developer)
+                let developer = short_name(Agent::Developer);
+                looping::next_tasks(lang, open.len(), cut(first, TASK_UNITS), &developer)
             }
-            (step, _) => step_text(lang, step),
+            (step, _) => step_for_loop(lang, step),
         };
-        // A waiting notice may end with the very same sentence.
-        if !lines.iter().any(|line| line.contains(&next)) {
-            lines.push(next);
-        }
+        lines.push(next);
         lines.push(looping::how_to_stop(lang));
         lines.join("\n")
     }

@@ -235,7 +235,7 @@ fn stop_and_resume_as_slash_commands_are_the_users() {
     assert!(!world.looping().stopped);
     assert_eq!(world.looping().turn, Some(Turn::Working));
     assert!(reply.model_context.unwrap().contains("ot:code-reviewer"));
-    assert!(world.stop().model_context.unwrap().contains("ot:code-reviewer"), "the loop runs again");
+    assert!(world.stop().model_context.unwrap().contains("CODE-REVIEWER"), "the loop runs again");
     let by: Vec<_> = world
         .records
         .iter()

@@ -72,6 +72,8 @@ pub(crate) fn gather(
         settings: config.settings(),
         version: place.environment.version,
         plan_mode: input.is_plan_mode(),
+        prompt_id: prompt_id(input),
+        shows_compaction: place.environment.has_screen,
         ..Facts::default()
     };
     if hook == Hook::AllowOwn && input.tool_name() == "Skill" {
@@ -99,6 +101,12 @@ pub(crate) fn gather(
         _ => {}
     }
     Ok((facts, problems))
+}
+
+/// A name of the client's own, kept only if it looks like one.
+fn prompt_id(input: &HookInput) -> Option<String> {
+    let id = input.prompt_id();
+    if id.is_empty() || id.len() > 64 { None } else { Some(id.into_owned()) }
 }
 
 fn feature(wanted: &Wanted, place: &Place, snapshot: &Snapshot) -> io::Result<Option<Feature>> {

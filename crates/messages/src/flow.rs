@@ -136,14 +136,14 @@ messages! {
         "✅ {stage} complete, with issues to improve ({count}/{limit})."
     }
     issues_advice() {
-        "💡 值得現在改善的項目可以委派 DEVELOPER 處理，之後的階段會重新執行；否則繼續下一步，並在最後告訴使用者還有哪些項目。",
-        "💡 值得现在改善的项目可以委派 DEVELOPER 处理，之后的阶段会重新执行；否则继续下一步，并在最后告诉用户还有哪些项目。",
-        "💡 If an issue is worth another round, you may delegate DEVELOPER with it; the stages behind DEV then run again. Otherwise go on, and tell the user at the end what stays open."
+        "💡 值得現在改善的項目可以委派 DEVELOPER 處理，之後的階段會重新執行；其餘項目在最後告訴使用者。",
+        "💡 值得现在改善的项目可以委派 DEVELOPER 处理，之后的阶段会重新执行；其余项目在最后告诉用户。",
+        "💡 An issue that is worth another round can go to DEVELOPER; the stages behind DEV then run again. The user is told of the others at the end."
     }
     issues_limit() {
-        "⛔ 已達回顧上限：不要再開始新的改善，繼續下一步，並在最後告訴使用者還有哪些項目。",
-        "⛔ 已达回顾上限：不要再开始新的改善，继续下一步，并在最后告诉用户还有哪些项目。",
-        "⛔ The limit of retrospectives is reached: do not start another round. Go on, and tell the user at the end what stays open."
+        "🛑 已達回顧上限：不再開始新的改善，其餘項目在最後告訴使用者。",
+        "🛑 已达回顾上限：不再开始新的改善，其余项目在最后告诉用户。",
+        "🛑 The limit of retrospectives is reached: no further round starts. The user is told at the end what stays open."
     }
     agent_broke(agent: &str) {
         "⚠️ {agent} 因 API 錯誤中斷，沒有結果。",

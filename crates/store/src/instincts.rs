@@ -20,6 +20,8 @@ const TOLD: usize = 12;
 const KEPT: usize = 200;
 /// More files than this in one memory are not read.
 const READ: usize = 500;
+/// A lesson is a few lines. A longer file is none of ours.
+const LESSON_BYTES: u64 = 64 * 1024;
 
 /// The memory of one project.
 #[derive(Debug)]
@@ -287,8 +289,8 @@ const fn signal_name(signal: Signal) -> &'static str {
 
 /// A file that is no object counts as unknown and is replaced.
 fn read_document(path: &Path) -> Result<Option<Map<String, Value>>, StoreError> {
-    let text = files::read_small(path).map_err(|error| StoreError::io(path, error))?;
-    Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+    let text = files::read_limited(path, LESSON_BYTES).map_err(|error| StoreError::io(path, error))?;
+    Ok(text.and_then(|text| serde_json::from_slice(&text).ok()))
 }
 
 fn confidence_of(document: &Map<String, Value>) -> Option<Confidence> {

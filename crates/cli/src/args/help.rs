@@ -33,7 +33,9 @@ Example:
 pub(super) const UNINSTALL: &str = "\
 Examples:
   overtone uninstall                  sessions and configuration stay in ~/.overtone
-  overtone uninstall --purge --yes    nothing stays";
+  overtone uninstall --purge --yes    nothing stays
+
+Only a folder that Overtone made is deleted, and only if nothing else is in it.";
 
 pub(super) const DOCTOR: &str = "\
 Examples:

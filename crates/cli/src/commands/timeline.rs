@@ -71,7 +71,11 @@ fn read_past(context: &Context, path: &Path, filter: &Filter, limit: usize) -> R
     let Some(lines) = Backwards::open(path).map_err(unreadable)? else { return Ok(Past::default()) };
     let mut past = Past { end: lines.end(), ..Past::default() };
     for line in lines {
-        let line = line.map_err(unreadable)?;
+        // One that is too long for an event cannot be read either.
+        let Some(line) = line.map_err(unreadable)?.bytes else {
+            past.unreadable += 1;
+            continue;
+        };
         match Entry::parse(&String::from_utf8_lossy(&line)) {
             Some(entry) if filter.is_before(&entry) => break,
             Some(entry) if filter.passes(&entry) => past.entries.push(entry),

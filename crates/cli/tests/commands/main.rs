@@ -18,6 +18,7 @@ mod message;
 mod moved;
 mod plugin;
 mod pty;
+mod purge;
 mod replay;
 mod sessions;
 mod specs;
