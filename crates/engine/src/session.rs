@@ -1,13 +1,14 @@
 //! The session's frame: start, compaction, end.
 
-use overtone_messages::{context, prompt};
+use overtone_messages::{Lang, context, prompt, tools};
 use overtone_registry::{Agent, EventKind, RefSkill};
 
 use crate::completion::{self, bind_agent};
+use crate::flow::next_step;
 use crate::gate;
 use crate::outcome::{Effect, Outcome, Record};
 use crate::state::{LoopState, Pause, StoppedBy, WorkflowState};
-use crate::text::{duration, moved_text, pending_tasks, recovery, short_id};
+use crate::text::{duration, moved_text, pending_tasks, recovery, short_id, state_summary, titled};
 use crate::trigger::{Facts, Snapshot, StartSource};
 
 pub(crate) fn start(snapshot: &Snapshot, source: StartSource, facts: &Facts) -> Outcome {
@@ -48,7 +49,7 @@ fn started_loop(snapshot: &Snapshot, source: StartSource) -> Option<LoopState> {
         return Some(next);
     }
     // Whatever turn there was ended with its process.
-    next.turn = None;
+    next.end_turn();
     let is_open = snapshot.workflow.as_ref().is_some_and(WorkflowState::is_open);
     if is_open && next.stopped_by == Some(StoppedBy::SessionEnd) {
         // The user who interrupted the loop has not asked for more by coming back; a loop that got nowhere tries again.
@@ -112,8 +113,13 @@ fn greeting(snapshot: &Snapshot, workflow: Option<&WorkflowState>, facts: &Facts
     let lang = facts.lang;
     if let Some(workflow) = workflow {
         let (name, done, total) = (&workflow.workflow_type, workflow.resolved_count(), workflow.stages.len());
-        return match &workflow.moved_to {
-            Some(machine) => prompt::greet_moved(lang, name, machine),
+        if let Some(machine) = &workflow.moved_to {
+            return prompt::greet_moved(lang, name, machine);
+        }
+        let is_stopped = snapshot.looping.as_ref().is_some_and(|looping| looping.stopped);
+        return match next_step(workflow, &facts.settings).waits_for_user() {
+            _ if is_stopped => prompt::greet_stopped(lang, name, done, total),
+            Some(key) => prompt::greet_waiting(lang, name, &titled(lang, key)),
             None if snapshot.is_halted() => prompt::greet_paused(lang, name, done, total),
             None => prompt::greet_running(lang, name, done, total),
         };
@@ -142,11 +148,24 @@ fn leftover(facts: &Facts) -> Option<String> {
     Some(format!("{tasks}\n{}", context::only_if_asked(facts.lang)))
 }
 
+/// Tools that older versions learned to prefer, and that no client offers any more.
+const MISSING_TOOLS: [&str; 2] = ["Grep", "Glob"];
+
+/// Whether a stored lesson is advice to use such a tool, in whatever language it was learned.
+fn advises_missing_tool(lesson: &str) -> bool {
+    let advice = |(tool, lang): (&str, Lang)| {
+        let text = tools::use_tool_instead(lang, tool, "\0");
+        text.split('\0').next().is_some_and(|beginning| lesson.starts_with(beginning))
+    };
+    MISSING_TOOLS.iter().flat_map(|tool| Lang::ALL.map(|lang| (*tool, lang))).any(advice)
+}
+
 fn lessons(facts: &Facts) -> Option<String> {
-    if facts.lessons.is_empty() {
+    let usable = facts.lessons.iter().filter(|lesson| !advises_missing_tool(lesson));
+    let list: Vec<_> = usable.map(|lesson| format!("- {lesson}")).collect();
+    if list.is_empty() {
         return None;
     }
-    let list: Vec<_> = facts.lessons.iter().map(|lesson| format!("- {lesson}")).collect();
     Some(format!("{}\n{}", context::instincts(facts.lang), list.join("\n")))
 }
 
@@ -160,9 +179,13 @@ pub(crate) fn compact(snapshot: &Snapshot, trigger: &str, facts: &Facts) -> Outc
     let record = Record::new(EventKind::SessionCompact).with("workflowType", &*workflow.workflow_type);
     outcome.emit(record.with("currentStage", workflow.current_stage).with("trigger", trigger));
     if workflow.is_open() {
-        let text = moved_text(facts.lang, workflow)
-            .unwrap_or_else(|| recovery(context::recovery_header(facts.lang), snapshot, workflow, facts));
-        outcome.reply.system_message = Some(text);
+        let header = context::recovery_header(facts.lang);
+        outcome.reply.system_message = Some(match moved_text(facts.lang, workflow) {
+            Some(moved) => moved,
+            // The orders come with the start of the session after the compaction, which the user does not see.
+            None if facts.shows_compaction => state_summary(header, workflow, facts),
+            None => recovery(header, snapshot, workflow, facts),
+        });
     }
     outcome
 }

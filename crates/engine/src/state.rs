@@ -562,6 +562,10 @@ pub struct LoopState {
     pub paused: Option<Pause>,
     /// The turn of the main agent that has begun and has not ended by itself yet.
     pub turn: Option<Turn>,
+    /// The command of ours that the client asks the user about in this turn.
+    pub asked: Option<String>,
+    /// The client's name for that turn. What the user types while it runs comes under the same one.
+    pub prompt_id: Option<String>,
     pub started_at: Option<Millis>,
 }
 
@@ -592,6 +596,12 @@ impl LoopState {
     pub fn forget_progress(&mut self) {
         self.consecutive_errors = 0;
         self.fingerprint = None;
+    }
+
+    /// The turn is over, and with it whatever the client asked the user in it.
+    pub fn end_turn(&mut self) {
+        self.turn = None;
+        self.asked = None;
     }
 
     pub fn restart(&mut self) {

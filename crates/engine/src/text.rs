@@ -113,6 +113,33 @@ pub(crate) fn next_step_text(workflow: &WorkflowState, facts: &Facts) -> String 
     words::tasks_left(lang, open.len(), first, &agent_name(lang, Agent::Developer))
 }
 
+/// The next step as the loop says it: agents by their names, and no orders, since the user reads it, too.
+pub(crate) fn step_for_loop(lang: Lang, step: &Step) -> String {
+    let (debugger, developer) = (short_name(Agent::Debugger), short_name(Agent::Developer));
+    match step {
+        Step::Done => looping::next_summary(lang),
+        Step::Delegate(keys) if keys.len() > 1 => looping::next_agents(lang, &short_names(lang, keys)),
+        Step::Delegate(keys) => looping::next_agent(lang, &short_names(lang, keys)),
+        Step::Repair(keys) if keys.len() > 1 => {
+            looping::next_repair_all(lang, &debugger, &developer, &key_list(lang, keys))
+        }
+        Step::Repair(keys) => looping::next_repair(lang, &debugger, &developer, &key_list(lang, keys)),
+        Step::Rework(keys) => looping::next_rework(lang, &developer, &key_list(lang, keys)),
+        Step::Again(key) => looping::next_again(lang, &short_name(key.stage.agent())),
+        Step::Wait(_) | Step::Report(_) | Step::Blocked(_) | Step::AskUser(_) => step_for_user(lang, step),
+    }
+}
+
+/// `TESTER`.
+pub(crate) fn short_name(agent: Agent) -> String {
+    agent.name().to_uppercase()
+}
+
+fn short_names(lang: Lang, keys: &[StageKey]) -> String {
+    let names = keys.iter().map(|key| short_name(key.stage.agent()));
+    names.collect::<Vec<_>>().join(&context::list_separator(lang))
+}
+
 /// The next step for the user to read: stages instead of agents, and no orders.
 pub fn step_for_user(lang: Lang, step: &Step) -> String {
     match step {
@@ -146,7 +173,7 @@ pub fn step_subject(lang: Lang, step: &Step) -> String {
 
 /// `TESTER（ot:tester）`.
 pub fn agent_name(lang: Lang, agent: Agent) -> String {
-    words::delegate(lang, &agent.name().to_uppercase(), agent.name())
+    words::delegate(lang, &short_name(agent), agent.name())
 }
 
 /// `🧪 測試`, with the key where a workflow has the stage twice.
@@ -196,9 +223,12 @@ pub fn recovery(header: String, snapshot: &Snapshot, workflow: &WorkflowState, f
         lines.push(next_step_text(workflow, facts));
     }
     lines.extend(handoff_paths(workflow, facts));
+    let step = next_step(workflow, &facts.settings);
     if is_halted {
-        let next = step_subject(lang, &next_step(workflow, &facts.settings));
-        lines.push(prompt::paused(lang, &workflow.workflow_type, &next));
+        lines.push(prompt::paused(lang, &workflow.workflow_type, &step_subject(lang, &step)));
+    }
+    // Neither a halted workflow nor one that waits for the user's decision is to be pushed on.
+    if is_halted || step.waits_for_user().is_some() {
         return fit(lines.join("\n"), &context::recovery_truncated(lang), limits::RECOVERY_TEXT_UNITS);
     }
     if let Some(tasks) = facts.feature.as_ref().and_then(|feature| pending_tasks(lang, feature, false)) {
@@ -206,6 +236,13 @@ pub fn recovery(header: String, snapshot: &Snapshot, workflow: &WorkflowState, f
         lines.push(tasks);
     }
     close_with_guide(lang, &lines.join("\n"))
+}
+
+/// The same state without orders and paths, for a place that the user sees.
+pub(crate) fn state_summary(header: String, workflow: &WorkflowState, facts: &Facts) -> String {
+    let mut lines = vec![header];
+    lines.extend(summary(workflow, facts));
+    fit(lines.join("\n"), &context::recovery_truncated(facts.lang), limits::RECOVERY_TEXT_UNITS)
 }
 
 /// The guide is what makes the model go on, so it survives a cut; the note about the cut comes last.

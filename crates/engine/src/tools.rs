@@ -95,7 +95,7 @@ fn reconcile(workflow: &WorkflowState, returned: &Returned, facts: &Facts) -> Op
     Some(completion::report(workflow, &report, facts))
 }
 
-/// `workflow`: the one that the main agent runs the command in.
+/// `workflow`: the one that the main agent runs the command in, unless the user has stopped or paused it.
 pub(crate) fn bash_ran(
     workflow: Option<&WorkflowState>,
     command: &str,
@@ -256,24 +256,36 @@ pub(crate) fn tool_failed(snapshot: &Snapshot, failure: &Failure, facts: &Facts)
         Severity::Noted => {}
     }
     outcome.push(Effect::Observe(lesson_of(failure, &error, facts)));
-    let text = match severity {
-        Severity::Delegation => Some(words::delegation_failed(facts.lang, &error)),
-        Severity::Writing => Some(words::write_failed(facts.lang, failure.tool, &error)),
-        Severity::Recorded | Severity::Noted => None,
+    let lang = facts.lang;
+    let (advice, notice) = match severity {
+        Severity::Delegation => (
+            Some(words::delegation_failed(lang, &error)),
+            Some(words::delegation_failed_notice(lang, first_sentence(&error))),
+        ),
+        Severity::Writing => (
+            Some(words::write_failed(lang, failure.tool, &error)),
+            Some(words::write_failed_notice(lang, failure.tool, first_sentence(&error))),
+        ),
+        Severity::Recorded | Severity::Noted => (None, None),
     };
     if let Some(released) = released {
         outcome.effects.extend(released.effects);
         outcome.push(Effect::PutWorkflow(released.workflow));
     }
-    outcome.reply.result = text.clone().unwrap_or_default();
-    outcome.reply.system_message.clone_from(&text);
-    outcome.reply.model_context = text;
+    outcome.reply.result = advice.clone().unwrap_or_default();
+    outcome.reply.system_message = notice;
+    outcome.reply.model_context = advice;
     if failure.tool == "Bash" {
-        let own = workflow.filter(|_| failure.is_main_agent);
+        let own = workflow.filter(|_| failure.is_main_agent && !snapshot.is_halted());
         let name = command_name(failure.command);
         outcome.reply.model_context = error_guard(own, &name, bash_detail(failure.error), facts);
     }
     outcome
+}
+
+/// The user wants to know what is wrong; what could be done instead, such as a list of all agents, is for the model.
+fn first_sentence(error: &str) -> &str {
+    error.split_once(". ").map_or(error, |(sentence, _)| sentence).trim_end_matches('.')
 }
 
 /// The first line is only the exit code; what follows says what went wrong.

@@ -152,6 +152,12 @@ pub struct Facts {
     pub version: &'static str,
     /// The user is planning: nothing is started and nobody is sent on.
     pub plan_mode: bool,
+    /// A skill of the repository or the user may bear a name of ours, and would run in its place.
+    pub may_have_foreign_skills: bool,
+    /// The client's name for the turn that a prompt begins or is typed in.
+    pub prompt_id: Option<String>,
+    /// The client prints what is answered to a compaction, as it is, for the user.
+    pub shows_compaction: bool,
     /// The project's folder, where agents work in another one.
     pub project_dir: Option<String>,
     /// The in-progress feature: the workflow's own, or else the newest.

@@ -136,7 +136,7 @@ fn issues_may_be_acted_upon_until_the_limit() {
         let told = world.run("retrospective", &verdict("ISSUES")).unwrap();
         assert!(told.contains("ot:doc-updater"), "{told}");
         if round == 3 {
-            assert!(told.contains("⛔ 已達回顧上限"), "{told}");
+            assert!(told.contains("🛑 已達回顧上限"), "{told}");
             break;
         }
         assert!(told.contains("💡"), "{told}");
@@ -205,7 +205,7 @@ fn an_agent_that_has_reported_is_not_running_whatever_the_client_lists() {
     world.hand_back("developer", "d1", &verdict("PASS"));
     let listed = ["d1".to_owned()];
     let reply = world.fire(&Trigger::Stopping { background: Some(&listed) });
-    assert!(reply.model_context.unwrap().contains("ot:code-reviewer"));
+    assert!(reply.model_context.unwrap().contains("CODE-REVIEWER"));
     let other = ["someone".to_owned()];
     assert_eq!(world.fire(&Trigger::Stopping { background: Some(&other) }), Reply::default());
 }

@@ -171,7 +171,7 @@ fn an_agent_that_did_not_go_on_can_be_continued_again() {
     let mut world = testing();
     world.hand_back("tester", "t1", &verdict("FAIL"));
     world.fire(&Trigger::ContinuingAgent { agent_id: "t1" });
-    assert!(world.stop().model_context.unwrap().contains("ot:tester"));
+    assert!(world.stop().model_context.unwrap().contains("TESTER"));
     assert_eq!((world.status("TEST"), world.count(EventKind::AgentError)), (Status::Pending, 1));
     world.fire(&Trigger::ContinuingAgent { agent_id: "t1" });
     assert_eq!(world.status("TEST"), Status::Active);
@@ -354,7 +354,7 @@ fn tasks_that_another_round_does_not_finish_are_for_the_user() {
         }
     };
     work(&mut world);
-    assert!(world.stop().model_context.unwrap().contains("ot:developer"));
+    assert!(world.stop().model_context.unwrap().contains("DEVELOPER"));
     work(&mut world);
     let stop = world.stop();
     assert!(stop.model_context.is_none() && stop.block.is_none(), "{stop:?}");
@@ -389,6 +389,6 @@ fn open_tasks_at_the_end_go_to_an_agent_that_may_finish_them() {
     let mut world = World::new(Workflow::Single).with_feature(&["write the migration"]);
     world.pass(&["developer"]);
     let orders = world.stop().model_context.unwrap();
-    assert!(orders.contains("write the migration") && orders.contains("ot:developer"), "{orders}");
+    assert!(orders.contains("write the migration") && orders.contains("DEVELOPER"), "{orders}");
     world.delegate("developer").unwrap();
 }

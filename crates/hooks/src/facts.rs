@@ -15,6 +15,7 @@ use overtone_store::{Session, clock, timeline};
 use overtone_wire::HookInput;
 
 use crate::environment::Environment;
+use crate::foreign_skills;
 
 /// The place a hook works in.
 pub(crate) struct Place<'a> {
@@ -68,8 +69,13 @@ pub(crate) fn gather(
         settings: config.settings(),
         version: place.environment.version,
         plan_mode: input.is_plan_mode(),
+        prompt_id: prompt_id(input),
+        shows_compaction: place.environment.has_screen,
         ..Facts::default()
     };
+    if hook == Hook::AllowOwn && input.tool_name() == "Skill" {
+        facts.may_have_foreign_skills = foreign_skills::may_exist(place.environment, input);
+    }
     let Some(session) = session else { return Ok((facts, problems)) };
     facts.session_dir = session.dir().display().to_string();
     if let Some(wanted) = wanted_feature(hook, input, snapshot) {
@@ -92,6 +98,12 @@ pub(crate) fn gather(
         _ => {}
     }
     Ok((facts, problems))
+}
+
+/// A name of the client's own, kept only if it looks like one.
+fn prompt_id(input: &HookInput) -> Option<String> {
+    let id = input.prompt_id();
+    if id.is_empty() || id.len() > 64 { None } else { Some(id.into_owned()) }
 }
 
 fn feature(wanted: &Wanted, project: Option<&Path>, snapshot: &Snapshot) -> io::Result<Option<Feature>> {

@@ -207,6 +207,11 @@ messages! {
         "循环已停止；执行 overtone resume 可继续。",
         "The loop is stopped. Run overtone resume to continue."
     }
+    next_continue() {
+        "已暫停；在 Claude Code 中說「繼續」，或執行 overtone resume。",
+        "已暂停；在 Claude Code 中说“继续”，或执行 overtone resume。",
+        "Paused. Say \"continue\" in Claude Code, or run overtone resume."
+    }
     next_finish() {
         "所有階段都已完成；Claude Code 這一輪結束時工作流就會完成。",
         "所有阶段都已完成；Claude Code 这一轮结束时工作流就会完成。",
@@ -265,6 +270,7 @@ messages! {
     loop_stopped_by_end() { "隨工作階段結束", "随会话结束", "ended with the session" }
     state_moved(machine: &str) { "已移到 {machine}", "已移到 {machine}", "moved to {machine}" }
     loop_stopped_by_limit() { "已達上限，等待指示", "已达上限，等待指示", "limit reached, waits for you" }
+    loop_interrupted() { "已由你中斷", "已由你中断", "paused: you interrupted it" }
     loop_stuck() { "沒有進展，等待你的訊息", "没有进展，等待你的消息", "paused: no progress" }
     feature_tasks(name: &str, checked: usize, total: usize) {
         "{name}（任務 {checked}/{total}）",

@@ -71,9 +71,9 @@ messages! {
     open_sessions() { "進行中", "进行中", "In progress" }
     recent_sessions() { "最近結束", "最近结束", "Recently ended" }
     nothing_running() {
-        "目前沒有執行中的工作流。在 Claude Code 輸入 /ot:auto 和你的願望即可開始。",
-        "目前没有运行中的工作流。在 Claude Code 输入 /ot:auto 和你的愿望即可开始。",
-        "No workflow is running. Type /ot:auto and your wish in Claude Code to begin."
+        "目前沒有執行中的工作流。在 Claude Code 輸入 /ot:auto 和你的需求即可開始。",
+        "目前没有运行中的工作流。在 Claude Code 输入 /ot:auto 和你的需求即可开始。",
+        "No workflow is running. Type /ot:auto and what you want in Claude Code to begin."
     }
     load_more() { "載入更多", "加载更多", "Load more" }
     skipped_files(n: &str) { "{n} 個檔案無法讀取", "{n} 个文件无法读取", "files that could not be read: {n}" }
@@ -104,7 +104,7 @@ messages! {
     welcome_doctor() {
         "什麼都沒出現？看看原因與解法",
         "什么都没出现？看看原因与解法",
-        "nothing appears? see why, and how to mend it"
+        "nothing appears? see why, and how to fix it"
     }
 
     // What a session is and does.

@@ -8,9 +8,9 @@ messages! {
         "✅ {name}: {workflow} is done"
     }
     aborted(name: &str, workflow: &str) {
-        "⛔ {name}：{workflow} 已中斷",
-        "⛔ {name}：{workflow} 已中断",
-        "⛔ {name}: {workflow} was aborted"
+        "🛑 {name}：{workflow} 已中斷",
+        "🛑 {name}：{workflow} 已中断",
+        "🛑 {name}: {workflow} was aborted"
     }
     needs_person(name: &str) { "✋ {name}：需要你處理", "✋ {name}：需要你处理", "✋ {name}: needs you" }
     supervisor(name: &str) {
@@ -130,7 +130,7 @@ messages! {
     has_problems_hint() {
         "修正後再執行 overtone remote check；執行中的 dashboard 要重新啟動才會採用",
         "修正后再运行 overtone remote check；运行中的 dashboard 要重新启动才会采用",
-        "mend it and run overtone remote check again; a running dashboard takes it over when it is restarted"
+        "fix it and run overtone remote check again; a running dashboard takes it over when it is restarted"
     }
     not_all_sent_hint() {
         "請檢查上面列出的錯誤，再執行一次 overtone remote test",

@@ -11,6 +11,17 @@ messages! {
         "⚠️ {tool} 文件写入失败：{error}。请检查路径和权限后重试。",
         "⚠️ {tool} could not write the file: {error}. Check the path and the permissions, then try again."
     }
+    // What the user is told of the same failures.
+    delegation_failed_notice(error: &str) {
+        "⚠️ Agent 委派失敗：{error}。會再重試；若再次失敗，需要你介入。",
+        "⚠️ Agent 委派失败：{error}。会再重试；若再次失败，需要你介入。",
+        "⚠️ An agent could not be started: {error}. If it fails once more, it needs you."
+    }
+    write_failed_notice(tool: &str, error: &str) {
+        "⚠️ {tool} 檔案寫入失敗：{error}。可能是路徑或權限的問題。",
+        "⚠️ {tool} 文件写入失败：{error}。可能是路径或权限的问题。",
+        "⚠️ {tool} could not write the file: {error}. The path or its permissions may be the cause."
+    }
     own_command() {
         "Overtone 自己的指令",
         "Overtone 自己的命令",

@@ -195,9 +195,12 @@ prop_compose! {
         started_at in time(),
         paused in prop::option::of(prop::sample::select(vec![Pause::NoProgress, Pause::Interrupted])),
         turn in prop::option::of(prop::sample::select(vec![Turn::Working, Turn::Looking])),
+        asked in prop::option::of("[a-z -]{1,20}"),
+        prompt_id in prop::option::of(text()),
     ) -> LoopState {
         LoopState {
-            iterations, stopped, stopped_by, consecutive_errors, fingerprint, announced, paused, turn, started_at,
+            iterations, stopped, stopped_by, consecutive_errors, fingerprint, announced, paused, turn, asked,
+            prompt_id, started_at,
         }
     }
 }

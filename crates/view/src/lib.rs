@@ -16,7 +16,7 @@ mod tale;
 mod usage;
 
 pub use backwards::Backwards;
-pub use condition::Condition;
+pub use condition::{Condition, pause_words};
 pub use copy::{TOLD_FILE, copied, machine};
 pub use figures::{AgentFigures, DayFigures, Figures, Filter, StageFigures, WorkflowFigures, figures};
 pub use page::{Direction, Page, Query, Seen, read_page};

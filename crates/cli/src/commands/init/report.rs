@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use overtone_engine::flow::next_step;
 use overtone_engine::state::WorkflowState;
-use overtone_engine::text::step_text;
+use overtone_engine::text::{step_for_user, step_text};
 use overtone_messages::{cli as words, shelf_label, stage_name, workflow_purpose};
 use overtone_registry::{StageKey, Workflow};
 use overtone_store::{Session, clock};
@@ -28,8 +28,10 @@ pub(super) struct Started {
 
 pub(super) fn print(context: &Context, output: &OutputArgs, started: &Started) -> Done {
     let state = WorkflowState::new(started.session.id().as_str(), started.workflow, None, clock::now());
-    // The main agent starts workflows, and acts on what it reads here.
-    let next = step_text(context.lang, &next_step(&state, &context.settings()));
+    let step = next_step(&state, &context.settings());
+    // The main agent acts on what it reads here; a user in a terminal only wants to know.
+    let is_in_client = !Context::sessions_of_environment().is_empty();
+    let next = if is_in_client { step_text(context.lang, &step) } else { step_for_user(context.lang, &step) };
     if output.json { out::json(&object(started, &next)) } else { out::print(&text(context, started, &next)) }
 }
 

@@ -5,7 +5,7 @@ use overtone_engine::text::{duration, progress_bar};
 use overtone_messages::{cli as words, context as shared, stage_name, workflow_purpose};
 use overtone_registry::StageKey;
 use overtone_registry::limits::LISTED_TASKS;
-use overtone_view::Condition;
+use overtone_view::{Condition, pause_words};
 
 use super::View;
 use super::next::next_words;
@@ -143,9 +143,10 @@ fn loop_cell(context: &Context, workflow: &WorkflowState, looping: &LoopState) -
         Condition::Finished => (words::state_finished(lang), Tone::Good),
         Condition::Completed => (words::state_completed(lang), Tone::Good),
         Condition::Stopped => (words::loop_stopped_by_user(lang), Tone::Warning),
-        Condition::Paused => (words::loop_stuck(lang), Tone::Warning),
+        Condition::Paused => (pause_words(lang, Some(looping)), Tone::Warning),
         Condition::SessionEnded => (words::loop_stopped_by_end(lang), Tone::Warning),
-        Condition::NeedsUser => (words::loop_stopped_by_limit(lang), Tone::Bad),
+        Condition::NeedsUser if looping.stopped => (words::loop_stopped_by_limit(lang), Tone::Bad),
+        Condition::NeedsUser => (words::state_needs_you(lang), Tone::Bad),
         Condition::Moved => (moved(context, workflow), Tone::Warning),
     };
     Cell::new(format!("{rounds} · {state}")).tone(tone)

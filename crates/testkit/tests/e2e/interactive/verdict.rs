@@ -3,7 +3,7 @@
 use overtone_testkit::{Actor, Client, Sandbox, report};
 use serde_json::json;
 
-use super::{developing, verdict, wait_for_completion};
+use super::{assert_calm, developing, verdict, wait_for_completion};
 use crate::steps::{begin, of_stages};
 
 #[test]
@@ -17,6 +17,7 @@ fn a_hand_back_without_a_verdict_is_refused_once() {
         terminal.type_line("build a lock");
         wait_for_completion(&terminal, &session);
         let run = terminal.exit();
+        assert_calm(&run.stdout);
         let tester = run.requests(Actor::Sub("tester"));
         assert_eq!(tester.len(), 2, "it was asked once more");
         assert!(tester.nth(1).new_text().contains("VERDICT"), "{}", tester.nth(1).new_text());
@@ -91,5 +92,22 @@ fn two_hand_backs_without_a_verdict_fail_the_stage() {
         assert_eq!(failed.len(), 1, "{failed:?}");
         assert_eq!((&failed[0]["stage"], &failed[0]["reason"]), (&json!("TEST"), &json!("no verdict")));
         assert_eq!(sandbox.workflow(&session)["failCount"], 1);
+    }
+}
+
+/// Where agents end with a text, it is `SubagentStop` that sends them back, which the user does not see either.
+#[test]
+fn a_text_without_a_verdict_is_sent_back_out_of_sight() {
+    for client in Client::all() {
+        let sandbox = Sandbox::new(&client);
+        let session = begin(&sandbox, "quick", &[]);
+        let script = |s: overtone_testkit::Script| s.sub("tester", [report("I have looked at the lock")]);
+        let terminal = developing(&sandbox, &session, script).permission_mode("default").terminal();
+        terminal.type_line("build a lock");
+        wait_for_completion(&terminal, &session);
+        let run = terminal.exit();
+        assert_eq!(run.requests(Actor::Sub("tester")).len(), 2, "it was asked once more");
+        assert_calm(&run.stdout);
+        assert_eq!(of_stages(&sandbox, &session, "attempts"), [1; 5]);
     }
 }
