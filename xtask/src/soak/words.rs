@@ -151,6 +151,9 @@ impl Orders {
 /// How a text about a paused workflow says that what follows is only for a user who asks for it.
 const IF_ASKED: &str = "若使用者要繼續";
 
+/// How a prompt is taken while a stage waits for the user's answer.
+const IF_ANSWERED: &str = "若這就是回答";
+
 /// The last line that names agents counts: earlier ones may have been overtaken.
 pub(crate) fn orders(text: &str) -> Option<Orders> {
     text.lines().rev().filter(|line| is_imperative(line)).find_map(order_in)
@@ -177,7 +180,8 @@ fn order_in(line: &str) -> Option<Orders> {
     if agents.is_empty() {
         return None;
     }
-    Some(if line.contains("AskUserQuestion") { Orders::Ask(agents) } else { Orders::Send(agents) })
+    let is_for_user = line.contains("AskUserQuestion") || line.contains(IF_ANSWERED);
+    Some(if is_for_user { Orders::Ask(agents) } else { Orders::Send(agents) })
 }
 
 fn named(line: &str) -> Vec<Agent> {
