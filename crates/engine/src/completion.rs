@@ -6,7 +6,7 @@ use overtone_registry::{Agent, EventKind, Stage, StageKey};
 use crate::flow::{Step, limit_reached, next_step};
 use crate::gate::stage_without_record;
 use crate::handoff::{handoff_head, handoff_number, next_handoff_file};
-use crate::instinct::{Observation, Signal};
+use crate::instinct::{Observation, ObservationKind, Signal};
 use crate::marker::grade;
 use crate::outcome::{Effect, Handoff, Outcome, Permission, Record};
 use crate::redact::first_line;
@@ -420,12 +420,9 @@ impl ReportProcessor<'_> {
     /// Which stages tend to fail in this project is worth knowing; a pass speaks against it.
     fn observe_performance(&mut self, key: StageKey, signal: Signal) {
         if key.stage.is_judge() {
-            let lesson = overtone_messages::tools::agent_often_fails(self.facts.lang, key.stage.key());
-            self.outcome.push(Effect::Observe(Observation::agent_performance(
-                key.stage.key(),
-                lesson,
-                signal,
-            )));
+            let kind = ObservationKind::AgentPerformance;
+            let seen = Observation::seen(self.facts.lang, kind, key.stage.key());
+            self.outcome.push(Effect::Observe(Observation { signal, ..seen }));
         }
     }
 

@@ -280,12 +280,8 @@ fn guidance(snapshot: &Snapshot, prompt: &str, facts: &Facts, outcome: &mut Outc
     let lang = facts.lang;
     match workflow_override(prompt) {
         Some(Ok(workflow)) => {
-            let lesson = overtone_messages::tools::user_prefers_workflow(lang, workflow.name());
-            outcome.push(Effect::Observe(Observation::seen(
-                ObservationKind::WorkflowRouting,
-                workflow.name(),
-                lesson,
-            )));
+            let seen = Observation::seen(lang, ObservationKind::WorkflowRouting, workflow.name());
+            outcome.push(Effect::Observe(seen));
             words::use_workflow(lang, workflow.name())
         }
         Some(Err(name)) => {

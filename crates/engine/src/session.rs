@@ -1,15 +1,19 @@
 //! The session's frame: start, compaction, end.
 
-use overtone_messages::{Lang, context, prompt, tools};
+use overtone_messages::{context, prompt};
 use overtone_registry::{Agent, EventKind, RefSkill};
 
 use crate::completion::{self, bind_agent};
 use crate::flow::next_step;
 use crate::gate;
+use crate::instinct::advice;
 use crate::outcome::{Effect, Outcome, Record};
 use crate::state::{LoopState, Pause, StoppedBy, WorkflowState};
-use crate::text::{duration, moved_text, pending_tasks, recovery, short_id, state_summary, titled};
-use crate::trigger::{Facts, Snapshot, StartSource};
+use crate::text::{
+    duration, moved_text, pending_tasks, quoted, recovery, repository_feature, short_id, state_summary,
+    titled,
+};
+use crate::trigger::{Facts, FeatureOrigin, Snapshot, StartSource};
 
 pub(crate) fn start(snapshot: &Snapshot, source: StartSource, facts: &Facts) -> Outcome {
     let mut outcome = Outcome::default();
@@ -69,7 +73,7 @@ fn refreshed(
 ) -> WorkflowState {
     let mut next = workflow.clone();
     let unnamed = next.feature_name.as_deref().unwrap_or_default().is_empty();
-    if let Some(feature) = &facts.feature
+    if let Some(feature) = facts.known_feature()
         && unnamed
         && next.is_open()
         && facts.feature_holder.is_none()
@@ -125,6 +129,10 @@ fn greeting(snapshot: &Snapshot, workflow: Option<&WorkflowState>, facts: &Facts
         };
     }
     match (&facts.feature, &facts.feature_holder) {
+        (Some(feature), _) if feature.origin == FeatureOrigin::Repository => {
+            let name = quoted(&feature.name);
+            prompt::greet_repository_feature(lang, facts.version, &name, feature.checked, feature.total)
+        }
         (Some(feature), Some(holder)) => {
             let age = duration(facts.now.since(holder.last_active));
             prompt::greet_held(lang, facts.version, &feature.name, short_id(&holder.session_id), &age)
@@ -136,9 +144,13 @@ fn greeting(snapshot: &Snapshot, workflow: Option<&WorkflowState>, facts: &Facts
     }
 }
 
-/// What the model is told of a feature that an earlier session left unfinished, or that another one works on.
+/// What the model is told of a feature that an earlier session left unfinished, that another one works on, or that came
+/// with the repository.
 fn leftover(facts: &Facts) -> Option<String> {
     let feature = facts.feature.as_ref()?;
+    if feature.origin == FeatureOrigin::Repository {
+        return (!feature.pending.is_empty()).then(|| repository_feature(facts.lang, feature));
+    }
     if let Some(holder) = &facts.feature_holder {
         let age = duration(facts.now.since(holder.last_active));
         let id = short_id(&holder.session_id);
@@ -148,21 +160,9 @@ fn leftover(facts: &Facts) -> Option<String> {
     Some(format!("{tasks}\n{}", context::only_if_asked(facts.lang)))
 }
 
-/// Tools that older versions learned to prefer, and that no client offers any more.
-const MISSING_TOOLS: [&str; 2] = ["Grep", "Glob"];
-
-/// Whether a stored lesson is advice to use such a tool, in whatever language it was learned.
-fn advises_missing_tool(lesson: &str) -> bool {
-    let advice = |(tool, lang): (&str, Lang)| {
-        let text = tools::use_tool_instead(lang, tool, "\0");
-        text.split('\0').next().is_some_and(|beginning| lesson.starts_with(beginning))
-    };
-    MISSING_TOOLS.iter().flat_map(|tool| Lang::ALL.map(|lang| (*tool, lang))).any(advice)
-}
-
 fn lessons(facts: &Facts) -> Option<String> {
-    let usable = facts.lessons.iter().filter(|lesson| !advises_missing_tool(lesson));
-    let list: Vec<_> = usable.map(|lesson| format!("- {lesson}")).collect();
+    let told = facts.lessons.iter().filter_map(|lesson| advice(facts.lang, lesson.kind, &lesson.trigger));
+    let list: Vec<_> = told.map(|lesson| format!("- {lesson}")).collect();
     if list.is_empty() {
         return None;
     }

@@ -4,6 +4,7 @@ use overtone_messages::{Lang, cli, context, flow as words, looping, prompt, stag
 use overtone_registry::{Agent, Stage, StageKey, TestMode, limits};
 
 use crate::flow::{Step, next_step};
+pub use crate::printable::{escaped_json, printable, printable_lines};
 use crate::state::{StageState, Status, WorkflowState};
 use crate::trigger::{Facts, Feature, Snapshot};
 
@@ -15,11 +16,9 @@ pub fn units(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// One line for somebody else's text: what could look like lines of ours becomes blanks, what shows nothing goes.
+/// One line for somebody else's text, which therefore cannot look like lines of ours.
 pub(crate) fn one_line(text: &str) -> String {
-    let blank = |c: char| if c.is_whitespace() { ' ' } else { c };
-    let line: String = text.chars().map(blank).filter(|c| !c.is_control()).collect();
-    line.trim().to_owned()
+    printable(text).trim().to_owned()
 }
 
 /// What is said of a session that another machine has taken over.
@@ -212,6 +211,34 @@ pub fn pending_tasks(lang: Lang, feature: &Feature, interrupted: bool) -> Option
     Some(lines.join("\n"))
 }
 
+/// How many lines of a file that is not ours are quoted, and how much of each.
+const QUOTED_LINES: usize = 5;
+const QUOTED_UNITS: usize = 120;
+
+/// Text of others as one line of data: nothing in it ends the fence around it or looks like a tag of the client.
+pub(crate) fn quoted(text: &str) -> String {
+    let line = one_line(text).replace('`', "'").replace('<', "‹").replace('>', "›");
+    match cut(&line, QUOTED_UNITS) {
+        whole if whole.len() == line.len() => line,
+        beginning => format!("{beginning}…"),
+    }
+}
+
+/// A feature that came with the repository, as data. Nothing here asks for anything to be done.
+pub(crate) fn repository_feature(lang: Lang, feature: &Feature) -> String {
+    let mut lines = vec![context::repository_feature(lang), "```text".to_owned()];
+    lines.push(format!("feature: {}", quoted(&feature.name)));
+    lines.push(format!("tasks: {}/{}", feature.checked, feature.total));
+    lines
+        .extend(feature.pending.iter().take(QUOTED_LINES).map(|task| format!("open task: {}", quoted(task))));
+    let hidden = feature.pending.len().saturating_sub(QUOTED_LINES);
+    if hidden > 0 {
+        lines.push(format!("open tasks not quoted: {hidden}"));
+    }
+    lines.push("```".to_owned());
+    lines.join("\n")
+}
+
 /// The text that brings the state back after a compaction or a resume. A workflow that the user has stopped or paused
 /// gets no orders.
 pub fn recovery(header: String, snapshot: &Snapshot, workflow: &WorkflowState, facts: &Facts) -> String {
@@ -231,7 +258,7 @@ pub fn recovery(header: String, snapshot: &Snapshot, workflow: &WorkflowState, f
     if is_halted || step.waits_for_user().is_some() {
         return fit(lines.join("\n"), &context::recovery_truncated(lang), limits::RECOVERY_TEXT_UNITS);
     }
-    if let Some(tasks) = facts.feature.as_ref().and_then(|feature| pending_tasks(lang, feature, false)) {
+    if let Some(tasks) = facts.known_feature().and_then(|feature| pending_tasks(lang, feature, false)) {
         lines.push(String::new());
         lines.push(tasks);
     }
@@ -306,7 +333,9 @@ pub fn workflow_context(
     lines.extend(stage.and_then(|key| test_mode(lang, workflow, key)));
     lines.extend(feature_lines(workflow, facts));
     lines.extend(earlier_work(workflow, facts));
-    fit(lines.join("\n"), &context::truncated(lang), max)
+    let text = fit(lines.join("\n"), &context::truncated(lang), max);
+    // Names in it come from files. The prompt that it is put in front of stays as it is.
+    printable_lines(&text).into_owned()
 }
 
 /// What was done before: finished stages, and reopened ones whose report says why.

@@ -4,10 +4,10 @@
 
 mod world;
 
-use overtone_engine::instinct::ObservationKind;
+use overtone_engine::instinct::{Learned, ObservationKind};
 use overtone_engine::state::{Pause, Status, Turn};
 use overtone_engine::{Effect, Reply, StartSource, Trigger, commands};
-use overtone_messages::{Lang, tools};
+use overtone_messages::Lang;
 use overtone_registry::{Agent, Workflow};
 use world::{World, verdict};
 
@@ -229,10 +229,11 @@ fn no_lesson_advises_a_tool_that_the_client_does_not_offer() {
                 assert_ne!(seen.kind, ObservationKind::ToolPreferences, "{command}");
             }
         }
-        let learned = |tool: &str, command: &str| tools::use_tool_instead(lang, tool, command);
-        world.facts.lessons = vec![learned("Grep", "grep"), learned("Glob", "find")];
+        let learned =
+            |command: &str| Learned { kind: ObservationKind::ToolPreferences, trigger: command.to_owned() };
+        world.facts.lessons = vec![learned("grep"), learned("find")];
         assert_eq!(world.start(StartSource::Startup).model_context, None);
-        world.facts.lessons.push(learned("Read", "cat"));
+        world.facts.lessons.push(learned("cat"));
         let told = world.start(StartSource::Startup).model_context.unwrap();
         assert!(told.contains("cat") && !told.contains("Grep") && !told.contains("Glob"), "{told}");
     }

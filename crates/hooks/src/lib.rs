@@ -11,6 +11,7 @@ mod environment;
 mod facts;
 mod foreign_skills;
 mod guard;
+mod limits;
 mod run;
 mod stdin;
 mod transcript;

@@ -17,6 +17,7 @@ use crate::dashboard;
 use crate::environment::Environment;
 use crate::facts::{self, Place};
 use crate::guard::Printer;
+use crate::limits::survive_file_limit;
 use crate::trigger::Event;
 
 /// Problems that did not keep the hook from answering.
@@ -85,6 +86,7 @@ impl Call<'_> {
             return Ok(Problems::new());
         }
         if self.hook == Hook::OnStart {
+            survive_file_limit();
             session.create()?;
             // Only the dashboard needs it, so no session fails for it.
             let _ = session.note_origin(&self.origin());

@@ -145,6 +145,16 @@ messages! {
         "请换一个 feature 名称、以 overtone stop --session {id} 停止该会话，或加上 --anyway 仍然开始",
         "choose another feature name, stop that session with overtone stop --session {id}, or add --anyway to start regardless"
     }
+    feature_not_ours(feature: &str, path: &str) {
+        "{feature} 已在此儲存庫中，但並非在這台機器上開始：{path}",
+        "{feature} 已在此仓库中，但并非在这台机器上开始：{path}",
+        "{feature} is in this repository, but was not begun on this machine: {path}"
+    }
+    feature_not_ours_hint() {
+        "請換一個 feature 名稱；若已讀過其任務並要接手，請加上 --anyway",
+        "请换一个 feature 名称；若已读过其任务并要接手，请加上 --anyway",
+        "choose another feature name; if you have read its tasks and want to continue it, add --anyway"
+    }
     archive_in_use_hint(id: &str) {
         "請先以 overtone stop --session {id} 停止該工作階段，或加上 --force 仍然歸檔",
         "请先以 overtone stop --session {id} 停止该会话，或加上 --force 仍然归档",
@@ -415,6 +425,9 @@ messages! {
     head_seen() { "次數", "次数", "Seen" }
     head_last_seen() { "最後", "最后", "Last" }
     head_lesson() { "經驗", "经验", "Lesson" }
+    head_from() { "來源", "来源", "From" }
+    head_evidence() { "最後所見", "最后所见", "Seen last" }
+    lessons_cleared(count: usize) { "已忘記 {count} 條經驗。", "已忘记 {count} 条经验。", "Forgotten lessons: {count}." }
 
     // Configuration.
     head_key() { "設定", "设置", "Key" }

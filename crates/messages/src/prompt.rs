@@ -15,6 +15,11 @@ messages! {
         "🎵 Overtone v{version} 已就绪 — {feature} 尚未完成（{checked}/{total}）；说“继续”，或使用 /ot:auto",
         "🎵 Overtone v{version} is ready — {feature} is unfinished ({checked}/{total}); say \"continue\", or use /ot:auto"
     }
+    greet_repository_feature(version: &str, feature: &str, checked: usize, total: usize) {
+        "🎵 Overtone v{version} 已就緒 — 儲存庫帶有 feature {feature}（{checked}/{total}），並非在這台機器上開始",
+        "🎵 Overtone v{version} 已就绪 — 仓库带有 feature {feature}（{checked}/{total}），并非在这台机器上开始",
+        "🎵 Overtone v{version} is ready — the repository has a feature {feature} ({checked}/{total}) that was not begun on this machine"
+    }
     greet_held(version: &str, feature: &str, session: &str, age: &str) {
         "🎵 Overtone v{version} 已就緒 — 工作階段 {session} 正在處理 {feature}（{age} 前有動作）",
         "🎵 Overtone v{version} 已就绪 — 会话 {session} 正在处理 {feature}（{age} 前有动作）",

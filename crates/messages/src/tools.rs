@@ -52,10 +52,15 @@ messages! {
         "优先使用 {tool} 工具，而非 Bash 的 {command}",
         "use the {tool} tool rather than {command} in Bash"
     }
-    command_fails(command: &str, error: &str) {
-        "`{command}` 曾失敗：{error}",
-        "`{command}` 曾失败：{error}",
-        "`{command}` has failed before: {error}"
+    often_fails(name: &str) {
+        "`{name}` 在此專案常失敗",
+        "`{name}` 在此项目常失败",
+        "`{name}` often fails in this project"
+    }
+    wording_lesson(marker: &str, word: &str) {
+        "{marker} 與「{word}」強度不符",
+        "{marker} 与“{word}”强度不符",
+        "{marker} does not go with “{word}”"
     }
     user_prefers_workflow(name: &str) {
         "使用者常指定工作流 {name}",
@@ -66,10 +71,5 @@ messages! {
         "{stage} 在此專案常未通過，請預留修復",
         "{stage} 在此项目常未通过，请预留修复",
         "{stage} often does not pass in this project; plan for repairs"
-    }
-    tool_often_fails(tool: &str, error: &str) {
-        "{tool} 曾失敗：{error}",
-        "{tool} 曾失败：{error}",
-        "{tool} has failed before: {error}"
     }
 }

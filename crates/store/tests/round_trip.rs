@@ -399,7 +399,7 @@ proptest! {
     fn a_lesson_reads_back_and_keeps_the_rest(trigger in ".{0,12}", lesson in ".{0,12}", future in future(), again in 1usize..4) {
         let (_dir, home, session) = session();
         let memory = Memory::of(&home, Path::new("/srv/shop"));
-        let seen = Observation { kind: ObservationKind::ErrorResolutions, trigger: trigger.clone(), lesson: lesson.clone(), signal: Signal::Confirm };
+        let seen = Observation { kind: ObservationKind::ErrorResolutions, trigger: trigger.clone(), lesson: lesson.clone(), evidence: None, signal: Signal::Confirm };
         memory.observe(&session, &seen, Millis(0)).unwrap();
         let id = seen.id();
         let path = fs::read_dir(home.root().join("projects")).unwrap().next().unwrap().unwrap().path()

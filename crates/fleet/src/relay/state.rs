@@ -102,7 +102,8 @@ impl Worker<'_> {
             if length > MAX_HANDOFF || track.handoffs.get(name) == Some(&length) {
                 continue;
             }
-            let Some(text) = files::read_small(&path)? else { continue };
+            // Something else in its place (a link, a pipe) holds up nothing.
+            let Ok(Some(text)) = files::read_small(&path) else { continue };
             let key = handoff_key(session.id().as_str(), name);
             let put = link.handoffs.put(&key, Bytes::from(text)).await;
             put.map_err(|error| FleetError::server("share an agent's message", error))?;

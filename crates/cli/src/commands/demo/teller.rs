@@ -134,7 +134,7 @@ impl<'a> Teller<'a> {
     /// The beginning of a text, one step to the right.
     fn show_text(&self, tone: Tone, text: &str) -> Done {
         for line in text.lines().take(SHOWN_LINES) {
-            self.screen.line(tone, &format!("  {}", line.replace(char::is_control, " ")))?;
+            self.screen.line(tone, &format!("  {line}"))?;
         }
         match text.lines().count().saturating_sub(SHOWN_LINES) {
             0 => Ok(()),

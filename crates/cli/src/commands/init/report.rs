@@ -17,6 +17,7 @@ use crate::ui::error::Done;
 use crate::ui::out;
 use crate::ui::style::Tone;
 use crate::ui::table::{ARROW, Cell, Fields};
+use crate::ui::text::Text;
 
 /// A workflow that has just begun.
 pub(super) struct Started {
@@ -47,7 +48,7 @@ fn object(started: &Started, next: &str) -> Value {
     })
 }
 
-fn text(context: &Context, started: &Started, next: &str) -> String {
+fn text(context: &Context, started: &Started, next: &str) -> Text {
     let lang = context.lang;
     let mut fields = Fields::default();
     let title =
@@ -60,7 +61,7 @@ fn text(context: &Context, started: &Started, next: &str) -> String {
     for path in &started.set_aside {
         fields.add(words::label_set_aside(lang), path.display().to_string());
     }
-    format!("{}→ {next}\n", fields.render(context.palette))
+    fields.render(context.palette) + &format!("→ {next}\n")
 }
 
 /// `💻 開發 → 🔍 審查 + 🧪 測試 → …`: a plus joins what runs in parallel.

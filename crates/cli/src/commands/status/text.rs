@@ -12,6 +12,7 @@ use super::next::next_words;
 use crate::context::Context;
 use crate::ui::style::Tone;
 use crate::ui::table::{Cell, Fields};
+use crate::ui::text::Text;
 
 /// The whole state, without the next step.
 pub(crate) fn fields(context: &Context, view: &View) -> Fields {
@@ -64,8 +65,8 @@ fn add_counts(context: &Context, workflow: &WorkflowState, looping: Option<&Loop
 }
 
 /// The workflow, the bar and the next step alone.
-pub(crate) fn progress(context: &Context, view: &View) -> String {
-    let Some(workflow) = &view.workflow else { return String::new() };
+pub(crate) fn progress(context: &Context, view: &View) -> Text {
+    let Some(workflow) = &view.workflow else { return Text::default() };
     let mut fields = Fields::default();
     add_progress(context, workflow, &mut fields);
     fields.render(context.palette) + &next_line(context, view)
