@@ -166,7 +166,8 @@ pub(crate) fn offers(text: &str) -> Option<Orders> {
 
 /// Whether a text pushes the main agent to go on by itself.
 pub(crate) fn pushes(text: &str) -> bool {
-    let mut lines = text.lines().filter(|line| is_imperative(line));
+    // With the user's answer in hand, going on is their word.
+    let mut lines = text.lines().filter(|line| is_imperative(line) && !line.contains(IF_ANSWERED));
     lines.any(|line| !named(line).is_empty() || line.contains("禁止詢問使用者是否繼續"))
 }
 
