@@ -151,6 +151,9 @@ impl Orders {
 /// How a text about a paused workflow says that what follows is only for a user who asks for it.
 const IF_ASKED: &str = "若使用者要繼續";
 
+/// How a prompt is taken while a stage waits for the user's answer.
+const IF_ANSWERED: &str = "若這就是回答";
+
 /// The last line that names agents counts: earlier ones may have been overtaken.
 pub(crate) fn orders(text: &str) -> Option<Orders> {
     text.lines().rev().filter(|line| is_imperative(line)).find_map(order_in)
@@ -163,7 +166,8 @@ pub(crate) fn offers(text: &str) -> Option<Orders> {
 
 /// Whether a text pushes the main agent to go on by itself.
 pub(crate) fn pushes(text: &str) -> bool {
-    let mut lines = text.lines().filter(|line| is_imperative(line));
+    // With the user's answer in hand, going on is their word.
+    let mut lines = text.lines().filter(|line| is_imperative(line) && !line.contains(IF_ANSWERED));
     lines.any(|line| !named(line).is_empty() || line.contains("禁止詢問使用者是否繼續"))
 }
 
@@ -177,7 +181,8 @@ fn order_in(line: &str) -> Option<Orders> {
     if agents.is_empty() {
         return None;
     }
-    Some(if line.contains("AskUserQuestion") { Orders::Ask(agents) } else { Orders::Send(agents) })
+    let is_for_user = line.contains("AskUserQuestion") || line.contains(IF_ANSWERED);
+    Some(if is_for_user { Orders::Ask(agents) } else { Orders::Send(agents) })
 }
 
 fn named(line: &str) -> Vec<Agent> {

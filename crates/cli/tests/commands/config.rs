@@ -44,7 +44,9 @@ fn bad_values_and_keys_are_refused_with_what_would_do() {
     world.run("config set language").refused_by_parser();
     assert!(!world.state().join("config.json").exists());
     let world = world.with("OVERTONE_LANG", "zh-TW");
-    world.run("config set limits.failures 0").fails(&["limits.failures 不接受這個值: 0", "1 到 100 的整數"]);
+    world
+        .run("config set limits.failures 0")
+        .fails(&["limits.failures 不接受這個值: 0", "1 到 10000 的整數"]);
 }
 
 #[test]
