@@ -14,6 +14,9 @@ use crate::trigger::Snapshot;
 /// How long a message may be, in UTF-16 units.
 pub const MESSAGE_UNITS: usize = 2_000;
 
+/// The timeline's `by` for what the user did themselves.
+pub const USER: &str = "user";
+
 /// How much of the name of a person or a machine is kept.
 const NAME_UNITS: usize = 64;
 
@@ -88,6 +91,8 @@ pub struct Start<'a> {
     /// The feature's folder was made for this workflow.
     pub feature_is_new: bool,
     pub force: bool,
+    /// Who starts it, for the timeline. Records of earlier versions do not say.
+    pub by: Option<&'a str>,
     pub now: Millis,
 }
 
@@ -110,7 +115,8 @@ pub fn init(snapshot: &Snapshot, start: &Start) -> Result<Outcome, Refusal> {
     }
     let stages: Vec<_> = start.workflow.stage_keys().map(|key| key.to_string()).collect();
     let record = Record::new(EventKind::WorkflowStart).with("workflowType", start.workflow.name());
-    outcome.emit(record.with("stages", stages).with("featureName", start.feature));
+    let record = record.with("stages", stages).with("featureName", start.feature);
+    outcome.emit(record.with_some("by", start.by));
     if start.feature_is_new {
         outcome.emit(Record::new(EventKind::SpecsInit).with("feature", start.feature));
     }
@@ -157,6 +163,7 @@ pub fn resume(snapshot: &Snapshot, settings: &Settings, by: &str, now: Millis) -
         return Err(Refusal::NothingToDo);
     }
     workflow.forgive();
+    workflow.user_wrote |= workflow.has_begun();
     looping.restart();
     if looping.iterations >= settings.max_iterations {
         looping.iterations = 0;
@@ -182,6 +189,7 @@ pub fn message(
     let length = deliverable(&workflow, &text).map_err(Refusal::Message)?;
     let by = short_name(by);
     workflow.leave_notice(words::message_from(lang, &by, &text));
+    workflow.user_wrote |= workflow.has_begun();
     let mut outcome = Outcome::default();
     let record = Record::new(EventKind::SystemWarning).with("reason", "message").with("by", by);
     outcome.emit(record.with("length", length));
@@ -294,7 +302,7 @@ mod tests {
 
     fn start(force: bool) -> Start<'static> {
         let (workflow, now) = (Workflow::Quick, Millis(1));
-        Start { session_id: "s", workflow, feature: None, feature_is_new: false, force, now }
+        Start { session_id: "s", workflow, feature: None, feature_is_new: false, force, by: None, now }
     }
 
     fn snapshot(outcome: &Outcome) -> Snapshot {

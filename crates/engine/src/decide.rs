@@ -58,7 +58,7 @@ pub fn decide(snapshot: &Snapshot, trigger: &Trigger, facts: &Facts) -> Outcome 
         }
         Trigger::Stopping { background } => stopping::stop(snapshot, background, facts),
         Trigger::CallingSkill { skill } => permission::calling_skill(skill, facts),
-        Trigger::RunningCommand { command } => permission::running_command(command, facts),
+        Trigger::RunningCommand { command } => permission::running_command(snapshot, command, facts),
         Trigger::ChangingFile { agent_type, tool } => permission::changing_file(agent_type, tool, facts),
     }
 }

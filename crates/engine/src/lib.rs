@@ -4,13 +4,16 @@
 //! looked up ([`Facts`]), and returns the [`Outcome`]: what to answer and which [`Effect`]s to carry out.
 //! There is no file, clock, environment or JSON in here; the hook driver has those.
 
+mod command_line;
 pub mod commands;
 mod completion;
 mod decide;
 pub mod flow;
 mod gate;
 mod handoff;
+mod initiator;
 pub mod instinct;
+mod marker;
 mod notification;
 mod outcome;
 mod permission;
@@ -30,6 +33,7 @@ mod wording;
 pub use completion::NO_VERDICT;
 pub use decide::decide;
 pub use gate::identify as identify_agent;
+pub use initiator::{Caller, initiator};
 pub use notification::ENDED_WITHOUT_RESULT;
 pub use outcome::{Effect, FieldValue, Handoff, InputPatch, Outcome, Permission, Record, Reply};
 pub use redact::redact_lines;

@@ -1,15 +1,16 @@
 //! What the main agent is told with a prompt, and what a prompt means for the loop.
 
-use overtone_messages::{context, prompt as words};
-use overtone_registry::{EventKind, PLUGIN_PREFIX, Workflow};
+use overtone_messages::{cli, context, prompt as words};
+use overtone_registry::{EventKind, PLUGIN_PREFIX, Skill, Workflow};
 
+use crate::commands::{self, Refusal, USER};
 use crate::completion;
 use crate::flow::{Step, next_step};
 use crate::instinct::{Observation, ObservationKind};
 use crate::notification::{Notification, notified};
 use crate::outcome::{Effect, Outcome, Record};
 use crate::state::{Ending, LoopState, Pause, Turn, WorkflowState};
-use crate::text::{agent_name, moved_text, step_subject, step_text, titled};
+use crate::text::{agent_name, moved_text, next_step_text, step_subject, titled};
 use crate::tools::INTERRUPTED;
 use crate::trigger::{Facts, Snapshot};
 
@@ -64,9 +65,83 @@ fn joins_turn(snapshot: &Snapshot, facts: &Facts) -> bool {
 const LOOKING: [&str; 3] = ["status", "dashboard", "specs"];
 
 fn turn_of(prompt: &str) -> Turn {
-    let command = prompt.strip_prefix('/').and_then(|rest| rest.strip_prefix(PLUGIN_PREFIX));
-    let name = command.and_then(|command| command.split_whitespace().next()).unwrap_or_default();
-    if LOOKING.contains(&name) { Turn::Looking } else { Turn::Working }
+    match own_command(prompt) {
+        Some(name) if LOOKING.contains(&name) => Turn::Looking,
+        _ => Turn::Working,
+    }
+}
+
+/// The name of the command of ours that the user typed: `status` for `/ot:status now`.
+fn own_command(prompt: &str) -> Option<&str> {
+    prompt.strip_prefix('/')?.strip_prefix(PLUGIN_PREFIX)?.split_whitespace().next()
+}
+
+/// The user typed `/ot:stop`. The client raises this event for the user's own words only, so this is their decision.
+fn stop_by_user(snapshot: &Snapshot, facts: &Facts) -> Outcome {
+    let lang = facts.lang;
+    match commands::stop(snapshot, USER, facts.now) {
+        Ok(mut outcome) => {
+            outcome.reply.system_message = Some(cli::stopped(lang));
+            outcome.reply.model_context = snapshot.workflow.as_ref().map(|workflow| {
+                let (done, total) = (workflow.resolved_count(), workflow.stages.len());
+                words::user_stopped(lang, &workflow.workflow_type, done, total)
+            });
+            outcome
+        }
+        Err(Refusal::NothingToDo) => for_both(cli::stopped_already(lang)),
+        Err(refusal) => for_both(nothing_to_steer(&refusal, facts)),
+    }
+}
+
+/// The user typed `/ot:resume`.
+fn resume_by_user(snapshot: &Snapshot, facts: &Facts) -> Outcome {
+    let lang = facts.lang;
+    match commands::resume(snapshot, &facts.settings, USER, facts.now) {
+        Ok(mut outcome) => {
+            // This turn is the first one of the loop that goes on.
+            for effect in &mut outcome.effects {
+                if let Effect::PutLoop(looping) = effect {
+                    looping.turn = Some(Turn::Working);
+                }
+            }
+            outcome.reply.system_message = Some(cli::resumed(lang));
+            outcome.reply.model_context = outcome.workflow().map(|workflow| {
+                let step = next_step_text(workflow, facts);
+                words::user_resumed(lang, &workflow.workflow_type, &step)
+            });
+            outcome
+        }
+        Err(Refusal::NothingToDo) => {
+            let mut outcome = Outcome::default();
+            outcome.reply.system_message = Some(cli::running_already(lang));
+            outcome.reply.model_context = Some(standing(snapshot, facts));
+            outcome
+        }
+        Err(refusal) => for_both(nothing_to_steer(&refusal, facts)),
+    }
+}
+
+fn nothing_to_steer(refusal: &Refusal, facts: &Facts) -> String {
+    match refusal {
+        Refusal::Completed => cli::already_complete(facts.lang),
+        _ => cli::no_workflow(facts.lang),
+    }
+}
+
+/// One sentence that the user sees and the model answers with.
+fn for_both(text: String) -> Outcome {
+    let mut outcome = Outcome::default();
+    outcome.reply.model_context = Some(text.clone());
+    outcome.reply.system_message = Some(text);
+    outcome
+}
+
+/// A command that asks for no work.
+fn is_silent_command(prompt: &str) -> bool {
+    match own_command(prompt) {
+        Some(name) => LOOKING.contains(&name) || name == Skill::Stop.name(),
+        None => false,
+    }
 }
 
 /// Whether the notification is about an agent that the workflow knows.
@@ -90,8 +165,9 @@ struct Beginning {
 fn begin_turn(snapshot: &mut Snapshot, beginning: &Beginning, facts: &Facts, outcome: &mut Outcome) {
     let Some(workflow) = &snapshot.workflow else { return };
     let mut next = snapshot.looping.clone().unwrap_or_else(|| LoopState::started(facts.now));
+    next.asked = None;
     if !workflow.is_open() || next.stopped {
-        return;
+        return put_loop(snapshot, next, outcome);
     }
     if !joins_turn(snapshot, facts) {
         next.turn = Some(beginning.turn);
@@ -118,6 +194,11 @@ fn begin_turn(snapshot: &mut Snapshot, beginning: &Beginning, facts: &Facts, out
             snapshot.workflow = Some(released.workflow);
         }
     }
+    put_loop(snapshot, next, outcome);
+}
+
+/// Stores the loop if it differs from what is stored.
+fn put_loop(snapshot: &mut Snapshot, next: LoopState, outcome: &mut Outcome) {
     if snapshot.looping.as_ref() != Some(&next) {
         outcome.push(Effect::PutLoop(next.clone()));
         snapshot.looping = Some(next);
@@ -133,7 +214,19 @@ fn answer_user(snapshot: &Snapshot, prompt: &str, facts: &Facts) -> Outcome {
         outcome.reply.model_context = moved;
         return outcome;
     }
+    match own_command(prompt).and_then(Skill::from_name) {
+        Some(Skill::Stop) => return stop_by_user(snapshot, facts),
+        Some(Skill::Resume) => return resume_by_user(snapshot, facts),
+        _ => {}
+    }
     if prompt.starts_with('/') {
+        // Whoever types a command says something, unless it only looks or stops.
+        if !is_silent_command(prompt)
+            && let Some(next) = snapshot.workflow.as_ref().and_then(note_user_words)
+        {
+            outcome.push(Effect::PutWorkflow(next.clone()));
+            current.workflow = Some(next);
+        }
         // Commands of others are theirs; ours say themselves what is to be done.
         if is_ours {
             outcome.reply.model_context = take_notices(&current, &mut outcome);
@@ -153,8 +246,7 @@ fn answer_user(snapshot: &Snapshot, prompt: &str, facts: &Facts) -> Outcome {
 
 /// With the note that the user wrote, once the work has begun: before that there is nothing to change.
 fn note_user_words(workflow: &WorkflowState) -> Option<WorkflowState> {
-    let has_begun = workflow.stages.iter().any(|stage| stage.attempts > 0);
-    if !workflow.is_open() || workflow.user_wrote || !has_begun {
+    if !workflow.is_open() || workflow.user_wrote || !workflow.has_begun() {
         return None;
     }
     Some(WorkflowState { user_wrote: true, ..workflow.clone() })
@@ -168,7 +260,7 @@ pub(crate) fn deliver_notices(snapshot: &Snapshot, facts: &Facts, outcome: &mut 
     let going = snapshot.workflow.as_ref().filter(|workflow| workflow.ending != Some(Ending::Aborted));
     let is_ordered_on = |workflow: &&WorkflowState| !workflow.is_open() || !snapshot.is_halted();
     let step = going.filter(is_ordered_on);
-    let step = step.map(|workflow| step_text(facts.lang, &next_step(workflow, &facts.settings)));
+    let step = step.map(|workflow| next_step_text(workflow, facts));
     Some([Some(text), step].into_iter().flatten().collect::<Vec<_>>().join("\n"))
 }
 
@@ -229,16 +321,21 @@ fn of_open(snapshot: &Snapshot, workflow: &WorkflowState, facts: &Facts) -> Stri
             words::waiting(lang, name, &titled(lang, key), &agent_name(lang, key.stage.agent()))
         }
         step if snapshot.is_halted() => words::paused(lang, name, &step_subject(lang, &step)),
-        step => {
+        _ => {
             let stage = workflow.current_stage.map_or_else(|| "–".to_owned(), |key| titled(lang, key));
-            words::running(lang, name, &stage, &step_text(lang, &step))
+            words::running(lang, name, &stage, &next_step_text(workflow, facts))
         }
     }
 }
 
 /// `[workflow:standard]` anywhere in the prompt, in any case; an unknown name is reported, not taken.
 fn workflow_override(prompt: &str) -> Option<Result<Workflow, String>> {
-    let name = prompt.split_once("[workflow:")?.1.split(']').next()?.trim();
+    const OPENING: &str = "[workflow:";
+    let is_opening = |at: &usize| {
+        prompt.get(*at..*at + OPENING.len()).is_some_and(|part| part.eq_ignore_ascii_case(OPENING))
+    };
+    let at = prompt.match_indices('[').map(|(at, _)| at).find(is_opening)?;
+    let name = prompt[at + OPENING.len()..].split(']').next()?.trim();
     let plain = !name.is_empty()
         && name.len() <= 40
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');

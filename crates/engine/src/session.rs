@@ -49,7 +49,7 @@ fn started_loop(snapshot: &Snapshot, source: StartSource) -> Option<LoopState> {
         return Some(next);
     }
     // Whatever turn there was ended with its process.
-    next.turn = None;
+    next.end_turn();
     let is_open = snapshot.workflow.as_ref().is_some_and(WorkflowState::is_open);
     if is_open && next.stopped_by == Some(StoppedBy::SessionEnd) {
         // The user who interrupted the loop has not asked for more by coming back; a loop that got nowhere tries again.

@@ -99,6 +99,20 @@ pub fn step_text(lang: Lang, step: &Step) -> String {
     }
 }
 
+/// What the main agent has to do now. Tasks that are open when every stage is done come before the summary.
+pub(crate) fn next_step_text(workflow: &WorkflowState, facts: &Facts) -> String {
+    let (lang, step) = (facts.lang, next_step(workflow, &facts.settings));
+    let open = facts.open_work(workflow);
+    let Some(first) = open.first().filter(|_| step == Step::Done && workflow.is_open()) else {
+        return step_text(lang, &step);
+    };
+    let first = cut(first, TASK_UNITS);
+    if workflow.tried_tasks(open.len()) {
+        return words::tasks_stay_open(lang, open.len(), first);
+    }
+    words::tasks_left(lang, open.len(), first, &agent_name(lang, Agent::Developer))
+}
+
 /// The next step as the loop says it: agents by their names, and no orders, since the user reads it, too.
 pub(crate) fn step_for_loop(lang: Lang, step: &Step) -> String {
     let (debugger, developer) = (short_name(Agent::Debugger), short_name(Agent::Developer));
@@ -206,7 +220,7 @@ pub fn recovery(header: String, snapshot: &Snapshot, workflow: &WorkflowState, f
     lines.extend(summary(workflow, facts));
     let is_halted = snapshot.is_halted();
     if !is_halted {
-        lines.push(step_text(lang, &next_step(workflow, &facts.settings)));
+        lines.push(next_step_text(workflow, facts));
     }
     lines.extend(handoff_paths(workflow, facts));
     let step = next_step(workflow, &facts.settings);

@@ -152,6 +152,8 @@ pub struct Facts {
     pub version: &'static str,
     /// The user is planning: nothing is started and nobody is sent on.
     pub plan_mode: bool,
+    /// A skill of the repository or the user may bear a name of ours, and would run in its place.
+    pub may_have_foreign_skills: bool,
     /// The client's name for the turn that a prompt begins or is typed in.
     pub prompt_id: Option<String>,
     /// The client prints what is answered to a compaction, as it is, for the user.
@@ -175,5 +177,10 @@ impl Facts {
     /// The feature that belongs to the workflow; another one must not hold its end up.
     pub fn own_feature(&self, workflow: &WorkflowState) -> Option<&Feature> {
         self.feature.as_ref().filter(|f| workflow.feature_name.as_deref() == Some(f.name.as_str()))
+    }
+
+    /// The unticked tasks of the workflow's feature, the boxes of stages aside.
+    pub fn open_work(&self, workflow: &WorkflowState) -> &[String] {
+        self.own_feature(workflow).map_or(&[], |feature| &feature.open_work)
     }
 }

@@ -140,7 +140,7 @@ fn a_message_outlives_the_workflow_that_it_waited_with() {
 
 fn start(force: bool) -> Start<'static> {
     let (workflow, now) = (Workflow::Single, Millis(9));
-    Start { session_id: "s", workflow, feature: None, feature_is_new: false, force, now }
+    Start { session_id: "s", workflow, feature: None, feature_is_new: false, force, by: None, now }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use overtone_engine::settings::Settings;
 use overtone_engine::suggestion::SinceCompact;
-use overtone_engine::{Facts, Feature, FeatureHolder, Snapshot};
+use overtone_engine::{Facts, Feature, FeatureHolder, Snapshot, is_delegation};
 use overtone_registry::Hook;
 use overtone_store::config::Config;
 use overtone_store::instincts::Memory;
@@ -15,6 +15,7 @@ use overtone_store::{Session, clock, timeline};
 use overtone_wire::HookInput;
 
 use crate::environment::Environment;
+use crate::foreign_skills;
 
 /// The place a hook works in.
 pub(crate) struct Place<'a> {
@@ -32,12 +33,23 @@ enum Wanted {
 }
 
 /// For hooks whose decision depends on a feature.
-const fn wanted_feature(hook: Hook) -> Option<Wanted> {
+fn wanted_feature(hook: Hook, input: &HookInput, snapshot: &Snapshot) -> Option<Wanted> {
     match hook {
         Hook::OnStart | Hook::PreCompact => Some(Wanted::AnyActive),
         Hook::PreTask | Hook::OnStop | Hook::OnAgentStop | Hook::OnHandback => Some(Wanted::Own),
+        // A report may come with these, too, and then its open tasks count.
+        Hook::PostUse if is_delegation(&input.tool_name()) => Some(Wanted::Own),
+        Hook::OnSubmit if may_report(input, snapshot) => Some(Wanted::Own),
         _ => None,
     }
+}
+
+/// Whether a prompt may bring a report, or finds every stage done. Any other prompt needs no task.
+fn may_report(input: &HookInput, snapshot: &Snapshot) -> bool {
+    let Some(workflow) = snapshot.workflow.as_ref().filter(|workflow| workflow.is_open()) else {
+        return false;
+    };
+    workflow.is_finished() || (!workflow.active_agents.is_empty() && input.prompt().starts_with('<'))
 }
 
 /// The facts, and what could not be looked up. Fails where the decision would be a wrong one without it: a report that
@@ -61,9 +73,12 @@ pub(crate) fn gather(
         shows_compaction: place.environment.has_screen,
         ..Facts::default()
     };
+    if hook == Hook::AllowOwn && input.tool_name() == "Skill" {
+        facts.may_have_foreign_skills = foreign_skills::may_exist(place.environment, input);
+    }
     let Some(session) = session else { return Ok((facts, problems)) };
     facts.session_dir = session.dir().display().to_string();
-    if let Some(wanted) = wanted_feature(hook) {
+    if let Some(wanted) = wanted_feature(hook, input, snapshot) {
         match feature(&wanted, place.project, snapshot) {
             Ok(feature) => facts.feature = feature,
             Err(error) if matches!(hook, Hook::OnAgentStop | Hook::OnHandback) => return Err(error),

@@ -9,6 +9,7 @@ mod command;
 mod dashboard;
 mod environment;
 mod facts;
+mod foreign_skills;
 mod guard;
 mod run;
 mod stdin;

@@ -3,7 +3,9 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use overtone_engine::{Effect, Facts, Snapshot, Trigger, decide, identify_agent, is_delegation};
+use overtone_engine::{
+    Effect, Facts, Outcome, Permission, Snapshot, Trigger, decide, identify_agent, is_delegation,
+};
 use overtone_registry::{Agent, Hook};
 use overtone_store::config::Config;
 use overtone_store::instincts::Memory;
@@ -37,6 +39,11 @@ pub(crate) fn run(hook: Hook, environment: &Environment, bytes: &[u8], printer: 
     call.in_session(home, &home.session(&id), printer)
 }
 
+/// Whether the answer leads to the client's question.
+fn is_question(outcome: &Outcome) -> bool {
+    matches!(outcome.reply.permission, Some(Permission::Ask { .. }))
+}
+
 /// One start of the binary by the client.
 struct Call<'a> {
     hook: Hook,
@@ -46,7 +53,8 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Hooks that look only at the call, not at the session. The language matters once there is something to say.
+    /// Hooks that look only at the call. The language matters once there is something to say, and the session once the
+    /// user is asked.
     fn opinion(&self, printer: &mut Printer) -> Done {
         let nothing = Snapshot::default();
         if decide(&nothing, self.trigger, &Facts::default()).reply.permission.is_none() {
@@ -56,8 +64,20 @@ impl Call<'_> {
         let place = Place { environment: self.environment, config, project: None };
         let (facts, _) = facts::gather(self.hook, &place, None, self.input, &nothing)?;
         let outcome = decide(&nothing, self.trigger, &facts);
+        if is_question(&outcome)
+            && let Some((home, session)) = self.open_session()
+        {
+            return self.in_session(home, &session, printer);
+        }
         printer.print(&render(self.hook, outcome.reply, None)?)?;
         Ok(Problems::new())
+    }
+
+    /// The session of the call, if it has a workflow.
+    fn open_session(&self) -> Option<(&Home, Session)> {
+        let home = self.environment.home.as_ref()?;
+        let session = home.session(&self.environment.session_id(self.input)?);
+        if session.has_workflow() { Some((home, session)) } else { None }
     }
 
     fn in_session(&self, home: &Home, session: &Session, printer: &mut Printer) -> Done {

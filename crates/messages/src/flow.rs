@@ -62,9 +62,9 @@ messages! {
         "⛔ {stage} has passed and there is nothing to repair: do not delegate it again. {step}"
     }
     limit_advice(agent: &str) {
-        "⛔ 工作流已達上限並中斷，不可再委派 {agent}。請向使用者說明狀況並等待指示（使用者可執行 overtone resume 重新開始）。",
-        "⛔ 工作流已达上限并中断，不可再委派 {agent}。请向用户说明状况并等待指示（用户可执行 overtone resume 重新开始）。",
-        "⛔ The workflow reached its limit and was aborted: {agent} MUST NOT be delegated. Explain the situation to the user and wait; the user can start again with overtone resume."
+        "⛔ 工作流已達上限並中斷，不可再委派 {agent}。請向使用者說明狀況並等待指示（使用者可輸入 /ot:resume 重新開始）。",
+        "⛔ 工作流已达上限并中断，不可再委派 {agent}。请向用户说明状况并等待指示（用户可输入 /ot:resume 重新开始）。",
+        "⛔ The workflow reached its limit and was aborted: {agent} MUST NOT be delegated. Explain the situation to the user and wait; the user can start again with /ot:resume."
     }
     plan_mode_advice() {
         "目前是規劃模式：請完成計畫並交給使用者；使用者離開規劃模式後再委派階段。",
@@ -209,6 +209,11 @@ messages! {
         "還有 {count} 個未勾選任務，第一個：{first}。下一步請委派 {developer}完成並勾選 tasks.md。",
         "还有 {count} 个未勾选任务，第一个：{first}。下一步请委派 {developer}完成并勾选 tasks.md。",
         "Tasks still unticked: {count}, the first: {first}. Next, delegate {developer} to finish them and tick them in tasks.md."
+    }
+    tasks_stay_open(count: usize, first: &str) {
+        "⛔ 還有 {count} 個未勾選任務，第一個：{first}。再次開發也沒有完成它們：請用 AskUserQuestion 問使用者如何處理，不要再次委派。",
+        "⛔ 还有 {count} 个未勾选任务，第一个：{first}。再次开发也没有完成它们：请用 AskUserQuestion 问用户如何处理，不要再次委派。",
+        "⛔ Tasks still unticked: {count}, the first: {first}. Another round of development did not finish them: ask the user with AskUserQuestion what to do with them, and do not delegate again before that."
     }
     ask_user(stage: &str) {
         "⛔ {stage} 已達重試上限。禁止再次重試：請向使用者說明失敗原因並等待指示。",

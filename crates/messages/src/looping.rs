@@ -63,14 +63,14 @@ messages! {
         "📦 Feature {feature} is archived."
     }
     stopped_by_user() {
-        "⏸ 已停止，工作流保留。overtone resume 可繼續。",
-        "⏸ 已停止，工作流保留。overtone resume 可继续。",
-        "⏸ Stopped; the workflow is kept. Continue with: overtone resume"
+        "⏸ 已停止，工作流保留。/ot:resume 可繼續。",
+        "⏸ 已停止，工作流保留。/ot:resume 可继续。",
+        "⏸ Stopped; the workflow is kept. Continue with /ot:resume"
     }
     paused() {
-        "⏸ 工作流已暫停。說「繼續」或執行 overtone resume 即可繼續。",
-        "⏸ 工作流已暂停。说“继续”或执行 overtone resume 即可继续。",
-        "⏸ The workflow is paused. Say \"continue\", or run: overtone resume"
+        "⏸ 工作流已暫停。說「繼續」或輸入 /ot:resume 即可繼續。",
+        "⏸ 工作流已暂停。说“继续”或输入 /ot:resume 即可继续。",
+        "⏸ The workflow is paused. Say \"continue\", or type /ot:resume"
     }
     blocked(stage: &str) {
         "✋ {stage} 需要你：請看上面的問題，回答後會繼續。",
@@ -84,24 +84,29 @@ messages! {
         "This session continues on {machine}; nothing is delegated here any more. overtone fleet pull {session} brings it back."
     }
     limit_failures(count: u32) {
-        "✋ 已失敗 {count} 次，需要你決定下一步。overtone resume 可重新開始。",
-        "✋ 已失败 {count} 次，需要你决定下一步。overtone resume 可重新开始。",
-        "✋ The limit of {count} failures is reached; what comes next is your decision. Try again with: overtone resume"
+        "✋ 已失敗 {count} 次，需要你決定下一步。/ot:resume 可重新開始。",
+        "✋ 已失败 {count} 次，需要你决定下一步。/ot:resume 可重新开始。",
+        "✋ The limit of {count} failures is reached; what comes next is your decision. Try again with /ot:resume"
     }
     limit_rejections(count: u32) {
-        "✋ 審查已拒絕 {count} 次，需要你決定下一步。overtone resume 可重新開始。",
-        "✋ 审查已拒绝 {count} 次，需要你决定下一步。overtone resume 可重新开始。",
-        "✋ The limit of {count} rejected reviews is reached; what comes next is your decision. Try again with: overtone resume"
+        "✋ 審查已拒絕 {count} 次，需要你決定下一步。/ot:resume 可重新開始。",
+        "✋ 审查已拒绝 {count} 次，需要你决定下一步。/ot:resume 可重新开始。",
+        "✋ The limit of {count} rejected reviews is reached; what comes next is your decision. Try again with /ot:resume"
     }
     limit_iterations(count: u32) {
-        "⏸ 循環已達 {count} 次上限，等待你。overtone resume 可繼續。",
-        "⏸ 循环已达 {count} 次上限，等待你。overtone resume 可继续。",
-        "⏸ Paused after {count} rounds. Continue with: overtone resume"
+        "⏸ 循環已達 {count} 次上限，等待你。/ot:resume 可繼續。",
+        "⏸ 循环已达 {count} 次上限，等待你。/ot:resume 可继续。",
+        "⏸ Paused after {count} rounds. Continue with /ot:resume"
     }
     limit_no_progress(count: u32) {
-        "⏸ 已暫停：連續 {count} 次沒有進展。告訴它怎麼繼續，或執行 overtone resume。",
-        "⏸ 已暂停：连续 {count} 次没有进展。告诉它怎么继续，或执行 overtone resume。",
-        "⏸ Paused: {count} rounds in a row without progress. Say how to go on, or run: overtone resume"
+        "⏸ 已暫停：連續 {count} 次沒有進展。告訴它怎麼繼續，或輸入 /ot:resume。",
+        "⏸ 已暂停：连续 {count} 次没有进展。告诉它怎么继续，或输入 /ot:resume。",
+        "⏸ Paused: {count} rounds in a row without progress. Say how to go on, or type /ot:resume"
+    }
+    tasks_stay_open(count: usize, first: &str) {
+        "⏸ 已暫停：tasks.md 還有 {count} 個未勾選任務，第一個：{first}。請勾選或移除，或說明如何繼續。",
+        "⏸ 已暂停：tasks.md 还有 {count} 个未勾选任务，第一个：{first}。请勾选或移除，或说明如何继续。",
+        "⏸ Paused: tasks.md still has unticked tasks ({count}), the first: {first}. Tick or remove them, or say how to go on."
     }
     needs_user(stage: &str) {
         "✋ {stage} 未通過，由你決定。若要修復，可執行 /ot:quick。",

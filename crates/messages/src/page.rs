@@ -110,6 +110,7 @@ messages! {
     // What a session is and does.
     state_open() { "進行中", "进行中", "In progress" }
     state_running() { "執行中", "运行中", "Running" }
+    state_finished() { "階段全部完成", "阶段全部完成", "Finished" }
     state_stopped() { "已停止", "已停止", "Stopped" }
     state_completed() { "已完成", "已完成", "Completed" }
     state_aborted() { "已中斷", "已中断", "Aborted" }
@@ -127,6 +128,7 @@ messages! {
     result_issues() { "有建議", "有建议", "issues noted" }
     result_fail() { "失敗", "失败", "failed" }
     result_reject() { "被退回", "被退回", "rejected" }
+    result_blocked() { "需要你", "需要你", "needs you" }
     attempt(n: &str) { "第 {n} 次", "第 {n} 次", "attempt {n}" }
     attempts(n: &str) { "共 {n} 次嘗試", "共 {n} 次尝试", "{n} attempts" }
     stages_done(done: &str, total: &str) { "完成 {done}/{total} 個階段", "完成 {done}/{total} 个阶段", "{done} of {total} stages done" }

@@ -26,14 +26,14 @@ messages! {
         "🎵 Overtone: workflow {workflow} continues ({done}/{total} stages) — /ot:status shows it, /ot:stop stops it"
     }
     greet_stopped(workflow: &str, done: usize, total: usize) {
-        "🎵 Overtone：工作流 {workflow} 已停止（{done}/{total}）— overtone resume 可繼續",
-        "🎵 Overtone：工作流 {workflow} 已停止（{done}/{total}）— overtone resume 可继续",
-        "🎵 Overtone: workflow {workflow} is stopped ({done}/{total} stages) — continue with: overtone resume"
+        "🎵 Overtone：工作流 {workflow} 已停止（{done}/{total}）— /ot:resume 可繼續",
+        "🎵 Overtone：工作流 {workflow} 已停止（{done}/{total}）— /ot:resume 可继续",
+        "🎵 Overtone: workflow {workflow} is stopped ({done}/{total} stages) — /ot:resume continues it"
     }
     greet_paused(workflow: &str, done: usize, total: usize) {
-        "🎵 Overtone：工作流 {workflow} 已暫停（{done}/{total}）— 說「繼續」，或執行 overtone resume",
-        "🎵 Overtone：工作流 {workflow} 已暂停（{done}/{total}）— 说“继续”，或执行 overtone resume",
-        "🎵 Overtone: workflow {workflow} is paused ({done}/{total} stages) — say \"continue\", or run: overtone resume"
+        "🎵 Overtone：工作流 {workflow} 已暫停（{done}/{total}）— 說「繼續」，或輸入 /ot:resume",
+        "🎵 Overtone：工作流 {workflow} 已暂停（{done}/{total}）— 说“继续”，或输入 /ot:resume",
+        "🎵 Overtone: workflow {workflow} is paused ({done}/{total} stages) — say \"continue\", or type /ot:resume"
     }
     greet_waiting(workflow: &str, stage: &str) {
         "🎵 Overtone：工作流 {workflow} 在等你 — {stage} 需要你的決定，/ot:status 查看",
@@ -71,10 +71,20 @@ messages! {
         "📨 来自 {by} 的消息：{text}",
         "📨 Message from {by}: {text}"
     }
+    user_stopped(name: &str, done: usize, total: usize) {
+        "使用者停止了工作流 {name}（已完成 {done}/{total} 個階段），沒有刪除任何東西。除非使用者要求，不要繼續它的階段。",
+        "用户停止了工作流 {name}（已完成 {done}/{total} 个阶段），没有删除任何东西。除非用户要求，不要继续它的阶段。",
+        "The user stopped the workflow {name} ({done}/{total} stages done). Nothing was deleted. Do not go on with its stages unless they ask for it."
+    }
+    user_resumed(name: &str, step: &str) {
+        "使用者恢復了工作流 {name}。{step}",
+        "用户恢复了工作流 {name}。{step}",
+        "The user resumed the workflow {name}. {step}"
+    }
     stopped(name: &str) {
-        "工作流 {name} 已由使用者停止或等待使用者決定。照使用者的話做；除非使用者要求，不要繼續它的階段。要恢復循環，由使用者執行 overtone resume。",
-        "工作流 {name} 已由用户停止或等待用户决定。照用户的话做；除非用户要求，不要继续它的阶段。要恢复循环，由用户执行 overtone resume。",
-        "The workflow {name} was stopped by the user or waits for their decision. Do what the user says; do not go on with its stages unless they ask for it. The user restarts the loop with overtone resume."
+        "工作流 {name} 已由使用者停止或等待使用者決定。照使用者的話做；除非使用者要求，不要繼續它的階段。要恢復循環，由使用者輸入 /ot:resume。",
+        "工作流 {name} 已由用户停止或等待用户决定。照用户的话做；除非用户要求，不要继续它的阶段。要恢复循环，由用户输入 /ot:resume。",
+        "The workflow {name} was stopped by the user or waits for their decision. Do what the user says; do not go on with its stages unless they ask for it. The user restarts the loop with /ot:resume."
     }
     waiting(name: &str, stage: &str, agent: &str) {
         "工作流 {name} 在等使用者：{stage} 需要他們的回答。若這就是回答，帶著它再次委派 {agent}。若是提問或其他事，直接回應即可；不要開始修復。",

@@ -34,6 +34,7 @@ messages! {
     in_session(session: &str) { "工作階段：{session}", "会话：{session}", "session: {session}" }
     reason_retry_limit() { "已達重試上限", "已达重试上限", "the limit of attempts is reached" }
     reason_verdict() { "審查結果需要人判斷", "审查结果需要人判断", "the findings are for a person to judge" }
+    reason_blocked() { "代理有問題要問你", "代理有问题要问你", "the agent has a question for you" }
     reason_replaced() { "被新的工作流取代", "被新的工作流取代", "replaced by another workflow" }
     reason_iterations() { "循環已達上限", "循环已达上限", "the loop is at its limit" }
     reason_no_progress() { "循環沒有進展", "循环没有进展", "the loop makes no progress" }

@@ -134,6 +134,7 @@ fn reason_words(lang: Lang, reason: &str) -> String {
     match reason {
         "retry-limit" => words::reason_retry_limit(lang),
         "needs-person" => words::reason_verdict(lang),
+        "stage-blocked" => words::reason_blocked(lang),
         "replaced" => words::reason_replaced(lang),
         "iteration-limit" => words::reason_iterations(lang),
         "no-progress" => words::reason_no_progress(lang),

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use overtone_messages::{Lang, care, ccc as words};
 use overtone_probe::{Account, Answer, DEFAULT_BASE, Outcome, TlsFault, Way, ask};
-use overtone_providers::{Config, masked};
+use overtone_providers::{Config, masked, redact};
 use serde_json::{Value, json};
 
 use super::args::ValidateArgs;
@@ -117,7 +117,9 @@ impl Job {
             Ok((account, way)) => {
                 let Answer { outcome, said, took } = ask(account, way, patience);
                 let verdict = Verdict::of(lang, &self.name, &self.address, &outcome);
-                Verdict { said: said.filter(|_| outcome != Outcome::Works), took: Some(took), ..verdict }
+                // Servers repeat what they were sent, and some of them what others have sent.
+                let said = said.filter(|_| outcome != Outcome::Works).map(|said| redact(&said));
+                Verdict { said, took: Some(took), ..verdict }
             }
         }
     }

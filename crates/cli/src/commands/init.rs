@@ -136,6 +136,7 @@ fn start(context: &Context, session: &Session, request: &Request) -> Result<Atta
             feature,
             feature_is_new,
             force: request.force,
+            by: Some(context.initiator(snapshot)),
             now: clock::now(),
         };
         // Refused before any folder is made.

@@ -97,6 +97,16 @@ impl World {
         self.command(outcome)
     }
 
+    pub fn stop_by_user(&mut self) {
+        let outcome = commands::stop(&self.snapshot, "user", self.facts.now);
+        self.command(outcome).unwrap();
+    }
+
+    pub fn resume(&mut self) -> Result<(), Refusal> {
+        let outcome = commands::resume(&self.snapshot, &self.facts.settings, "user", self.facts.now);
+        self.command(outcome)
+    }
+
     pub fn step_aside(&mut self, to: &str) -> Result<(), Refusal> {
         let outcome = commands::step_aside(&self.snapshot, to, self.facts.now);
         self.command(outcome)

@@ -13,6 +13,7 @@ mod question;
 pub(crate) mod recordings;
 mod repair;
 mod resume;
+mod rounds;
 mod typed;
 mod verdict;
 
