@@ -35,6 +35,11 @@ messages! {
         "Overtone：规划模式中不开始任何阶段",
         "Overtone: no stage starts in plan mode"
     }
+    deny_plan_writes() {
+        "Overtone：規劃模式中不寫入任何東西",
+        "Overtone：规划模式中不写入任何东西",
+        "Overtone: nothing is written in plan mode"
+    }
     deny_nested(agent: &str) {
         "Overtone：只有主代理可以委派 {agent}",
         "Overtone：只有主代理可以委派 {agent}",
