@@ -81,8 +81,8 @@ fn unknown_fields_survive() {
 /// The `by` of the last stop or resume in the timeline.
 fn last_by(world: &World) -> String {
     let timeline = read(&world.session("s1").join("timeline.jsonl"));
-    let events = timeline.lines().rev().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let by = events.filter_map(|event| event["by"].as_str().map(str::to_owned)).next();
+    let mut events = timeline.lines().rev().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let by = events.find_map(|event| event["by"].as_str().map(str::to_owned));
     by.unwrap_or_default()
 }
 
