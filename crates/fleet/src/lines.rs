@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::config::Share;
 use crate::cursors::Place;
-use crate::message::{Batch, VERSION};
+use crate::message::Batch;
 use crate::share;
 
 /// So much is read at once. As JSON within JSON it grows, and a server takes a mebibyte.
@@ -24,13 +24,13 @@ pub(crate) fn next(path: &Path, from: Place, share: Share) -> io::Result<Option<
         return Ok((bytes.len() == MAX_BYTES).then(|| skip(from)));
     };
     let lines = lines.iter().map(|line| share::line(share, line)).collect();
-    Ok(Some(Batch { v: VERSION, generation: from.generation, offset: from.end, end: from.end + used, lines }))
+    Ok(Some(Batch { generation: from.generation, offset: from.end, end: from.end + used, lines }))
 }
 
 /// Passes over the piece of a line that is too long. What is left of it is read as a line of its own, which is none.
 fn skip(from: Place) -> Batch {
     let end = from.end + MAX_BYTES as u64;
-    Batch { v: VERSION, generation: from.generation, offset: from.end, end, lines: vec![TOO_LONG.to_owned()] }
+    Batch { generation: from.generation, offset: from.end, end, lines: vec![TOO_LONG.to_owned()] }
 }
 
 fn read(path: &Path, from: u64) -> io::Result<Option<Vec<u8>>> {

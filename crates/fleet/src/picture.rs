@@ -6,14 +6,16 @@ use std::time::Duration;
 use async_nats::jetstream::consumer::{DeliverPolicy, pull};
 use async_nats::jetstream::kv::{Entry, Operation, Store};
 use futures_util::{Stream, StreamExt as _, future};
-use serde::Deserialize;
+use overtone_engine::text::printable;
 use tokio::time::timeout;
 
-use crate::claims::standing;
+use crate::claims::{self, standing};
 use crate::error::{FleetError, Result};
 use crate::link::Link;
-use crate::message::{Batch, Claim, Foreign, MachineInfo, SessionState, read};
-use crate::names::word;
+use crate::machine::tidy;
+use crate::message::{Batch, Claim, Foreign, MachineInfo, SessionState};
+use crate::names::{state_key, token, word};
+use crate::trust::{Invited, Keyring, Kind, Member, Proof, PublicKey};
 
 /// A server that has something to say says it sooner.
 const SILENCE: Duration = Duration::from_secs(5);
@@ -37,10 +39,32 @@ pub struct FeatureView {
     pub is_present: bool,
 }
 
+/// A machine that is not part of the team. Only its key is sure to be its own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stranger {
+    pub id: String,
+    /// What it calls itself.
+    pub name: String,
+    pub version: String,
+    pub at: String,
+    /// `None` for a version without signatures.
+    pub key: Option<PublicKey>,
+    pub invited: Invited,
+    pub(crate) proof: Option<Proof>,
+}
+
+/// How many machines outside of the team are listed.
+const MOST_STRANGERS: usize = 100;
+
 /// Everything at once.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Picture {
+    /// Machines of the team that have spoken.
     pub machines: Vec<MachineView>,
+    /// All machines of the team.
+    pub members: Vec<Member>,
+    /// Machines outside of the team.
+    pub unknown: Vec<Stranger>,
     /// Only where they belong now: a session that was moved is shown once.
     pub sessions: Vec<SessionState>,
     pub features: Vec<FeatureView>,
@@ -51,59 +75,108 @@ pub struct Picture {
 
 impl Picture {
     pub async fn take(link: &Link) -> Result<Self> {
-        let mut picture = Self::default();
-        let speaking = picture.all::<MachineInfo>(&link.pulse).await?;
-        let present: HashSet<String> = speaking.keys().cloned().collect();
-        let owners = picture.claims(link, &present).await?;
-        let mut machines = picture.all::<MachineInfo>(&link.machines).await?;
-        // A pulse is newer than what is kept for later.
-        machines.extend(speaking);
-        for (key, info) in machines {
-            picture.machines.push(MachineView { info, is_present: present.contains(&key) });
-        }
-        picture
-            .machines
-            .sort_by(|a, b| (&a.info.name, &a.info.machine).cmp(&(&b.info.name, &b.info.machine)));
-        for (_, state) in picture.all::<SessionState>(&link.sessions).await? {
-            if owners.get(&state.session).is_none_or(|owner| *owner == state.machine) {
-                picture.sessions.push(state);
+        // All at once: a server may be far away.
+        let (pulses, machines, claims, sessions) = tokio::try_join!(
+            entries(&link.pulse),
+            entries(&link.machines),
+            entries(&link.claims),
+            entries(&link.sessions),
+        )?;
+        let mut picture = Self { members: link.keyring.members(), ..Self::default() };
+        let present = picture.take_machines(&link.keyring, &pulses, &machines);
+        let owners = picture.take_claims(&link.keyring, &claims, &present);
+        for state in open_all(&link.keyring, &sessions) {
+            match state {
+                Ok(state) if owners.get(&state.session).is_none_or(|owner| *owner == state.machine) => {
+                    picture.sessions.push(state);
+                }
+                Ok(_) => {}
+                Err(foreign) => picture.note(&foreign),
             }
         }
         Ok(picture)
     }
 
+    /// Notes who has spoken, and returns who is there.
+    fn take_machines(&mut self, keyring: &Keyring, pulses: &[Entry], noted: &[Entry]) -> HashSet<String> {
+        let mut present = HashSet::new();
+        let mut all = BTreeMap::new();
+        for entry in noted {
+            self.take_machine(keyring, entry, Kind::Machine, &mut all);
+        }
+        // A pulse is newer than what is kept for later.
+        for entry in pulses {
+            if let Ok(info) = claims::pulse(keyring, entry) {
+                present.insert(info.machine.clone());
+                all.insert(info.machine.clone(), info);
+            } else {
+                self.take_machine(keyring, entry, Kind::Pulse, &mut all);
+            }
+        }
+        let view = |info: MachineInfo| MachineView { is_present: present.contains(&info.machine), info };
+        self.machines = all.into_values().map(view).collect();
+        self.machines.sort_by(|a, b| (&a.info.name, &a.info.machine).cmp(&(&b.info.name, &b.info.machine)));
+        self.unknown.sort_by(|a, b| a.id.cmp(&b.id));
+        present
+    }
+
+    fn take_machine(
+        &mut self,
+        keyring: &Keyring,
+        entry: &Entry,
+        kind: Kind,
+        all: &mut BTreeMap<String, MachineInfo>,
+    ) {
+        match open_machine(keyring, kind, entry) {
+            Ok(info) => {
+                all.entry(info.machine.clone()).or_insert(info);
+            }
+            Err(foreign) if foreign.is_stranger() => self.take_stranger(keyring, kind, entry),
+            Err(foreign) => self.note(&foreign),
+        }
+    }
+
+    fn take_stranger(&mut self, keyring: &Keyring, kind: Kind, entry: &Entry) {
+        let Some(mut stranger) = stranger(keyring, kind, entry) else {
+            self.foreign += 1;
+            return;
+        };
+        if self.members.iter().any(|member| member.name == stranger.name) {
+            // A known name would be taken for the machine that has it.
+            stranger.name.clear();
+        }
+        self.unknown.retain(|known| known.id != stranger.id || known.key != stranger.key);
+        if self.unknown.len() < MOST_STRANGERS {
+            self.unknown.push(stranger);
+        }
+    }
+
     /// Who owns which session; features are noted on the way.
-    async fn claims(&mut self, link: &Link, present: &HashSet<String>) -> Result<HashMap<String, String>> {
+    fn take_claims(
+        &mut self,
+        keyring: &Keyring,
+        entries: &[Entry],
+        present: &HashSet<String>,
+    ) -> HashMap<String, String> {
         let mut owners = HashMap::new();
-        for entry in entries(&link.claims).await? {
-            let key = entry.key.clone();
-            let Some(standing) = standing(&entry) else { continue };
-            if let Some(session) = key.strip_prefix("session.").and_then(word) {
+        for entry in entries {
+            let Ok(standing) = standing(keyring, entry) else { continue };
+            if let Some(session) = entry.key.strip_prefix("session.").and_then(word) {
                 owners.insert(session, standing.claim.machine);
-            } else if let Some((repository, feature)) = feature_of(&key) {
+            } else if let Some((repository, feature)) = feature_of(&entry.key) {
                 let is_present = present.contains(&standing.claim.machine);
                 self.features.push(FeatureView { repository, feature, claim: standing.claim, is_present });
             }
         }
         self.features.sort_by(|a, b| (&a.repository, &a.feature).cmp(&(&b.repository, &b.feature)));
-        Ok(owners)
-    }
-
-    /// All values of a bucket by key, without those that are foreign to us.
-    async fn all<T: for<'de> Deserialize<'de>>(&mut self, store: &Store) -> Result<BTreeMap<String, T>> {
-        let mut all = BTreeMap::new();
-        for entry in entries(store).await?.into_iter().filter(|entry| entry.operation == Operation::Put) {
-            match read(&entry.value) {
-                Ok(value) => {
-                    all.insert(entry.key, value);
-                }
-                Err(foreign) => self.note(&foreign),
-            }
-        }
-        Ok(all)
+        owners
     }
 
     fn note(&mut self, foreign: &Foreign) {
+        // What strangers say is left out; they themselves are listed.
+        if foreign.is_stranger() {
+            return;
+        }
         self.foreign += 1;
         if let Foreign::Later(version) = foreign {
             self.later = self.later.max(Some(*version));
@@ -124,12 +197,86 @@ impl Picture {
     }
 }
 
+/// What a machine of the team says of itself, under the name that the team knows.
+pub(crate) fn open_machine(
+    keyring: &Keyring,
+    kind: Kind,
+    entry: &Entry,
+) -> std::result::Result<MachineInfo, Foreign> {
+    let opened = keyring.open::<MachineInfo>(kind, &entry.key, &entry.value)?;
+    let is_own = opened.from.id == opened.body.machine && token(&opened.from.id) == entry.key;
+    if !is_own {
+        return Err(Foreign::Malformed("not its place".to_owned()));
+    }
+    let version = printable(&opened.body.version).into_owned();
+    Ok(MachineInfo { name: opened.from.name, version, ..opened.body })
+}
+
+/// A session's state as its machine has signed it.
+pub(crate) fn open_state(keyring: &Keyring, entry: &Entry) -> std::result::Result<SessionState, Foreign> {
+    open_state_of(keyring, &entry.key, &entry.value).map(|(state, _)| state)
+}
+
+/// With the time when it was signed.
+pub(crate) fn open_state_of(
+    keyring: &Keyring,
+    key: &str,
+    value: &[u8],
+) -> std::result::Result<(SessionState, i64), Foreign> {
+    let opened = keyring.open::<SessionState>(Kind::State, key, value)?;
+    let state = opened.body;
+    if opened.from.id != state.machine || state_key(&state.machine, &state.session) != key {
+        return Err(Foreign::Malformed("not its place".to_owned()));
+    }
+    Ok((SessionState { machine_name: opened.from.name, ..state }, opened.at))
+}
+
+/// All states, each checked. Thousands of signatures are checked on all processors.
+fn open_all(keyring: &Keyring, entries: &[Entry]) -> Vec<std::result::Result<SessionState, Foreign>> {
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let share = entries.len().div_ceil(threads).max(1);
+    let open = |entries: &[Entry]| entries.iter().map(|entry| open_state(keyring, entry)).collect::<Vec<_>>();
+    std::thread::scope(|scope| {
+        let workers: Vec<_> =
+            entries.chunks(share).map(|entries| scope.spawn(move || open(entries))).collect();
+        // A panic in there is one of this thread, too.
+        let join = |worker: std::thread::ScopedJoinHandle<'_, Vec<_>>| {
+            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        workers.into_iter().flat_map(join).collect()
+    })
+}
+
+/// A machine that is not part of the team, as far as it can be told.
+pub(crate) fn stranger(keyring: &Keyring, kind: Kind, entry: &Entry) -> Option<Stranger> {
+    let (info, id, key) = match Keyring::open_introduction::<MachineInfo>(kind, &entry.key, &entry.value) {
+        Ok(said) => (said.body, said.id, Some(said.key)),
+        Err(Foreign::Unsigned) => {
+            let info: MachineInfo = serde_json::from_slice(&entry.value).ok()?;
+            let id = info.machine.clone();
+            (info, id, None)
+        }
+        Err(_) => return None,
+    };
+    let invited =
+        key.as_ref().map_or(Invited::NotByUs, |key| keyring.invited(info.invited.as_ref(), &id, key));
+    Some(Stranger {
+        id: printable(&id).chars().take(16).collect(),
+        name: tidy(&info.name),
+        version: printable(&info.version).chars().take(32).collect(),
+        at: printable(&info.at).chars().take(32).collect(),
+        key,
+        invited,
+        proof: info.invited,
+    })
+}
+
 pub(crate) fn feature_of(key: &str) -> Option<(String, String)> {
     let (repository, feature) = key.strip_prefix("feature.")?.split_once('.')?;
     Some((word(repository)?, word(feature)?))
 }
 
-/// Everything in a bucket. What expires while it is read does not come; then there is nothing left to wait for.
+/// Everything in a bucket, in a number of requests that does not grow with it.
 pub(crate) async fn entries(store: &Store) -> Result<Vec<Entry>> {
     let failed = |error: &dyn std::fmt::Display| FleetError::server("read the fleet", error);
     // The bucket's own status is that of when it was opened.
@@ -139,10 +286,13 @@ pub(crate) async fn entries(store: &Store) -> Result<Vec<Entry>> {
         return Ok(entries);
     }
     let mut watch = store.watch_all_from_revision(1).await.map_err(|error| failed(&error))?;
+    // What expires while it is read does not come; then there is nothing left to wait for.
     while let Ok(Some(entry)) = timeout(SILENCE, watch.next()).await {
         let entry = entry.map_err(|error| failed(&error))?;
         let is_last = entry.seen_current;
-        entries.push(entry);
+        if entry.operation == Operation::Put {
+            entries.push(entry);
+        }
         if is_last {
             break;
         }
@@ -186,7 +336,7 @@ pub async fn timeline(link: &Link, machine: &str, session: &str) -> Result<Vec<B
     while let Some(message) = timeout(PATIENCE, messages.next()).await.map_err(|error| failed(&error))? {
         let message = message.map_err(|error| failed(&error))?;
         let sequence = message.info().map_err(|error| failed(&error))?.stream_sequence;
-        if let Ok(batch) = read::<Batch>(&message.payload) {
+        if let Ok(batch) = open_batch(link, machine, session, &message.payload) {
             // A timeline that began anew takes the place of the one before.
             batches.retain(|known| known.generation == batch.generation);
             batches.push(batch);
@@ -198,6 +348,17 @@ pub async fn timeline(link: &Link, machine: &str, session: &str) -> Result<Vec<B
     Ok(batches)
 }
 
+/// Lines of a timeline that its machine has signed.
+pub(crate) fn open_batch(
+    link: &Link,
+    machine: &str,
+    session: &str,
+    payload: &[u8],
+) -> std::result::Result<Batch, Foreign> {
+    let opened = link.keyring.open::<Batch>(Kind::Events, &state_key(machine, session), payload)?;
+    if opened.from.id == machine { Ok(opened.body) } else { Err(Foreign::Forged) }
+}
+
 fn subject(link: &Link, machine: Option<&str>, session: Option<&str>) -> String {
     let part = |word: Option<&str>| word.map_or("*".to_owned(), crate::names::token);
     format!("{}.events.{}.{}", link.names.prefix(), part(machine), part(session))
@@ -207,7 +368,7 @@ async fn listen(
     link: &Link,
     config: pull::OrderedConfig,
 ) -> Result<impl Stream<Item = Result<Heard>> + use<>> {
-    let names = link.names.clone();
+    let link = link.clone();
     let failed = |error: &dyn std::fmt::Display| FleetError::server("listen to events", error);
     let consumer = link.events.create_consumer(config).await.map_err(|error| failed(&error))?;
     let messages = consumer.messages().await.map_err(|error| failed(&error))?;
@@ -215,8 +376,9 @@ async fn listen(
         let heard = match message {
             Err(error) => Some(Err(FleetError::server("listen to events", error))),
             // What is foreign is passed over.
-            Ok(message) => names.origin_of(&message.subject).and_then(|(machine, session)| {
-                read(&message.payload).ok().map(|batch| Ok(Heard { machine, session, batch }))
+            Ok(message) => link.names.origin_of(&message.subject).and_then(|(machine, session)| {
+                let batch = open_batch(&link, &machine, &session, &message.payload).ok()?;
+                Some(Ok(Heard { machine, session, batch }))
             }),
         };
         future::ready(heard)

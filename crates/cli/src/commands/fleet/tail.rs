@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use overtone_engine::text::printable;
 use overtone_fleet::{Heard, Picture, tail};
 use overtone_messages::fleet as words;
 use overtone_store::timeline::Entry;
@@ -67,13 +68,13 @@ impl Printer<'_> {
                 let origin = self.context.palette.paint(Tone::Faint, &origin);
                 format!("{origin}  {}", line::render(self.context, &entry, self.width))
             }
-            _ => line.replace(char::is_control, " "),
+            _ => printable(line).into_owned(),
         }
     }
 
     /// Its name, if it was there when we began.
     fn machine(&self, id: &str) -> String {
         let known = self.picture.machines.iter().find(|view| view.info.machine == id);
-        known.map_or_else(|| short(id), |view| view.info.name.replace(char::is_control, " "))
+        known.map_or_else(|| short(id), |view| view.info.name.clone())
     }
 }
