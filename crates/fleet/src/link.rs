@@ -200,7 +200,7 @@ impl Link {
     /// Makes a machine part of the team.
     pub async fn admit(&self, stranger: &Stranger) -> std::result::Result<Member, NotChanged> {
         let Some(key) = &stranger.key else { return Err(NotChanged::NoSuchMachine) };
-        let member = self.keyring.admit(&self.team, &stranger.id, &stranger.name, key).await?;
+        let member = self.keyring.admit(&self.team, &stranger.id, stranger.wanted_name(), key).await?;
         if let Some(proof) = &stranger.proof {
             self.keyring.use_up(proof).map_err(FleetError::from)?;
         }

@@ -44,13 +44,27 @@ pub struct FeatureView {
 pub struct Stranger {
     pub id: String,
     /// What it calls itself.
-    pub name: String,
+    name: String,
+    /// A machine of the team is called so.
+    is_name_taken: bool,
     pub version: String,
     pub at: String,
     /// `None` for a version without signatures.
     pub key: Option<PublicKey>,
     pub invited: Invited,
     pub(crate) proof: Option<Proof>,
+}
+
+impl Stranger {
+    /// What it calls itself, unless that would be taken for a machine of the team.
+    pub fn shown_name(&self) -> Option<&str> {
+        (!self.is_name_taken).then_some(self.name.as_str())
+    }
+
+    /// What it would like to be called.
+    pub(crate) fn wanted_name(&self) -> &str {
+        &self.name
+    }
 }
 
 /// How many machines outside of the team are listed.
@@ -141,11 +155,14 @@ impl Picture {
             self.foreign += 1;
             return;
         };
-        if self.members.iter().any(|member| member.name == stranger.name) {
-            // A known name would be taken for the machine that has it.
-            stranger.name.clear();
+        stranger.is_name_taken = self.members.iter().any(|member| member.name == stranger.name);
+        let is_same = |known: &Stranger| known.id == stranger.id && known.key == stranger.key;
+        let known = self.unknown.iter().position(is_same).map(|at| self.unknown.remove(at));
+        // What it said when it joined may be newer than its last sign of life.
+        if known.as_ref().is_some_and(|known| known.invited == Invited::ByUs) {
+            self.unknown.extend(known);
+            return;
         }
-        self.unknown.retain(|known| known.id != stranger.id || known.key != stranger.key);
         if self.unknown.len() < MOST_STRANGERS {
             self.unknown.push(stranger);
         }
@@ -263,6 +280,7 @@ pub(crate) fn stranger(keyring: &Keyring, kind: Kind, entry: &Entry) -> Option<S
     Some(Stranger {
         id: printable(&id).chars().take(16).collect(),
         name: tidy(&info.name),
+        is_name_taken: false,
         version: printable(&info.version).chars().take(32).collect(),
         at: printable(&info.at).chars().take(32).collect(),
         key,

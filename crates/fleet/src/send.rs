@@ -71,7 +71,7 @@ async fn give(
         return Ok((Reply::Gone, None));
     }
     let sent = Sent { link, machine, id: random_hex(16)? };
-    let payload = link.keyring.seal(Kind::Order, machine, &sent.id, order);
+    let payload = link.keyring.seal_order(machine, &sent.id, order);
     let message = PublishMessage::build().payload(payload).message_id(&sent.id);
     let failed = |error| FleetError::server("give the order", error);
     let ack = link.context.send_publish(link.names.orders_for(machine), message).await.map_err(failed)?;

@@ -367,11 +367,11 @@ messages! {
         "在运行，但已 {age} 没有动静",
         "running, but without a sign of life for {age}"
     }
-    relay_restarts(count: u32) {
-        "出錯後重新啟動了 {count} 次",
-        "出错后重新启动了 {count} 次",
-        "started again {count} times after errors",
-        count == 1: "started again {count} time after an error"
+    relay_restarts(count: u32, why: &str) {
+        "出錯後重新啟動了 {count} 次，最近一次：{why}",
+        "出错后重新启动了 {count} 次，最近一次：{why}",
+        "started again {count} times after errors, the last one: {why}",
+        count == 1: "started again {count} time after an error: {why}"
     }
     label_problem() { "問題", "问题", "Problem" }
     label_refused() { "擱置的指令", "搁置的指令", "Orders put aside" }

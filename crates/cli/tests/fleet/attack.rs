@@ -77,6 +77,34 @@ fn no_order_holds_up_the_ones_behind_it() {
     outsider.order(&one, b"\xff\xfe\x00".to_vec());
     outsider.order(&one, "{\"v\":1,");
     assert!(two.run(&["fleet", "stop", "aaaa"]).ok().stdout.contains("stopped on one"));
+    // They are kept for the user to look at, and the relay is well.
+    let status = one.json(&["fleet", "status"]);
+    let reasons: Vec<_> =
+        status["refused"]["orders"].as_array().unwrap().iter().map(|order| order["reason"].clone()).collect();
+    assert_eq!(reasons, ["unsigned", "unsigned", "unsigned", "malformed", "malformed"], "{status}");
+    assert_eq!((&status["relay"], &status["restarts"]), (&json!("connected"), &json!(0)), "{status}");
+    let shown = one.run(&["fleet", "status"]).ok().stdout;
+    assert!(shown.contains("not signed") && shown.contains("cannot be read"), "{shown}");
+}
+
+#[test]
+fn an_order_that_ends_the_worker_costs_only_itself_and_is_not_hidden() {
+    let server = Server::start();
+    let (mut one, two) = (Machine::joined(&server, "one"), Machine::joined(&server, "two"));
+    one.start("aaaa-1", &[]).ok();
+    one.start("bbbb-2", &[]).ok();
+    two.until_shown("aaaa-1", "running");
+    two.until_shown("bbbb-2", "running");
+    one.end_relay();
+    one.start_relay_with(&[("OVERTONE_TEST_PANIC_AT", "aaaa-1")]);
+    // Nobody answers, so it is taken back after a while.
+    two.run(&["fleet", "stop", "aaaa"]).fails(4, "does not answer");
+    until("the next order is carried out", || two.run(&["fleet", "stop", "bbbb"]).code == Some(0));
+    let status = one.json(&["fleet", "status"]);
+    assert_ne!(status["restarts"], 0, "{status}");
+    assert!(status["lastFailure"].to_string().contains("ended unexpectedly"), "{status}");
+    assert_eq!(status["relay"], "connected", "{status}");
+    assert!(one.run(&["fleet", "status"]).ok().stdout.contains("started again"));
 }
 
 #[test]
@@ -117,7 +145,30 @@ fn a_machine_without_a_key_is_listed_as_unknown_and_under_no_name() {
     assert_eq!(list["machines"].as_array().unwrap().len(), 1, "{list}");
     assert_eq!(list["unknown"][0]["id"], "00112233aabbccdd", "{list}");
     assert!(!list["sessions"].to_string().contains("evil-1"), "{list}");
-    let shown = one.run(&["fleet", "list"]).ok().stdout;
-    let unknown = shown.lines().find(|line| line.contains("00112233aabbccdd")).expect(&shown);
-    assert!(unknown.contains("unknown"), "{shown}");
+    for command in ["list", "machines"] {
+        let shown = one.run(&["fleet", command]).ok().stdout;
+        let unknown = shown.lines().find(|line| line.contains("00112233aabbccdd")).expect(&shown);
+        assert!(unknown.contains("unknown") && unknown.contains("overtone fleet invite"), "{shown}");
+        assert!(!unknown.contains("calls itself"), "it uses a name that the team knows: {shown}");
+    }
+    let said = one.run(&["fleet", "accept", "00112233aabbccdd"]).fails(1, "no key");
+    assert!(said.stderr.contains("update it"), "{said:?}");
+}
+
+#[test]
+fn names_from_the_network_do_not_steer_the_terminal() {
+    let server = Server::start();
+    let one = Machine::joined(&server, "one");
+    let outsider = Outsider::at(&one);
+    let info = json!({
+        "v": 1, "machine": "0011\u{1b}[2J\u{202e}3", "name": "ev\u{1b}[31mil\u{202e}x\ny", "version": "0\u{7}", "instance": "x",
+    });
+    outsider.put("machines", "00112233aabbccdd", &info);
+    for arguments in [&["fleet", "list"][..], &["fleet", "machines"]] {
+        let shown = one.run(arguments).ok().stdout;
+        assert!(shown.contains("calls itself"), "{shown}");
+        let is_strange = |c: char| (c.is_control() && c != '\n') || "\u{202e}".contains(c);
+        assert!(!shown.contains(is_strange), "{shown:?}");
+        assert_eq!(shown.lines().filter(|line| line.contains("calls itself")).count(), 1, "{shown}");
+    }
 }

@@ -9,4 +9,5 @@ mod joining;
 mod moving;
 mod server;
 mod steering;
+mod team;
 mod world;

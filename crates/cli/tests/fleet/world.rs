@@ -185,7 +185,13 @@ impl Machine {
 
     /// Returns when it is connected.
     pub(crate) fn start_relay(&mut self) {
+        self.start_relay_with(&[]);
+    }
+
+    /// With more in its environment.
+    pub(crate) fn start_relay_with(&mut self, environment: &[(&str, &str)]) {
         let mut command = self.command(&["relay", "--json"]);
+        command.envs(environment.iter().copied());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let is_connected = |line: &String| line.contains("\"connected\"");

@@ -66,6 +66,8 @@ pub struct Status {
     pub problem: Option<String>,
     /// How often the worker was started again because it had ended.
     pub restarts: u32,
+    /// Why, the last time.
+    pub last_failure: Option<String>,
     pub membership: Membership,
 }
 
@@ -174,6 +176,7 @@ fn note_end(setup: &Setup, shared: &Shared, problem: &str) {
         status.is_connected = false;
         status.problem = Some(problem.to_owned());
         status.restarts += 1;
+        status.last_failure = Some(problem.to_owned());
     });
     let machine = Machine::of(&setup.home, setup.settings.machine_name.as_deref());
     write_status(&setup.home, machine.ok().as_ref(), &shared.now());
@@ -299,7 +302,7 @@ impl<'a> Worker<'a> {
 fn write_status(home: &Home, machine: Option<&Machine>, status: &Status) {
     let json = json!({
         "connected": status.is_connected, "told": status.told, "problem": status.problem,
-        "restarts": status.restarts, "membership": status.membership.name(),
+        "restarts": status.restarts, "lastFailure": status.last_failure, "membership": status.membership.name(),
         "machine": machine.map(|machine| &machine.id), "name": machine.map(|machine| &machine.name),
         "at": clock::to_iso(clock::now()),
     });

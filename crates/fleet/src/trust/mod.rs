@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
 
 use crate::machine::{Machine, folder};
-use crate::message::Foreign;
+use crate::message::{Foreign, Order};
 pub(crate) use envelope::Kind;
 use envelope::{Envelope, Header, seal};
 pub(crate) use invite::Proof;
@@ -194,6 +194,11 @@ impl Keyring {
         // Our own types have texts for keys and no endless numbers, so this cannot fail.
         let body = to_raw_value(body).unwrap_or_default();
         seal(&header, &body, &self.0.key)
+    }
+
+    /// Signs an order to a machine.
+    pub fn seal_order(&self, machine: &str, id: &str, order: &Order) -> Bytes {
+        self.seal(Kind::Order, machine, id, order)
     }
 
     /// Checks who has sent something and that it belongs here, and only then reads it.

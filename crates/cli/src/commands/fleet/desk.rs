@@ -78,6 +78,17 @@ impl<'a> Desk<'a> {
         Ok(Self { context, settings, machine, link, waiter, complaints })
     }
 
+    /// As [`open`](Self::open), for what only a machine of the team is heard with.
+    pub(super) fn open_as_member(context: &'a Context) -> Result<Self, Failure> {
+        let settings = settings(context)?;
+        let keyring = keyring(context, &settings)?;
+        let desk = Self::at(context, settings, &keyring)?;
+        match membership_problem(context, keyring.membership()) {
+            Some((what, hint)) => Err(Failure::new(what).hint(hint)),
+            None => Ok(desk),
+        }
+    }
+
     pub(super) fn wait<T>(&self, work: impl Future<Output = Result<T, FleetError>>) -> Result<T, Failure> {
         self.waiter
             .wait(work)

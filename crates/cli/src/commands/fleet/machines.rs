@@ -41,7 +41,7 @@ fn member_object(picture: &Picture, member: &Member) -> Value {
 
 pub(super) fn unknown_object(stranger: &Stranger) -> Value {
     json!({
-        "id": stranger.id, "callsItself": stranger.name, "version": stranger.version, "lastSeen": stranger.at,
+        "id": stranger.id, "callsItself": stranger.shown_name(), "version": stranger.version, "lastSeen": stranger.at,
         "fingerprint": stranger.key.as_ref().map(overtone_fleet::PublicKey::fingerprint),
         "invited": stranger.invited == Invited::ByUs,
     })
@@ -78,11 +78,7 @@ pub(super) fn unknown_rows(context: &Context, unknown: &[Stranger]) -> String {
     for stranger in unknown {
         let key =
             stranger.key.as_ref().map_or_else(|| "–".to_owned(), overtone_fleet::PublicKey::fingerprint);
-        let name = if stranger.name.is_empty() {
-            String::new()
-        } else {
-            words::unknown_claims(lang, &stranger.name)
-        };
+        let name = stranger.shown_name().map(|name| words::unknown_claims(lang, name)).unwrap_or_default();
         let why = if stranger.key.is_some() { words::unknown_waits(lang) } else { words::unknown_old(lang) };
         table.row([
             Cell::new(words::unknown_machine(lang, &stranger.id)).tone(Tone::Warning),
@@ -95,13 +91,11 @@ pub(super) fn unknown_rows(context: &Context, unknown: &[Stranger]) -> String {
 }
 
 pub(super) fn invite(context: &Context, output: &OutputArgs) -> Done {
-    let (desk, lang) = (Desk::open(context)?, context.lang);
+    let (desk, lang) = (Desk::open_as_member(context)?, context.lang);
     let home = context.home()?;
     let made = desk.link.keyring.invite(&desk.settings);
     let made = made.map_err(|error| Failure::io(lang, home.root(), &error))?;
-    let invitation = made
-        .filter(|_| desk.link.keyring.membership() == overtone_fleet::Membership::Member)
-        .ok_or_else(|| not_a_member(lang))?;
+    let invitation = made.ok_or_else(|| not_a_member(lang))?;
     if output.json {
         return out::json(&json!({ "invitation": invitation.encode() }));
     }
@@ -119,7 +113,7 @@ fn not_a_member(lang: Lang) -> Failure {
 }
 
 pub(super) fn accept(context: &Context, args: &AcceptArgs) -> Done {
-    let (desk, lang) = (Desk::open(context)?, context.lang);
+    let (desk, lang) = (Desk::open_as_member(context)?, context.lang);
     let picture = desk.picture()?;
     let waiting: Vec<_> = picture.unknown.iter().filter(|stranger| stranger.key.is_some()).collect();
     let chosen = if args.machines.is_empty() {
@@ -176,7 +170,7 @@ fn description(lang: Lang, stranger: &Stranger) -> String {
 }
 
 fn label(stranger: &Stranger) -> String {
-    if stranger.name.is_empty() { stranger.id.clone() } else { stranger.name.clone() }
+    stranger.shown_name().unwrap_or(&stranger.id).to_owned()
 }
 
 fn fingerprint(stranger: &Stranger) -> String {
@@ -197,7 +191,7 @@ fn find_waiting<'a>(lang: Lang, unknown: &'a [Stranger], name: &str) -> Result<&
 }
 
 pub(super) fn remove(context: &Context, args: &RemoveArgs) -> Done {
-    let (desk, lang) = (Desk::open(context)?, context.lang);
+    let (desk, lang) = (Desk::open_as_member(context)?, context.lang);
     let member = find_member(lang, &desk.link.keyring.members(), &args.machine)?;
     if !args.yes {
         if !terminal::can_ask() {

@@ -15,7 +15,7 @@ const WITHDRAWN: u8 = 4;
 const UNKNOWN: u8 = 5;
 
 pub(super) fn run(context: &Context, name: &str, deed: Deed, output: &OutputArgs) -> Done {
-    let desk = Desk::open(context)?;
+    let desk = Desk::open_as_member(context)?;
     let picture = desk.picture()?;
     let state = one(context, &picture, name)?;
     let (done, user) = (done_words(context, &deed, &state.machine_name), Desk::user());

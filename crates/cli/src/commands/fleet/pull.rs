@@ -17,7 +17,7 @@ use crate::ui::out;
 
 pub(super) fn run(context: &Context, args: &PullArgs) -> Done {
     let project = context.project(args.project.as_deref())?;
-    let desk = Desk::open(context)?;
+    let desk = Desk::open_as_member(context)?;
     let picture = desk.picture()?;
     let session = which(context, &picture, &args.session)?;
     let repository = picture.find(session.as_str()).first().and_then(|state| state.repository.clone());

@@ -77,7 +77,7 @@ pub(super) fn run(context: &Context, output: &OutputArgs) -> Done {
         return out::json(&json!({
             "machine": machine.id, "name": machine.name, "fingerprint": keyring.fingerprint(),
             "membership": membership, "relay": state.name(), "restarts": restarts,
-            "problem": status["problem"], "lastSign": status["at"], "told": status["told"],
+            "lastFailure": status["lastFailure"], "problem": status["problem"], "lastSign": status["at"], "told": status["told"],
             "refused": { "count": refused.count, "file": folder(home).join("refused.json"), "orders": refused.orders },
         }));
     }
@@ -91,7 +91,8 @@ pub(super) fn run(context: &Context, output: &OutputArgs) -> Done {
     fields.add(words::label_relay(lang), state.cell(lang));
     if restarts > 0 {
         let count = u32::try_from(restarts).unwrap_or(u32::MAX);
-        fields.add(String::new(), Cell::new(words::relay_restarts(lang, count)).tone(Tone::Warning));
+        let why = printable(status["lastFailure"].as_str().unwrap_or("–"));
+        fields.add(String::new(), Cell::new(words::relay_restarts(lang, count, &why)).tone(Tone::Warning));
     }
     if let Some(problem) = status["problem"].as_str() {
         fields.add(words::label_problem(lang), Cell::new(printable(problem)).tone(Tone::Bad));
