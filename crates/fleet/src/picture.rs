@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
-use async_nats::jetstream::consumer::{DeliverPolicy, pull};
+use async_nats::jetstream::Message;
+use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, pull};
 use async_nats::jetstream::kv::{Entry, Operation, Store};
 use futures_util::{Stream, StreamExt as _, future};
 use overtone_engine::text::printable;
@@ -17,8 +18,8 @@ use crate::message::{Batch, Claim, Foreign, MachineInfo, SessionState};
 use crate::names::{state_key, token, word};
 use crate::trust::{Invited, Keyring, Kind, Member, Proof, PublicKey};
 
-/// A server that has something to say says it sooner.
-const SILENCE: Duration = Duration::from_secs(5);
+/// When the server forgets a reader that has ended.
+const SILENCE: Duration = Duration::from_secs(30);
 
 /// How long the next line of a timeline is waited for that the server is known to have.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -99,7 +100,7 @@ impl Picture {
         let mut picture = Self { members: link.keyring.members(), ..Self::default() };
         let present = picture.take_machines(&link.keyring, &pulses, &machines);
         let owners = picture.take_claims(&link.keyring, &claims, &present);
-        for state in open_all(&link.keyring, &sessions) {
+        for state in check_all(&sessions, |entry| open_state(&link.keyring, entry)) {
             match state {
                 Ok(state) if owners.get(&state.session).is_none_or(|owner| *owner == state.machine) => {
                     picture.sessions.push(state);
@@ -176,8 +177,9 @@ impl Picture {
         present: &HashSet<String>,
     ) -> HashMap<String, String> {
         let mut owners = HashMap::new();
-        for entry in entries {
-            let Ok(standing) = standing(keyring, entry) else { continue };
+        let checked = check_all(entries, |entry| standing(keyring, entry));
+        for (entry, standing) in entries.iter().zip(checked) {
+            let Ok(standing) = standing else { continue };
             if let Some(session) = entry.key.strip_prefix("session.").and_then(word) {
                 owners.insert(session, standing.claim.machine);
             } else if let Some((repository, feature)) = feature_of(&entry.key) {
@@ -248,16 +250,16 @@ pub(crate) fn open_state_of(
     Ok((SessionState { machine_name: opened.from.name, ..state }, opened.at))
 }
 
-/// All states, each checked. Thousands of signatures are checked on all processors.
-fn open_all(keyring: &Keyring, entries: &[Entry]) -> Vec<std::result::Result<SessionState, Foreign>> {
+/// Checks thousands of entries on all processors: a signature takes longer than all the rest.
+fn check_all<T: Send>(entries: &[Entry], check: impl Fn(&Entry) -> T + Sync) -> Vec<T> {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let share = entries.len().div_ceil(threads).max(1);
-    let open = |entries: &[Entry]| entries.iter().map(|entry| open_state(keyring, entry)).collect::<Vec<_>>();
+    let check = &check;
     std::thread::scope(|scope| {
-        let workers: Vec<_> =
-            entries.chunks(share).map(|entries| scope.spawn(move || open(entries))).collect();
+        let start = |entries| scope.spawn(move || <[Entry]>::iter(entries).map(check).collect::<Vec<_>>());
+        let workers: Vec<_> = entries.chunks(share).map(start).collect();
         // A panic in there is one of this thread, too.
-        let join = |worker: std::thread::ScopedJoinHandle<'_, Vec<_>>| {
+        let join = |worker: std::thread::ScopedJoinHandle<'_, Vec<T>>| {
             worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
         workers.into_iter().flat_map(join).collect()
@@ -294,28 +296,72 @@ pub(crate) fn feature_of(key: &str) -> Option<(String, String)> {
     Some((word(repository)?, word(feature)?))
 }
 
-/// Everything in a bucket, in a number of requests that does not grow with it.
+/// How many entries of a bucket are asked for at once.
+const AT_ONCE: usize = 2_000;
+
+/// Everything in a bucket, in few requests, however much it is. What changes meanwhile may be there as it was before.
 pub(crate) async fn entries(store: &Store) -> Result<Vec<Entry>> {
     let failed = |error: &dyn std::fmt::Display| FleetError::server("read the fleet", error);
     // The bucket's own status is that of when it was opened.
     let info = store.stream.get_info().await.map_err(|error| failed(&error))?;
-    let mut entries = Vec::new();
     if info.state.messages == 0 {
-        return Ok(entries);
+        return Ok(Vec::new());
     }
-    let mut watch = store.watch_all_from_revision(1).await.map_err(|error| failed(&error))?;
-    // What expires while it is read does not come; then there is nothing left to wait for.
-    while let Ok(Some(entry)) = timeout(SILENCE, watch.next()).await {
-        let entry = entry.map_err(|error| failed(&error))?;
-        let is_last = entry.seen_current;
-        if entry.operation == Operation::Put {
-            entries.push(entry);
-        }
-        if is_last {
-            break;
+    let config = pull::Config {
+        deliver_policy: DeliverPolicy::All,
+        ack_policy: AckPolicy::None,
+        inactive_threshold: SILENCE,
+        memory_storage: true,
+        num_replicas: 1,
+        ..pull::Config::default()
+    };
+    let consumer = store.stream.create_consumer(config).await.map_err(|error| failed(&error))?;
+    // A key has one entry, but may change while all are read.
+    let mut entries: HashMap<String, Entry> = HashMap::new();
+    let mut is_more = consumer.cached_info().num_pending > 0;
+    while is_more {
+        let mut batch =
+            consumer.fetch().max_messages(AT_ONCE).messages().await.map_err(|error| failed(&error))?;
+        is_more = false;
+        while let Some(message) = timeout(PATIENCE, batch.next()).await.map_err(|error| failed(&error))? {
+            let entry =
+                entry(store, &message.map_err(|error| failed(&error))?).map_err(|error| failed(&error))?;
+            // What comes after this was not there when we asked.
+            is_more = entry.delta > 0 && entry.revision < info.state.last_sequence;
+            if entry.operation == Operation::Put {
+                entries.insert(entry.key.clone(), entry);
+            } else {
+                entries.remove(&entry.key);
+            }
         }
     }
+    // The server forgets it soon anyway.
+    let _ = store.stream.delete_consumer(&consumer.cached_info().name).await;
+    let mut entries: Vec<_> = entries.into_values().collect();
+    entries.sort_unstable_by_key(|entry| entry.revision);
     Ok(entries)
+}
+
+/// A message of a bucket's stream as the entry that it is.
+fn entry(store: &Store, message: &Message) -> std::result::Result<Entry, async_nats::Error> {
+    let info = message.info()?;
+    let key = message.subject.strip_prefix(&format!("$KV.{}.", store.name)).unwrap_or_default().to_owned();
+    let operation = message.headers.as_ref().and_then(|headers| headers.get("KV-Operation"));
+    let operation = match operation.map(async_nats::HeaderValue::as_str) {
+        Some("DEL") => Operation::Delete,
+        Some("PURGE") => Operation::Purge,
+        _ => Operation::Put,
+    };
+    Ok(Entry {
+        bucket: store.name.clone(),
+        key,
+        value: message.payload.clone(),
+        revision: info.stream_sequence,
+        delta: info.pending,
+        created: info.published,
+        operation,
+        seen_current: false,
+    })
 }
 
 /// Lines of a session, and where they come from.

@@ -227,6 +227,15 @@ impl Machine {
         });
     }
 
+    /// Waits until the fleet shows a session as that of a machine.
+    pub(crate) fn until_owned_by(&self, session: &str, machine: &str) {
+        until(&format!("{session} is shown at {machine}"), || {
+            let list = self.json(&["fleet", "list"]);
+            let sessions = list["sessions"].as_array().unwrap();
+            sessions.iter().any(|shown| shown["id"] == session && shown["machine"]["name"] == machine)
+        });
+    }
+
     pub(crate) fn timeline(&self, session: &str) -> String {
         fs::read_to_string(self.state("sessions").join(session).join("timeline.jsonl")).unwrap_or_default()
     }
