@@ -10,13 +10,13 @@ use futures_util::{Stream, StreamExt as _, future};
 use overtone_engine::text::printable;
 use tokio::time::timeout;
 
-use crate::claims::{self, standing};
+use crate::claims::{self, Standing, standing};
 use crate::error::{FleetError, Result};
 use crate::link::Link;
 use crate::machine::tidy;
 use crate::message::{Batch, Claim, Foreign, MachineInfo, SessionState};
 use crate::names::{state_key, token, word};
-use crate::trust::{Invited, Keyring, Kind, Member, Proof, PublicKey};
+use crate::trust::{Invited, Keyring, Kind, Member, Proof, PublicKey, claimed_machine};
 
 /// When the server forgets a reader that has ended.
 const SILENCE: Duration = Duration::from_secs(30);
@@ -99,13 +99,17 @@ impl Picture {
         )?;
         let mut picture = Self { members: link.keyring.members(), ..Self::default() };
         let present = picture.take_machines(&link.keyring, &pulses, &machines);
-        let owners = picture.take_claims(&link.keyring, &claims, &present);
+        picture.take_features(&link.keyring, &claims, &present);
+        let of_sessions: HashMap<_, _> =
+            claims.iter().filter_map(|entry| Some((entry.key.strip_prefix("session.")?, entry))).collect();
         for state in check_all(&sessions, |entry| open_state(&link.keyring, entry)) {
             match state {
-                Ok(state) if owners.get(&state.session).is_none_or(|owner| *owner == state.machine) => {
-                    picture.sessions.push(state);
+                Ok(state) => {
+                    let claim = of_sessions.get(token(&state.session).as_str());
+                    if claim.is_none_or(|entry| is_at_home(&link.keyring, entry, &state)) {
+                        picture.sessions.push(state);
+                    }
                 }
-                Ok(_) => {}
                 Err(foreign) => picture.note(&foreign),
             }
         }
@@ -169,26 +173,14 @@ impl Picture {
         }
     }
 
-    /// Who owns which session; features are noted on the way.
-    fn take_claims(
-        &mut self,
-        keyring: &Keyring,
-        entries: &[Entry],
-        present: &HashSet<String>,
-    ) -> HashMap<String, String> {
-        let mut owners = HashMap::new();
-        let checked = check_all(entries, |entry| standing(keyring, entry));
-        for (entry, standing) in entries.iter().zip(checked) {
-            let Ok(standing) = standing else { continue };
-            if let Some(session) = entry.key.strip_prefix("session.").and_then(word) {
-                owners.insert(session, standing.claim.machine);
-            } else if let Some((repository, feature)) = feature_of(&entry.key) {
-                let is_present = present.contains(&standing.claim.machine);
-                self.features.push(FeatureView { repository, feature, claim: standing.claim, is_present });
-            }
+    fn take_features(&mut self, keyring: &Keyring, claims: &[Entry], present: &HashSet<String>) {
+        for entry in claims {
+            let Some((repository, feature)) = feature_of(&entry.key) else { continue };
+            let Ok(Standing { claim, .. }) = standing(keyring, entry) else { continue };
+            let is_present = present.contains(&claim.machine);
+            self.features.push(FeatureView { repository, feature, claim, is_present });
         }
         self.features.sort_by(|a, b| (&a.repository, &a.feature).cmp(&(&b.repository, &b.feature)));
-        owners
     }
 
     fn note(&mut self, foreign: &Foreign) {
@@ -214,6 +206,13 @@ impl Picture {
     pub fn is_present(&self, machine: &str) -> bool {
         self.machines.iter().any(|view| view.is_present && view.info.machine == machine)
     }
+}
+
+/// Whether a session belongs to the machine that has told this state. The signature of a claim is looked at only where it
+/// says otherwise: the state itself is signed.
+fn is_at_home(keyring: &Keyring, claim: &Entry, state: &SessionState) -> bool {
+    claimed_machine(&claim.value).as_ref() == Some(&state.machine)
+        || standing(keyring, claim).map_or(true, |standing| standing.claim.machine == state.machine)
 }
 
 /// What a machine of the team says of itself, under the name that the team knows.

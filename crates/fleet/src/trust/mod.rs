@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
 
 use crate::machine::{Machine, folder};
-use crate::message::{Foreign, Order};
+use crate::message::{Claim, Foreign, Order};
 pub(crate) use envelope::Kind;
 use envelope::{Envelope, Header, seal};
 pub(crate) use invite::Proof;
@@ -288,4 +288,9 @@ fn write_team(path: &std::path::Path, team: &Team) -> io::Result<()> {
     let (team, first, lists) = team.clone().parts();
     let text = serde_json::to_vec(&TeamFile { team, first, lists }).map_err(io::Error::other)?;
     files::write_atomic(path, &text, files::PRIVATE)
+}
+
+/// Whom a claim names, without a look at its signature.
+pub(crate) fn claimed_machine(bytes: &[u8]) -> Option<String> {
+    Envelope::read(bytes).ok()?.body::<Claim>().ok().map(|claim| claim.machine)
 }
