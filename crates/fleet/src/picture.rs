@@ -92,10 +92,10 @@ impl Picture {
     pub async fn take(link: &Link) -> Result<Self> {
         // All at once: a server may be far away.
         let (pulses, machines, claims, sessions) = tokio::try_join!(
-            entries(&link.pulse),
-            entries(&link.machines),
-            entries(&link.claims),
-            entries(&link.sessions),
+            Box::pin(entries(&link.pulse)),
+            Box::pin(entries(&link.machines)),
+            Box::pin(entries(&link.claims)),
+            Box::pin(entries(&link.sessions)),
         )?;
         let mut picture = Self { members: link.keyring.members(), ..Self::default() };
         let present = picture.take_machines(&link.keyring, &pulses, &machines);

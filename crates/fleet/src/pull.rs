@@ -208,9 +208,10 @@ impl Pull<'_> {
         let workflow = String::from_utf8(workflow.unwrap_or_default()).unwrap_or_default();
         let folder = self.home.session(self.session).dir().to_owned();
         let entries = fs::read_dir(folder.join("handoffs")).into_iter().flatten().flatten();
-        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let found = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let found = found.filter(|name| name.strip_suffix(".md").and_then(SessionId::parse).is_some());
         let named =
-            names.map(|name| format!("handoffs/{name}")).filter(|name| workflow.contains(name.as_str()));
+            found.map(|name| format!("handoffs/{name}")).filter(|name| workflow.contains(name.as_str()));
         for name in named.chain(["observations.jsonl".to_owned()]) {
             if files.iter().any(|(known, _)| *known == name) {
                 continue;

@@ -78,7 +78,7 @@ const PAUSES: [Duration; 5] = [
     Duration::from_secs(1),
     Duration::from_secs(5),
     Duration::from_secs(15),
-    Duration::from_secs(60),
+    Duration::from_mins(1),
 ];
 
 /// A worker that has worked for so long is started again without delay.

@@ -218,7 +218,7 @@ impl Keeper {
         *client = Some(open.clone());
         let link = Box::pin(Link::with(open, &self.settings, &self.keyring)).await?;
         *lock(&self.shared.link) = Some(link.clone());
-        self.follow(&link, notes).await
+        Box::pin(self.follow(&link, notes)).await
     }
 
     /// Says it once, and not again and again while it stays the same.

@@ -1,6 +1,5 @@
 //! Teams on one server: the configuration that we write lets each team do all of its own work, and nothing of another's.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -194,7 +193,7 @@ fn nobody_gets_in_without_the_login_or_without_encryption() {
     let right = written.settings("team-a", "team-a");
     block_on(open(&right));
     let port = written.servers.nodes[0].port;
-    let wrong_login = PathBuf::from(written.servers.dir.path().join("wrong.login"));
+    let wrong_login = written.servers.dir.path().join("wrong.login");
     files::write_atomic(&wrong_login, b"team-a:guessed\n", 0o600).unwrap();
     for wrong in [
         Settings { login: None, ..right.clone() },

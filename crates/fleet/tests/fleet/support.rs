@@ -234,7 +234,7 @@ pub(crate) async fn open_with(settings: &Settings, keyring: &Keyring) -> Link {
 pub(crate) async fn picture(settings: &Settings) -> Picture {
     let begun = Instant::now();
     loop {
-        match Picture::take(&open(settings).await).await {
+        match Picture::take(&Box::pin(open(settings)).await).await {
             Ok(picture) => return picture,
             Err(error) => assert!(begun.elapsed() < PATIENCE, "no picture: {error}"),
         }

@@ -49,10 +49,11 @@ fn report(context: &Context, args: &ServerConfigArgs, config: &ServerConfig, fil
             joins().map(|(prefix, line)| (prefix.clone(), json!(line))).collect();
         return out::json(&json!({ "config": files.config, "ca": files.ca, "url": url, "join": joins }));
     }
-    let mut text = words::server_written(lang, &config.folder.display().to_string());
-    text += &format!("\n→ {}\n", words::server_start(lang, &files.config.display().to_string()));
-    for (prefix, line) in joins() {
-        text += &format!("→ {}\n", words::server_first(lang, prefix, &line));
-    }
-    out::print(&format!("{text}→ {}\n", words::server_others(lang)))
+    let mut lines = vec![
+        words::server_written(lang, &config.folder.display().to_string()),
+        format!("→ {}", words::server_start(lang, &files.config.display().to_string())),
+    ];
+    lines.extend(joins().map(|(prefix, line)| format!("→ {}", words::server_first(lang, prefix, &line))));
+    lines.push(format!("→ {}", words::server_others(lang)));
+    out::print(&(lines.join("\n") + "\n"))
 }
