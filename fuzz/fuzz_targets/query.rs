@@ -12,7 +12,7 @@ use std::sync::{LazyLock, Mutex, mpsc};
 use std::thread;
 
 use libfuzzer_sys::fuzz_target;
-use overtone_dashboard::{Options, serve};
+use overtone_dashboard::{Options, serve, token};
 use overtone_fuzz::scratch;
 use overtone_messages::Lang;
 use overtone_store::Home;
@@ -90,6 +90,7 @@ fn take(seen: &mut HashSet<String>, page: &Value) {
 
 struct Server {
     address: SocketAddr,
+    token: String,
     connection: Option<BufReader<TcpStream>>,
     /// The events of the timeline that is asked for, by their place.
     events: BTreeMap<u64, Map<String, Value>>,
@@ -103,6 +104,7 @@ impl Server {
             make_session(&root.join(format!("sessions/s{number}")), number);
         }
         let events = recorded(&root.join("sessions/s0/timeline.jsonl"));
+        let token = token(&home).expect("a token");
         let (ready, address) = mpsc::channel();
         let options = Options {
             is_fleet: false,
@@ -119,7 +121,7 @@ impl Server {
             panic!("the server has ended: {ended:?}");
         });
         let address = address.recv().expect("an address");
-        Self { address, connection: None, events }
+        Self { address, token, connection: None, events }
     }
 
     /// The answer; none for a question that is refused.
@@ -139,7 +141,9 @@ impl Server {
             stream.set_nodelay(true).expect("a socket");
             BufReader::new(stream)
         });
-        let request = format!("GET {target} HTTP/1.1\r\nHost: {address}\r\n\r\n");
+        let token = &self.token;
+        let request =
+            format!("GET {target} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\r\n");
         connection.get_mut().write_all(request.as_bytes()).expect("a server that reads");
         let (status, length) = head(connection);
         let mut body = vec![0; length];

@@ -54,10 +54,6 @@ for (const theme of ['light', 'dark']) {
       await page.keyboard.press('Escape');
       await page.locator('dialog').waitFor({ state: 'detached' });
     }
-    await by(page, 'resume-button').or(by(page, 'pause-button')).first().click();
-    await by(page, 'dialog-token').waitFor();
-    await isAccessible(page, `${theme} token`);
-    await page.keyboard.press('Escape');
     await by(page, 'event-row').first().click();
     await by(page, 'event-details').waitFor();
     await isAccessible(page, `${theme} details`);
@@ -65,7 +61,22 @@ for (const theme of ['light', 'dark']) {
     await by(page, 'move-menu').first().click();
     await by(page, 'move-to').first().waitFor();
     await isAccessible(page, `${theme} menu`);
-  });
+    await page.keyboard.press('Escape');
+
+    await page.evaluate(() => { location.hash = '#/session/one'; });
+    await by(page, 'event-row').first().waitFor();
+    await server.kill();
+    await world.serve(server.port);
+    await by(page, 'connection', { state: 'locked' }).waitFor();
+    await isAccessible(page, `${theme} locked`);
+    await by(page, 'resume-button').or(by(page, 'pause-button')).first().click();
+    await by(page, 'dialog-token').waitFor();
+    await isAccessible(page, `${theme} token`);
+    await page.goto(`${server.url}/`);
+    await page.reload();
+    await by(page, 'locked').waitFor();
+    await isAccessible(page, `${theme} not let in`);
+  }, { pardoned: /^console: Failed to load resource: / });
 }
 
 // By keyboard only.
@@ -96,7 +107,7 @@ scenario('a session is opened and stopped by keyboard, and the focus comes back'
   world.begin('one', 'quick');
   const server = await world.serve();
   const page = await visitor(server);
-  await open(page, server, `#token=${server.token}`);
+  await open(page, server);
   await by(page, 'session-card').waitFor();
   await tabTo(page, '[data-test="session-card"] h3 a');
   await page.keyboard.press('Enter');
@@ -116,7 +127,7 @@ scenario('a feature is moved by keyboard', async ({ world, visitor }) => {
   fillHome(world);
   const server = await world.serve();
   const page = await visitor(server);
-  await open(page, server, `#token=${server.token}`);
+  await open(page, server);
   await goByKeys(page, 's', `${server.url}/#/specs`);
   await by(page, 'feature-card', { feature: 'dark-mode' }).waitFor();
   await tabTo(page, '[data-feature="dark-mode"] [data-test="move-menu"]');

@@ -79,8 +79,17 @@ export async function isLive(page) {
   await by(page, 'connection', { state: 'live' }).waitFor();
 }
 
-/** Opens a place of the page, and waits until it is drawn and follows the server. */
+// The servers that each visitor was let in by.
+const letIn = new WeakMap();
+
+/** Opens a place of the page, and waits until it is drawn and follows the server. The first time by a one-time link. */
 export async function open(page, server, hash = '#/') {
+  const context = page.context();
+  if (letIn.get(context) !== server) {
+    await page.goto(server.link());
+    await isLive(page);
+    letIn.set(context, server);
+  }
   await page.goto(`${server.url}/${hash}`);
   await isLive(page);
 }

@@ -33,6 +33,7 @@ async function openLongSession(world, visitor) {
   await open(page, server, '#/session/long');
   const last = world.offsets('long').at(-1);
   await until(async () => (await rowIds(page)).at(-1) === last, 'the newest event');
+  await by(page, 'gantt-bar').first().waitFor();
   return { page, last };
 }
 

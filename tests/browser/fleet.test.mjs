@@ -75,7 +75,7 @@ async function begin(world, other) {
 scenario('both machines are shown, told and steered from one page', ({ world, visitor }) => withFleet(world, async (other) => {
   const server = await begin(world, other);
   const page = await visitor(server);
-  await open(page, server, `#token=${server.token}`);
+  await open(page, server);
   await untilEqual(() => by(page, 'machine').locator('th').allTextContents(), ['desk', 'laptop'], 'the machines');
   await by(page, 'contested').waitFor();
   await untilEqual(() => by(page, 'worker').count(), 2, 'who is at the feature');

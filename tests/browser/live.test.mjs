@@ -16,6 +16,33 @@ const isMarked = (page) => page.evaluate(() => window.mark === true);
 const expectStages = (scope, wanted) => untilEqual(() => stages(scope), { ...PENDING, ...wanted }, 'the stages');
 const expectAgents = (scope, wanted) => untilEqual(async () => (await agents(scope)).sort(), wanted, 'the agents');
 
+const BLOCKED = 'no database here <!-- VERDICT: {"result":"BLOCKED"} -->';
+
+scenario('a blocked stage is not done, and the user is needed', async ({ world, visitor }) => {
+  const server = await world.serve();
+  const page = await visitor(server);
+  await open(page, server);
+  world.begin('one', 'quick');
+  for (const agent of ['developer', 'code-reviewer']) world.delegate('one', agent);
+  world.delegate('one', 'tester', BLOCKED);
+  const card = by(page, 'session-card', { id: 'one' });
+  await expectStages(card, { DEV: 'done', REVIEW: 'done', TEST: 'failed' });
+  await by(card, 'needs-you').waitFor();
+});
+
+scenario('a workflow is finished when its stages are done, and completed with the end of the turn', async ({ world, visitor }) => {
+  const server = await world.serve();
+  const page = await visitor(server);
+  await open(page, server);
+  world.begin('one', 'single');
+  const card = by(page, 'session-card', { id: 'one' });
+  await by(card, 'state', { state: 'running' }).waitFor();
+  world.delegate('one', 'developer');
+  await by(card, 'state', { state: 'finished' }).waitFor();
+  world.stopTurn('one');
+  await by(page, 'session-row', { id: 'one', state: 'completed' }).waitFor();
+});
+
 scenario('a session is followed on the overview from its first stage to its last', async ({ world, visitor }) => {
   const server = await world.serve();
   const page = await visitor(server);
@@ -119,7 +146,7 @@ scenario('a server that dies and comes back loses nothing and doubles nothing', 
   // Events come without a pause while the page finds its way back: some before it has caught up.
   const flow = new AbortController();
   const flowing = pour(world, flow.signal);
-  await isLive(page);
+  await comeBack(page, second);
   await until(() => by(page, 'event-row', { type: 'error:fatal' }).count(), 'the first of the new events');
   flow.abort();
   await flowing;
@@ -136,7 +163,16 @@ scenario('a server that dies and comes back loses nothing and doubles nothing', 
   world.send('one', 'tester');
   await untilEqual(() => allEvents(page), world.offsets('one'), 'all events after more');
   assert.equal(second.port, first.port);
-}, { pardoned: /^console: Failed to load resource: net::ERR_/ });
+}, { pardoned: /^console: Failed to load resource: (net::ERR_|.* 401)/ });
+
+/** A server that was started anew does not know the page. Opened again in another tab, this one goes on by itself. */
+async function comeBack(page, server) {
+  await by(page, 'connection', { state: 'locked' }).waitFor();
+  const tab = await page.context().newPage();
+  await open(tab, server);
+  await tab.close();
+  await isLive(page);
+}
 
 /** Adds event after event until it is told to stop. */
 async function pour(world, signal) {
@@ -152,8 +188,8 @@ scenario('without a server the page says so and comes back by itself', async ({ 
   await open(page, first);
   await first.kill();
   await by(page, 'connection', { state: 'offline' }).waitFor();
-  await world.serve(first.port);
+  await comeBack(page, await world.serve(first.port));
   world.begin('one', 'quick');
   await by(page, 'session-card', { id: 'one' }).waitFor();
   await isLive(page);
-}, { pardoned: /^console: Failed to load resource: net::ERR_/ });
+}, { pardoned: /^console: Failed to load resource: (net::ERR_|.* 401)/ });

@@ -113,6 +113,30 @@ scenario('another site cannot read or steer', async ({ world, visitor }) => {
   assert.equal(world.json('one', 'loop.json').stopped, false);
 }, { pardoned: /^(console|elsewhere): / });
 
+scenario('another server of this machine gets the cookie, and nothing by it', async ({ world, visitor }) => {
+  world.begin('one', 'quick');
+  const server = await world.serve();
+  const page = await visitor(server);
+  await open(page, server);
+  const cookies = [];
+  const site = createServer((request, response) => {
+    cookies.push(request.headers.cookie);
+    response.setHeader('Content-Type', 'text/html').end('<!doctype html>');
+  });
+  await once(site.listen(0, '127.0.0.1'), 'listening');
+  try {
+    await page.goto(`http://127.0.0.1:${site.address().port}/`);
+    const read = () => fetch(`http://127.0.0.1:${location.port}/`).then(() => localStorage.length);
+    assert.equal(await page.evaluate(read), 0, 'the key stays with its own address');
+  } finally {
+    site.close();
+  }
+  const cookie = cookies.find(Boolean);
+  assert.match(cookie, /^overtone_[0-9]+=/, 'browsers send a cookie to every port');
+  const stolen = await fetch(`${server.url}/api/sessions`, { headers: { Cookie: cookie } });
+  assert.equal(stolen.status, 401);
+}, { pardoned: /^(console|elsewhere): / });
+
 /** What a hostile site tries, even with a stolen token. Runs in its page. */
 async function intrude([url, token]) {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };

@@ -1,38 +1,65 @@
-// Changing things from the page: with a token, and not by accident.
+// Changing things from the page: only when it was let in, and not by accident.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 
-import { by, open, text } from './browser.mjs';
+import { by, isLive, open, text } from './browser.mjs';
 import { scenario } from './suite.mjs';
 import { until, untilEqual } from './world.mjs';
 
 const isStopped = (world) => world.json('one', 'loop.json').stopped;
 
-/** The page as `overtone dashboard --open` opens it, at the session. */
-async function openWithToken(page, server, hash = '#/session/one') {
-  await open(page, server, `#token=${server.token}`);
-  await page.evaluate((to) => { location.hash = to; }, hash);
-}
+const openSession = (page, server) => open(page, server, '#/session/one');
 
-scenario('the token leaves the address bar and is kept for this tab only', async ({ world, visitor }) => {
+scenario('a link lets one browser in, once, and leaves nothing to copy', async ({ world, visitor }) => {
+  world.begin('one', 'quick');
+  const server = await world.serve();
+  const [page, other] = [await visitor(server), await visitor(server)];
+  const link = server.link();
+  const code = link.split('#code=')[1];
+  await page.goto(link);
+  await isLive(page);
+  assert.equal(page.url(), `${server.url}/#/`);
+  const kept = await page.evaluate(() => [document.cookie, sessionStorage.length, Object.keys(localStorage)]);
+  assert.deepEqual(kept, ['', 0, ['overtone.key']]);
+  const all = await page.evaluate(() => JSON.stringify(localStorage) + document.documentElement.outerHTML);
+  assert.ok(!all.includes(server.token) && !all.includes(code));
+  await page.goBack().catch(() => {});
+  assert.ok(!page.url().includes(code));
+
+  await other.goto(link);
+  await by(other, 'locked').waitFor();
+  assert.ok(!(await other.content()).includes('quick'));
+
+  // Another tab of the same browser is let in, too; also one that opens the link again.
+  const tab = await page.context().newPage();
+  await tab.goto(link);
+  await isLive(tab);
+  await by(tab, 'session-card', { id: 'one' }).waitFor();
+}, { pardoned: /^console: Failed to load resource: .* 401/ });
+
+scenario('without a link the page shows nothing but the way in', async ({ world, visitor }) => {
+  world.begin('one', 'quick');
   const server = await world.serve();
   const page = await visitor(server);
-  await open(page, server, `#token=${server.token}`);
-  assert.equal(page.url(), `${server.url}/#/`);
-  const kept = await page.evaluate(() => [Object.values(sessionStorage), JSON.stringify(localStorage)]);
-  assert.deepEqual(kept[0], [server.token]);
-  assert.ok(!kept[1].includes(server.token));
-  assert.ok(!(await page.content()).includes(server.token));
-  await page.goBack().catch(() => {});
-  assert.ok(!page.url().includes(server.token));
-});
+  await page.goto(`${server.url}/#/session/one`);
+  assert.match(await text(by(page, 'locked')), /overtone dashboard --open/);
+  await by(page, 'token-input').fill('wrong');
+  await by(page, 'unlock').click();
+  await by(page, 'token-refused').waitFor();
+  await by(page, 'token-input').fill(server.token);
+  await by(page, 'unlock').click();
+  await isLive(page);
+  await by(page, 'event-row').first().waitFor();
+  const kept = await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]));
+  assert.ok(!kept.includes(server.token));
+}, { pardoned: /^console: Failed to load resource: .* 401/ });
 
 scenario('a session is stopped after a question and resumed without one', async ({ world, visitor }) => {
   world.begin('one', 'quick');
   const server = await world.serve();
   const page = await visitor(server);
-  await openWithToken(page, server);
+  await openSession(page, server);
   await by(page, 'stop-button').click();
   await by(page, 'dialog-confirm').locator('[data-test="dialog-cancel"]').click();
   await untilEqual(() => by(page, 'dialog-confirm').count(), 0, 'the closed dialog');
@@ -55,7 +82,7 @@ scenario('a session with a feature is paused and taken up again', async ({ world
   world.begin('one', 'quick', { feature: 'door' });
   const server = await world.serve();
   const page = await visitor(server);
-  await openWithToken(page, server);
+  await openSession(page, server);
   const isOn = (shelf) => existsSync(world.path(`garden/specs/features/${shelf}/door`));
   assert.ok(isOn('in-progress'));
   await by(page, 'pause-button').click();
@@ -68,7 +95,7 @@ scenario('a session is deleted only after a yes', async ({ world, visitor }) => 
   world.begin('one', 'quick');
   const server = await world.serve();
   const page = await visitor(server);
-  await openWithToken(page, server);
+  await openSession(page, server);
   const isThere = () => existsSync(world.inSession('one', 'workflow.json'));
   await by(page, 'delete-button').click();
   await page.locator('dialog').waitFor();
@@ -83,11 +110,14 @@ scenario('a session is deleted only after a yes', async ({ world, visitor }) => 
   assert.equal(page.url(), `${server.url}/#/`);
 });
 
-scenario('without a token the page asks for it, and a wrong one is refused with a hint', async ({ world, visitor }) => {
+scenario('a server that was started anew asks for the token, and a wrong one is refused', async ({ world, visitor }) => {
   world.begin('one', 'quick');
-  const server = await world.serve();
-  const page = await visitor(server);
-  await open(page, server, '#/session/one');
+  const first = await world.serve();
+  const page = await visitor(first);
+  await openSession(page, first);
+  await first.kill();
+  const server = await world.serve(first.port);
+  await by(page, 'connection', { state: 'locked' }).waitFor();
   const stop = async () => {
     await by(page, 'stop-button').click();
     await page.locator('dialog button[data-test="dialog-confirm"]').click();
@@ -110,14 +140,15 @@ scenario('without a token the page asks for it, and a wrong one is refused with 
   await stop();
   await give(server.token);
   await until(() => isStopped(world), 'the stop on disk');
-}, { pardoned: /^console: Failed to load resource: .* 401/ });
+  await isLive(page);
+}, { pardoned: /^console: Failed to load resource: / });
 
 scenario('a lesson is confirmed and contradicted', async ({ world, visitor }) => {
   world.begin('one', 'quick');
   world.failTool('one', 'npm test', 'Exit code 1\nboom');
   const server = await world.serve();
   const page = await visitor(server);
-  await openWithToken(page, server, '#/instinct');
+  await open(page, server, '#/instinct');
   const confidence = async () => (await server.get('/api/instinct')).projects[0].lessons[0].confidence;
   const before = await confidence();
   await by(page, 'confirm-button').first().click();
@@ -131,7 +162,7 @@ scenario('a feature is moved by drag and drop', async ({ world, visitor }) => {
   world.put('garden/specs/features/backlog/door/tasks.md', '- [x] a\n- [ ] b\n');
   const server = await world.serve();
   const page = await visitor(server);
-  await openWithToken(page, server, '#/specs');
+  await open(page, server, '#/specs');
   const on = (shelf) => by(by(page, 'shelf', { shelf }), 'feature-card', { feature: 'door' });
   await on('backlog').dragTo(by(page, 'shelf', { shelf: 'paused' }));
   await on('paused').waitFor();

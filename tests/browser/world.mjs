@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -203,8 +203,22 @@ class Server {
     this.token = readFileSync(this.world.path(this.home, 'dashboard/token'), 'utf8').trim();
   }
 
+  /** The address that `overtone dashboard --open` gives to the browser: it works once. */
+  link() {
+    const opened = this.world.path('opened.html');
+    rmSync(opened, { force: true });
+    this.world.put('bin/xdg-open', `#!/bin/sh\ncp "$1" '${opened}'\n`);
+    chmodSync(this.world.path('bin/xdg-open'), 0o755);
+    const options = this.world.options('garden');
+    options.env.PATH = `${this.world.path('bin')}:${options.env.PATH}`;
+    const fleet = this.home.endsWith('mirror') ? ['--fleet'] : [];
+    const done = spawnSync(BINARY, ['dashboard', '--open', ...fleet], { ...options, encoding: 'utf8' });
+    assert.equal(done.status, 0, done.stderr);
+    return /href="([^"]*)"/.exec(readFileSync(opened, 'utf8'))[1];
+  }
+
   async get(path) {
-    const response = await fetch(this.url + path);
+    const response = await fetch(this.url + path, { headers: { Authorization: `Bearer ${this.token}` } });
     assert.ok(response.ok, `${path}: ${response.status}`);
     return response.json();
   }

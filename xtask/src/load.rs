@@ -37,6 +37,7 @@ struct Figure {
 
 const STARTS: usize = 7;
 const LOOKS: usize = 50;
+const STATISTICS: &str = "/api/stats";
 const IDLE: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(options: &Options) -> Result<()> {
@@ -44,7 +45,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let part = if options.quick { 10 } else { 1 };
     let load = Load {
         sessions: 1000 / part,
-        events_each: 1000,
+        events_each: 2000,
         listeners: 200,
         per_second: 500,
         seconds: 20 / part,
@@ -63,6 +64,7 @@ fn measure(binary: &std::path::Path, folder: &std::path::Path, load: &Load) -> R
     for _ in 0..STARTS {
         starts.push(Server::start(binary, folder)?.took);
     }
+    let statistics = Statistics::measure(binary, folder)?;
     let server = Server::start(binary, folder)?;
     let mut looks = Vec::new();
     for _ in 0..LOOKS {
@@ -77,12 +79,45 @@ fn measure(binary: &std::path::Path, folder: &std::path::Path, load: &Load) -> R
         Figure { what: "start (median)", found: median(&mut starts), bar: 300.0, unit: "ms" },
         Figure { what: "overview (median)", found: median(&mut looks), bar: 100.0, unit: "ms" },
         Figure { what: "overview (slowest)", found: last(&looks), bar: 100.0, unit: "ms" },
+        Figure { what: "first statistics", found: statistics.first, bar: 1000.0, unit: "ms" },
+        Figure { what: "statistics again", found: statistics.again, bar: 100.0, unit: "ms" },
+        Figure { what: "overview meanwhile", found: statistics.overview, bar: 1000.0, unit: "ms" },
+        Figure { what: "processor for ten at once", found: statistics.processor, bar: 4.0, unit: "s" },
         Figure { what: "disk to listener (p95)", found: heard.p95, bar: 100.0, unit: "ms" },
         Figure { what: "events lost", found: heard.lost, bar: 0.0, unit: "" },
         Figure { what: "events repeated", found: heard.repeated, bar: 0.0, unit: "" },
         Figure { what: "memory (peak)", found: memory, bar: 60.0, unit: "MiB" },
         Figure { what: "processor at rest", found: busy * 100.0, bar: 0.5, unit: "%" },
     ])
+}
+
+/// What statistics over all sessions cost a server that has just started.
+struct Statistics {
+    first: f64,
+    again: f64,
+    /// The overview, while ten ask for statistics for the first time.
+    overview: f64,
+    processor: f64,
+}
+
+impl Statistics {
+    fn measure(binary: &std::path::Path, folder: &std::path::Path) -> Result<Self> {
+        let server = Server::start(binary, folder)?;
+        let first = server.time(STATISTICS)?;
+        let again = server.time(STATISTICS)?;
+        drop(server);
+        let server = Server::start(binary, folder)?;
+        let before = server.processor_seconds()?;
+        let overview = std::thread::scope(|scope| {
+            let all: Vec<_> = (0..10).map(|_| scope.spawn(|| server.time(STATISTICS))).collect();
+            let overview = server.time("/api/sessions");
+            for one in all {
+                one.join().map_err(|_| Error::new("a question for statistics panicked"))??;
+            }
+            overview
+        })?;
+        Ok(Self { first, again, overview, processor: server.processor_seconds()? - before })
+    }
 }
 
 fn median(millis: &mut [f64]) -> f64 {

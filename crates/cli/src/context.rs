@@ -4,6 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use overtone_engine::settings::Settings;
+use overtone_engine::{Caller, Snapshot, initiator};
 use overtone_hooks::Environment;
 use overtone_messages::{Lang, cli as words};
 use overtone_store::Home;
@@ -11,6 +12,7 @@ use overtone_store::config::{Config, Key};
 
 use crate::ui::error::Failure;
 use crate::ui::style::Palette;
+use crate::ui::terminal;
 
 #[derive(Debug)]
 pub(crate) struct Context {
@@ -40,6 +42,23 @@ impl Context {
     /// A whole number of the configuration.
     pub(crate) fn number(&self, key: &str) -> u64 {
         Key::find(key).and_then(|key| self.config.value(key).as_u64()).unwrap_or_default()
+    }
+
+    /// Who gave this command, for the timeline.
+    pub(crate) fn initiator(&self, snapshot: &Snapshot) -> &'static str {
+        let arguments: Vec<_> = env::args().skip(1).collect();
+        initiator(self.caller(), snapshot.looping.as_ref(), &arguments.join(" "))
+    }
+
+    /// Inside the client everything is the model's, whatever its standard input looks like.
+    fn caller(&self) -> Caller {
+        if self.environment.is_in_client() {
+            Caller::Client
+        } else if terminal::stdin_is_terminal() {
+            Caller::Terminal
+        } else {
+            Caller::Other
+        }
     }
 
     /// The project: the named folder, else where the client was started, else the current folder.

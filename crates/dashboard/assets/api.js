@@ -1,9 +1,9 @@
-// Talks to the server: reads JSON, steers with the token. What failed is an ApiError with the server's words.
+// Talks to the server: reads JSON, steers. What failed is an ApiError with the server's words.
 
 import { recall, remember } from './memory.js';
 import { OVERVIEW } from './paths.js';
 
-const TOKEN = 'overtone.token';
+const KEY = 'overtone.key';
 
 export class ApiError extends Error {
   constructor(status, error, hint) {
@@ -55,25 +55,33 @@ async function reach(address, { headers, ...options } = {}) {
   }
 }
 
-// The token lives as long as the tab: another site or a later visitor finds nothing.
+// A page that was let in has a cookie, which no script sees, and a key in the storage of this very address: another
+// server on this machine gets the cookie, too, but never the key. Both end with the server, so what is kept here opens
+// nothing afterwards. All tabs share them.
 
-export function token() {
-  return recall(sessionStorage, TOKEN);
-}
-
-/** Who reads from another machine needs the token too. */
+/** What shows the server that this page was let in. */
 export function credentials() {
-  return token() ? { Authorization: `Bearer ${token()}` } : {};
+  const key = recall(localStorage, KEY);
+  return key ? { 'X-Overtone-Key': key } : {};
 }
 
-export function setToken(value) {
-  remember(sessionStorage, TOKEN, value);
+/** Asks to be let in, with `{ code }` of a one-time link or a pasted `{ token }`. */
+export async function enter(shown) {
+  const { key } = await send('POST', '/api/enter', shown);
+  remember(localStorage, KEY, key);
 }
 
-/** Takes the token out of the address bar, where `overtone dashboard --open` puts it. */
-export function takeTokenFromAddress() {
-  const found = new URLSearchParams(location.hash.slice(1)).get('token');
-  if (!found) return;
-  setToken(found);
+/** Calls `act` when another tab was let in. */
+export function onEntered(act) {
+  addEventListener('storage', (event) => {
+    if (event.key === KEY && event.newValue) act();
+  });
+}
+
+/** Takes the code out of the address bar, where `overtone dashboard --open` puts it, and uses it. */
+export async function enterFromAddress() {
+  const code = new URLSearchParams(location.hash.slice(1)).get('code');
+  if (!code) return;
   history.replaceState(null, '', OVERVIEW);
+  await enter({ code });
 }

@@ -1,6 +1,6 @@
 // Starts the page: texts, registry, the frame around the views, the stream of events.
 
-import { setToken, takeTokenFromAddress } from './api.js';
+import { enter, enterFromAddress, onEntered } from './api.js';
 import { fill, h } from './dom.js';
 import { everySecond, settle } from './frame.js';
 import { help, listenToKeys } from './keys.js';
@@ -21,16 +21,16 @@ let connection = 'reconnecting';
 let place = 'overview';
 
 async function start() {
-  takeTokenFromAddress();
   try {
+    await enterFromAddress().catch(passOverUsedLink);
     await speak(recall(localStorage, 'overtone.lang') ?? undefined);
   } catch (error) {
     return stuck(error);
   }
   drawFrame();
   go();
-  addEventListener('hashchange', () => {
-    takeTokenFromAddress();
+  addEventListener('hashchange', async () => {
+    await enterFromAddress().catch(toastProblem);
     go();
     // Where a screen reader goes on reading.
     main.querySelector('h1')?.focus({ preventScroll: true });
@@ -42,16 +42,28 @@ async function start() {
   connect({ event: receive(refresh), state: setConnection, opened: refresh });
 }
 
+/** A link that was used before, for instance by a tab that the browser restored, may still find the page let in. */
+function passOverUsedLink(error) {
+  if (error.status !== 401) throw error;
+}
+
 /** Without texts there is only what index.html brings, in every language at once. */
 function stuck(error) {
   const notice = document.getElementById(error.status === 401 ? 'locked' : 'unreachable');
   app.append(notice.content.cloneNode(true));
   const form = app.querySelector('form');
   if (!form) return;
-  form.onsubmit = (event) => {
+  onEntered(() => location.reload());
+  form.onsubmit = async (event) => {
     event.preventDefault();
-    setToken(form.querySelector('input').value.trim());
-    location.reload();
+    const input = form.querySelector('input');
+    try {
+      await enter({ token: input.value.trim() });
+      location.reload();
+    } catch {
+      input.value = '';
+      form.querySelector('.problem-what').hidden = false;
+    }
   };
 }
 

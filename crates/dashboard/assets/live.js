@@ -2,7 +2,7 @@
 //
 // EventSource cannot send headers or tell a dead connection from a quiet one, so the stream is read with fetch.
 
-import { credentials } from './api.js';
+import { credentials, onEntered } from './api.js';
 
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 30_000;
@@ -12,19 +12,21 @@ const OFFLINE_AFTER = 3;
 
 /**
  * Connects and stays connected. `handlers.event(name, data)` gets each event, `handlers.state(name)` one of
- * `live`, `reconnecting`, `offline`, and `handlers.opened()` is called whenever a connection is made: whoever
+ * `live`, `reconnecting`, `offline`, `locked`, and `handlers.opened()` is called whenever a connection is made: whoever
  * fetched something while there was none must look again.
  */
 export function connect(handlers) {
   const connection = new Connection(handlers);
   addEventListener('online', () => connection.hurry());
   document.addEventListener('visibilitychange', () => document.hidden || connection.hurry());
+  onEntered(() => connection.hurry());
   connection.run();
 }
 
 class Connection {
   lastId = null;
   failures = 0;
+  isLocked = false;
   wake = null;
 
   constructor(handlers) {
@@ -33,12 +35,17 @@ class Connection {
 
   async run() {
     for (;;) {
+      this.isLocked = false;
       await this.readOnce().catch(() => {});
       this.failures += 1;
-      const gone = this.failures >= OFFLINE_AFTER || !navigator.onLine;
-      this.handlers.state(gone ? 'offline' : 'reconnecting');
+      this.handlers.state(this.lostState());
       await this.pause();
     }
+  }
+
+  lostState() {
+    if (this.isLocked) return 'locked';
+    return this.failures >= OFFLINE_AFTER || !navigator.onLine ? 'offline' : 'reconnecting';
   }
 
   /** Reads one connection until it ends. */
@@ -47,6 +54,8 @@ class Connection {
     const watchdog = new Watchdog(() => abort.abort());
     try {
       const response = await fetch('/api/events', { headers: this.headers(), cache: 'no-store', signal: abort.signal });
+      // A server that was started anew has not let this page in.
+      this.isLocked = response.status === 401;
       if (!response.ok) throw new Error(`HTTP ${response.status}`);
       this.begin();
       await this.consume(response.body.pipeThrough(new TextDecoderStream()).getReader(), watchdog);

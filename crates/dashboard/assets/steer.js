@@ -1,6 +1,6 @@
-// Steering: ask where it matters, send it with the token, tell how it went.
+// Steering: ask where it matters, send it, tell how it went.
 
-import { ApiError, path, send, setToken, token } from './api.js';
+import { ApiError, path, send } from './api.js';
 import { askForMessage, askForToken, confirm } from './parts/dialog.js';
 import { toast, toastProblem } from './parts/toast.js';
 import { t, word } from './text.js';
@@ -8,9 +8,8 @@ import { t, word } from './text.js';
 /** Does one thing. `question` is asked first if there is one. Resolves to whether it was done. */
 async function steer({ method = 'POST', address, body, question, done }) {
   if (question && !(await confirm(question))) return false;
-  if (!token() && !(await askForToken(false))) return false;
   try {
-    await sendWithToken(method, address, body);
+    await sendOrEnter(method, address, body);
     toast(done);
     return true;
   } catch (error) {
@@ -20,14 +19,13 @@ async function steer({ method = 'POST', address, body, question, done }) {
   }
 }
 
-/** A token that is refused (the server makes a new one when its file is gone) is asked for once more. */
-async function sendWithToken(method, address, body) {
+/** A server that was started anew has not let this page in: the token is asked for. */
+async function sendOrEnter(method, address, body) {
   try {
     return await send(method, address, body);
   } catch (error) {
     if (error.status !== 401) throw error;
-    setToken(null);
-    if (!(await askForToken(true))) throw error;
+    if (!(await askForToken())) throw error;
     return send(method, address, body);
   }
 }

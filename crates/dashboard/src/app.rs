@@ -2,23 +2,24 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use overtone_engine::settings::Settings;
 use overtone_engine::state::Millis;
 use overtone_messages::Lang;
 use overtone_remote::Remote;
-use overtone_store::{Home, SessionId, clock};
+use overtone_store::{Home, clock};
 use overtone_telemetry::Exporter;
-use overtone_view::{AgentUsage, Tale};
+use overtone_view::AgentUsage;
 
+use crate::access::Access;
+use crate::api::SharedAnswers;
 use crate::fleet::Fleet;
+use crate::histories::Histories;
 use crate::hub::Hub;
 use crate::index::{Index, Kind};
-
-/// A timeline that was read, and how long it was then.
-pub(crate) type KnownTale = (u64, Arc<Tale>);
 
 /// A conversation that was read, and how long it was then.
 pub(crate) type KnownUsage = (u64, AgentUsage);
@@ -31,6 +32,8 @@ pub(crate) struct App {
     pub(crate) lang: Lang,
     pub(crate) door: Door,
     pub(crate) started: Millis,
+    /// Which start of the server this is.
+    pub(crate) instance: String,
     /// The system reports changes of files.
     pub(crate) is_told: bool,
     pub(crate) hub: Hub,
@@ -40,16 +43,20 @@ pub(crate) struct App {
     pub(crate) telemetry: OnceLock<Exporter>,
     pub(crate) fleet: Fleet,
     index: Mutex<Index>,
-    pub(crate) tales: Mutex<HashMap<SessionId, KnownTale>>,
+    pub(crate) histories: Histories,
+    /// The statistics that were asked for.
+    pub(crate) answers: SharedAnswers,
+    /// How often statistics were computed.
+    pub(crate) computed: AtomicU64,
     pub(crate) usages: Mutex<HashMap<PathBuf, KnownUsage>>,
     last_use: Mutex<Instant>,
 }
 
-/// Who may come in, and how.
+/// Who may ask, and under which names.
 #[derive(Debug)]
 pub(crate) struct Door {
-    pub(crate) token: String,
-    /// Reachable from other machines: then reading needs the token, too.
+    pub(crate) access: Access,
+    /// Reachable from other machines, under any of its addresses.
     pub(crate) is_open: bool,
     pub(crate) port: u16,
     /// Names under which it may be asked for, beside its addresses.
@@ -62,11 +69,13 @@ pub(crate) struct Watched {
     pub(crate) settings: Settings,
     pub(crate) is_told: bool,
     pub(crate) fleet: Fleet,
+    /// Which start of the server it is.
+    pub(crate) instance: String,
 }
 
 impl App {
     pub(crate) fn new(home: Home, version: &'static str, lang: Lang, door: Door, watch: Watched) -> Self {
-        let Watched { settings, is_told, fleet } = watch;
+        let Watched { settings, is_told, fleet, instance } = watch;
         let kind = if fleet.is_shown() { Kind::Copies } else { Kind::Own };
         Self {
             index: Mutex::new(Index::load(&home, settings.clone(), kind)),
@@ -76,12 +85,15 @@ impl App {
             lang,
             door,
             started: clock::now(),
+            instance,
             is_told,
             hub: Hub::new(),
             remote: OnceLock::new(),
             telemetry: OnceLock::new(),
             fleet,
-            tales: Mutex::default(),
+            histories: Histories::default(),
+            answers: SharedAnswers::default(),
+            computed: AtomicU64::new(0),
             usages: Mutex::default(),
             last_use: Mutex::new(Instant::now()),
         }

@@ -1,4 +1,4 @@
-//! Refuses strangers: other sites in the same browser, names that point here by a trick, and changes without the token.
+//! Refuses strangers: other sites in the same browser, names that point here by a trick, and other users of the machine.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
@@ -7,20 +7,19 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use overtone_messages::dashboard as words;
+use overtone_messages::{Lang, dashboard as words};
 
+use crate::access::Credential;
 use crate::app::App;
-use crate::error::ApiError;
+use crate::error::{Answer, ApiError};
 
 /// Nothing but our own files, and no page may put ours into a frame.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    app.touch();
-    let refused = refuse(&app, &request);
-    let mut response = match refused {
-        Some(error) => error.into_response(),
-        None => next.run(request).await,
+    let mut response = match check(&app, &request) {
+        Err(error) => error.into_response(),
+        Ok(()) => next.run(request).await,
     };
     let headers = response.headers_mut();
     for (name, value) in [
@@ -37,27 +36,53 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     response
 }
 
-fn refuse(app: &App, request: &Request) -> Option<ApiError> {
+fn check(app: &App, request: &Request) -> Answer<()> {
     let headers = request.headers();
-    let lang = app.lang;
     let host = text(headers, header::HOST.as_str());
+    let lang = app.lang;
     if !is_our_host(app, host) {
         let error = ApiError::new(StatusCode::MISDIRECTED_REQUEST, words::wrong_host(lang));
-        return Some(error.hint(words::wrong_host_hint(lang)));
+        return Err(error.hint(words::wrong_host_hint(lang)));
     }
-    let is_api = request.uri().path().starts_with("/api");
-    if is_api && comes_from_elsewhere(headers, host) {
-        return Some(ApiError::new(StatusCode::FORBIDDEN, words::other_site(lang)));
+    // The page itself holds no data.
+    if !request.uri().path().starts_with("/api") {
+        return Ok(());
+    }
+    let other_site = || ApiError::new(StatusCode::FORBIDDEN, words::other_site(lang));
+    if comes_from_elsewhere(headers, host) {
+        return Err(other_site());
+    }
+    if is_public(request) {
+        return Ok(());
     }
     let changes = request.method() != Method::GET && request.method() != Method::HEAD;
-    if is_api && (changes || app.door.is_open) && !has_token(app, headers) {
-        let error = ApiError::new(StatusCode::UNAUTHORIZED, words::no_token(lang));
-        return Some(error.hint(words::no_token_hint(lang)));
+    match app.door.access.credential(headers) {
+        None => Err(unauthorized(lang)),
+        // A browser names the origin of every change. Without one, it is not known whose change it is.
+        Some(Credential::Page) if changes && text(headers, header::ORIGIN.as_str()).is_empty() => {
+            Err(other_site())
+        }
+        Some(_) => {
+            app.touch();
+            Ok(())
+        }
     }
-    None
 }
 
-fn text<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
+/// What everybody on this machine may ask: whether a server is here, and to be let in.
+fn is_public(request: &Request) -> bool {
+    match request.uri().path() {
+        "/api/health" => request.method() == Method::GET,
+        "/api/enter" => request.method() == Method::POST,
+        _ => false,
+    }
+}
+
+pub(crate) fn unauthorized(lang: Lang) -> ApiError {
+    ApiError::new(StatusCode::UNAUTHORIZED, words::no_token(lang)).hint(words::no_token_hint(lang))
+}
+
+pub(crate) fn text<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
     headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
@@ -92,17 +117,6 @@ fn comes_from_elsewhere(headers: &HeaderMap, host: &str) -> bool {
     other_origin || !matches!(site, "" | "same-origin" | "none")
 }
 
-fn has_token(app: &App, headers: &HeaderMap) -> bool {
-    let given = text(headers, header::AUTHORIZATION.as_str()).strip_prefix("Bearer ").unwrap_or_default();
-    is_same(given.as_bytes(), app.door.token.as_bytes())
-}
-
-/// Takes the same time wherever the first difference is.
-fn is_same(given: &[u8], token: &[u8]) -> bool {
-    let differences = given.iter().zip(token).fold(0, |found, (a, b)| found | (a ^ b));
-    given.len() == token.len() && differences == 0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,13 +127,5 @@ mod tests {
         assert_eq!(split_port("[::1]:7777"), ("[::1]", Some(7777)));
         assert_eq!(split_port("[::1]"), ("[::1]", None));
         assert_eq!(split_port("localhost"), ("localhost", None));
-    }
-
-    #[test]
-    fn tokens_are_compared_whole() {
-        assert!(is_same(b"abc", b"abc"));
-        for other in [&b"abd"[..], b"ab", b"abcd", b""] {
-            assert!(!is_same(other, b"abc"));
-        }
     }
 }

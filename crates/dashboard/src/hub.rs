@@ -23,17 +23,30 @@ const MAX_BEHIND: usize = 1024;
 /// Something to tell.
 #[derive(Debug, Clone)]
 pub(crate) enum News {
-    Event { session: String, seen: Seen },
-    Session { session: String, summary: Arc<Value> },
-    Removed { session: String },
+    Event {
+        session: String,
+        seen: Seen,
+    },
+    Session {
+        session: String,
+        summary: Arc<Value>,
+    },
+    Removed {
+        session: String,
+    },
+    /// More has happened in it than is told.
+    Resync {
+        session: String,
+    },
 }
 
 impl News {
     pub(crate) fn session(&self) -> &str {
         match self {
-            Self::Event { session, .. } | Self::Session { session, .. } | Self::Removed { session } => {
-                session
-            }
+            Self::Event { session, .. }
+            | Self::Session { session, .. }
+            | Self::Removed { session }
+            | Self::Resync { session } => session,
         }
     }
 }
@@ -168,6 +181,7 @@ impl Inner {
         match news {
             News::Event { session, seen } => event_text(boot, self.number, session, seen),
             News::Session { summary, .. } => format!("event: session\ndata: {summary}\n\n"),
+            News::Resync { .. } => RESYNC.to_owned(),
             News::Removed { session } => format!("event: removed\ndata: {}\n\n", json!({ "id": session })),
         }
     }

@@ -1,13 +1,12 @@
 //! The sessions, as they were when last looked at.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
 use overtone_engine::settings::Settings;
-use overtone_store::{Home, Session, SessionId, clock};
+use overtone_store::{Home, Session, SessionId, clock, files};
 use overtone_view::{Query, Skipped, Summary, Supervision, copied, read_page, supervised};
 use serde_json::{Value, json};
 
@@ -15,6 +14,8 @@ use crate::hub::News;
 
 /// How many events are read at once; more are read in further steps.
 const STEP: usize = 2_000;
+/// Who listens is not told more than this of one session at once: they fetch it anew.
+const MAX_NEWS: u64 = 8 * 1024 * 1024;
 
 /// A session, and how far its timeline has been told.
 #[derive(Debug)]
@@ -178,33 +179,58 @@ fn end_of(summary: &Summary) -> u64 {
     if ends_a_line(&path, summary.timeline_bytes) {
         return summary.timeline_bytes;
     }
-    let lines = overtone_view::Backwards::open(&path);
+    end_of_lines(&path)
+}
+
+fn end_of_lines(path: &Path) -> u64 {
+    let lines = overtone_view::Backwards::open(path);
     lines.ok().flatten().map_or(0, |lines| lines.end())
 }
 
 fn ends_a_line(path: &Path, at: u64) -> bool {
+    let Ok(Some(file)) = files::open_regular(path) else { return false };
     let mut byte = [0];
-    // Something else in its place is not opened: a pipe would hang.
-    let is_file = path.symlink_metadata().is_ok_and(|about| about.is_file());
-    is_file
-        && at > 0
-        && File::open(path).is_ok_and(|file| file.read_exact_at(&mut byte, at - 1).is_ok())
-        && byte == *b"\n"
+    at > 0 && file.read_exact_at(&mut byte, at - 1).is_ok() && byte == *b"\n"
 }
 
 /// All events from a place on. A timeline that has become shorter is another one and is told from its beginning.
 fn events(home: &Home, id: &SessionId, from: u64) -> (Vec<News>, u64) {
     let path = home.session(id).timeline_file();
     let length = path.symlink_metadata().map_or(0, |about| about.len());
-    let mut at = if length < from { 0 } else { from };
-    let mut news = Vec::new();
+    let from = if length < from { 0 } else { from };
+    let (mut at, mut news) = (from, Vec::new());
+    let session = id.to_string();
     loop {
         let Ok(page) = read_page(&path, &Query::from(at, STEP)) else { return (news, at) };
-        let session = id.to_string();
         news.extend(page.events.into_iter().map(|seen| News::Event { session: session.clone(), seen }));
         if page.newer == at {
             return (news, at);
         }
         at = page.newer;
+        if at - from > MAX_NEWS {
+            return (vec![News::Resync { session }], at.max(end_of_lines(&path)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn very_much_at_once_is_not_told_one_by_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path().to_owned());
+        let mut index = Index::load(&home, Settings::default(), Kind::Own);
+        let id = SessionId::parse("s").unwrap();
+        let session = home.session(&id);
+        session.create().unwrap();
+        let line = "{\"type\":\"tool:failure\"}\n";
+        files::append_lines(&session.timeline_file(), &line.repeat(400_000)).unwrap();
+        let news = index.refresh(&home, &id, Changed::ALL);
+        assert!(matches!(&news[..], [News::Resync { .. }, News::Session { .. }]), "{}", news.len());
+        files::append_lines(&session.timeline_file(), line).unwrap();
+        let news = index.refresh(&home, &id, Changed { timeline: true, state: false });
+        assert!(matches!(&news[..], [News::Event { .. }]), "{}", news.len());
     }
 }

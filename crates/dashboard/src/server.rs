@@ -16,11 +16,12 @@ use overtone_store::config::{Config, Key};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
+use crate::access::Access;
 use crate::api;
 use crate::app::{App, Door, Watched};
 use crate::fleet::{self, Fleet, fleet_home};
 use crate::follow::Following;
-use crate::instance::{Instance, token};
+use crate::instance::{Instance, TokenError, token};
 use crate::{remote, telemetry};
 
 /// More at once wait until others have gone.
@@ -62,6 +63,7 @@ pub enum ServeError {
     /// Another process is the server of this home.
     Running,
     Port(SocketAddr, io::Error),
+    Token(TokenError),
     Io(io::Error),
 }
 
@@ -70,6 +72,7 @@ impl fmt::Display for ServeError {
         match self {
             Self::Running => f.write_str("a dashboard is running already"),
             Self::Port(address, error) => write!(f, "cannot listen on {address}: {error}"),
+            Self::Token(error) => error.fmt(f),
             Self::Io(error) => error.fmt(f),
         }
     }
@@ -85,29 +88,35 @@ impl From<io::Error> for ServeError {
 
 /// Runs the server until it is ended or idle. `ready` is told the address.
 pub fn serve(options: Options, ready: impl FnOnce(SocketAddr)) -> Result<(), ServeError> {
+    let token = token(&options.shown_home()).map_err(ServeError::Token)?;
     let instance = Instance::claim(&options.shown_home())?.ok_or(ServeError::Running)?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(8).build()?;
-    runtime.block_on(run(options, instance, ready))?;
+    runtime.block_on(run(options, instance, token, ready))?;
     // Requests that still read a file must not keep the process.
     runtime.shutdown_background();
     Ok(())
 }
 
-async fn run(options: Options, instance: Instance, ready: impl FnOnce(SocketAddr)) -> Result<(), ServeError> {
+async fn run(
+    options: Options,
+    instance: Instance,
+    token: String,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<(), ServeError> {
     let home = options.shown_home();
     let (mirror, fleet) = open_fleet(&options)?;
     let following = Following::begin(&home);
     let listener = listen(&options).await?;
     let address = listener.local_addr()?;
     let door = Door {
-        token: token(&home)?,
+        access: Access::new(token, address.port()),
         is_open: !address.ip().is_loopback(),
         port: address.port(),
         host_names: options.host_names,
     };
     let settings = Config::load_or_default(&options.home).settings();
-    let watched = Watched { settings, is_told: following.is_told(), fleet };
+    let watched = Watched { settings, is_told: following.is_told(), fleet, instance: instance.id.clone() };
     let app = Arc::new(App::new(home, options.version, options.lang, door, watched));
     let relay = if mirror.is_none() { begin_own(&app) } else { None };
     following.follow(Arc::clone(&app));

@@ -1,94 +1,189 @@
-//! Opinions on tool calls: our own doings go unasked, read-only agents stay read-only.
+//! Opinions on tool calls: what of ours the model may run unasked, what is asked of the user, and read-only agents.
 
 use overtone_messages::{flow, tools as words};
-use overtone_registry::{Agent, PLUGIN_PREFIX};
+use overtone_registry::{Agent, PLUGIN_PREFIX, Skill, Workflow};
 
-use crate::outcome::{Outcome, Permission, Reply};
-use crate::trigger::Facts;
+use crate::command_line::plain_words;
+use crate::outcome::{Effect, Outcome, Permission, Reply};
+use crate::trigger::{Facts, Snapshot};
 
-/// The program whose plain calls need no asking.
+/// The program that these opinions are about.
 const PROGRAM: &str = "overtone";
 
-/// Subcommands that a person must be asked about: they delete, forge events or a person's words, move the limits, or
-/// switch the provider or the supervisor of the one who asks.
-const ASKED: [&[&str]; 10] = [
-    &["uninstall"],
-    &["down"],
-    &["hook"],
-    &["ccc"],
-    &["message"],
-    &["fleet"],
-    &["relay"],
-    &["sessions", "rm"],
-    &["sessions", "gc"],
-    &["config", "set"],
+/// A command that the model may run unasked: exactly these words, then only arguments that are listed.
+struct OwnCommand {
+    words: &'static [&'static str],
+    /// What has to follow, in this order.
+    positionals: &'static [Value],
+    options: &'static [(&'static str, Value)],
+    /// It changes something, which planning must not do.
+    writes: bool,
+}
+
+/// What an argument may look like.
+#[derive(Clone, Copy)]
+enum Value {
+    /// An option without a value.
+    Flag,
+    Number,
+    /// A name in kebab-case.
+    Name,
+    Workflow,
+    /// An event type, a category or a time.
+    Word,
+}
+
+const JSON: (&str, Value) = ("--json", Value::Flag);
+
+const OWN_COMMANDS: [OwnCommand; 10] = [
+    reading(&["status"], &[], &[JSON]),
+    reading(
+        &["timeline"],
+        &[],
+        &[
+            JSON,
+            ("--limit", Value::Number),
+            ("-n", Value::Number),
+            ("--type", Value::Word),
+            ("--category", Value::Word),
+            ("--since", Value::Word),
+        ],
+    ),
+    reading(&["stats"], &[], &[JSON]),
+    reading(&["specs", "list"], &[], &[JSON]),
+    reading(&["specs", "show"], &[Value::Name], &[JSON]),
+    reading(&["instinct", "list"], &[], &[JSON]),
+    reading(&["help"], &[], &[]),
+    reading(&["--version"], &[], &[]),
+    OwnCommand {
+        words: &["init"],
+        positionals: &[Value::Workflow],
+        options: &[JSON, ("--feature", Value::Name)],
+        writes: true,
+    },
+    OwnCommand {
+        words: &["specs", "new"],
+        positionals: &[Value::Name],
+        options: &[JSON, ("--workflow", Value::Workflow), ("--backlog", Value::Flag)],
+        writes: true,
+    },
 ];
 
+const fn reading(
+    words: &'static [&'static str],
+    positionals: &'static [Value],
+    options: &'static [(&'static str, Value)],
+) -> OwnCommand {
+    OwnCommand { words, positionals, options, writes: false }
+}
+
+/// A skill of ours runs unasked if the model may invoke it. The client does not say whose skill it is, and one of the
+/// repository wins over ours: where there may be one, it is for the client to ask.
 pub(crate) fn calling_skill(skill: &str, facts: &Facts) -> Outcome {
-    if skill.trim_start_matches('/').starts_with(PLUGIN_PREFIX) { allow(facts) } else { Outcome::default() }
-}
-
-/// What only the user may do leads to the client's question; planning starts nothing.
-pub(crate) fn running_command(command: &str, facts: &Facts) -> Outcome {
-    if is_own_plain_command(command) {
-        let words = plain_words(command);
-        return match needs_user(&words) {
-            Some(name) => ask(&name, facts),
-            None if facts.plan_mode && words.first().is_some_and(|word| word == "init") => Outcome::default(),
-            None => allow(facts),
-        };
+    let name = skill.strip_prefix('/').unwrap_or(skill);
+    let ours = name.strip_prefix(PLUGIN_PREFIX).and_then(Skill::from_name);
+    match ours {
+        Some(skill) if skill.is_for_model() && !facts.may_have_foreign_skills => allow(facts),
+        _ => Outcome::default(),
     }
-    Outcome::default()
 }
 
-/// Commands that end things or grant new attempts: the user's, whoever types them.
-fn needs_user(words: &[String]) -> Option<String> {
-    let names: Vec<_> = words.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
-    match *names.first()? {
-        name @ ("stop" | "resume") => Some(name.to_owned()),
-        "init" if words.iter().any(|word| word == "--force" || word == "--anyway") => {
-            Some("init --force".to_owned())
+/// Commands on the list run unasked, every other plain `overtone …` command is the user's to decide, and there is no
+/// opinion on what is not plain: the client asks about it as about any other command.
+pub(crate) fn running_command(snapshot: &Snapshot, command: &str, facts: &Facts) -> Outcome {
+    let Some(words) = plain_words(command) else { return Outcome::default() };
+    let Some((PROGRAM, arguments)) = words.split_first().map(|(program, rest)| (program.as_str(), rest))
+    else {
+        return Outcome::default();
+    };
+    match OWN_COMMANDS.iter().find(|own| own.matches(arguments)) {
+        Some(own) if own.writes && facts.plan_mode => Outcome::default(),
+        Some(_) => allow(facts),
+        None => ask(snapshot, &arguments.join(" "), facts),
+    }
+}
+
+impl OwnCommand {
+    fn matches(&self, arguments: &[String]) -> bool {
+        let Some(rest) = without_prefix(arguments, self.words) else { return false };
+        let mut expected = self.positionals.iter();
+        let mut rest = rest.iter();
+        while let Some(argument) = rest.next() {
+            let fits = if argument.starts_with('-') {
+                self.option_fits(argument, || rest.next())
+            } else {
+                expected.next().is_some_and(|value| value.fits(argument))
+            };
+            if !fits {
+                return false;
+            }
         }
-        _ => None,
+        expected.next().is_none()
+    }
+
+    fn option_fits<'a>(&self, argument: &str, next: impl FnOnce() -> Option<&'a String>) -> bool {
+        let (name, given) = match argument.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (argument, None),
+        };
+        let Some((_, value)) = self.options.iter().find(|(option, _)| *option == name) else { return false };
+        match (value, given) {
+            (Value::Flag, given) => given.is_none(),
+            (value, Some(given)) => value.fits(given),
+            (value, None) => next().is_some_and(|given| value.fits(given)),
+        }
     }
 }
 
-/// The words after the program's name, without quotes.
-fn plain_words(command: &str) -> Vec<String> {
-    command.split_whitespace().skip(1).map(|word| word.replace(['"', '\''], "")).collect()
+fn without_prefix<'a>(arguments: &'a [String], words: &[&str]) -> Option<&'a [String]> {
+    let (first, rest) = arguments.split_at_checked(words.len())?;
+    if first == words { Some(rest) } else { None }
 }
 
-fn ask(command: &str, facts: &Facts) -> Outcome {
-    let permission = Permission::Ask { reason: words::ask_user_command(facts.lang, command) };
-    Outcome { reply: Reply { permission: Some(permission), ..Reply::default() }, effects: Vec::new() }
-}
-
-/// One `overtone …` command with nothing that a shell could make more of.
-fn is_own_plain_command(command: &str) -> bool {
-    let command = command.trim();
-    let shell_syntax = |c: char| ";&|<>$`(){}\\\n\r\0".contains(c);
-    if command.contains(shell_syntax) || command.split_whitespace().next() != Some(PROGRAM) {
-        return false;
+impl Value {
+    fn fits(self, text: &str) -> bool {
+        let only = |allowed: fn(u8) -> bool| {
+            (1..=64).contains(&text.len()) && !text.starts_with('-') && text.bytes().all(allowed)
+        };
+        match self {
+            Self::Flag => false,
+            Self::Number => only(|byte| byte.is_ascii_digit()),
+            Self::Name => only(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'),
+            Self::Workflow => Workflow::from_name(text).is_some(),
+            Self::Word => only(|byte| byte.is_ascii_alphanumeric() || b":.-".contains(&byte)),
+        }
     }
-    // Quotes and options do not hide a subcommand from this check.
-    let words = plain_words(command);
-    let names: Vec<_> = words.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
-    let asked = ASKED.iter().any(|asked| names.windows(asked.len()).any(|window| window == *asked));
-    !asked && !names.contains(&"rm")
 }
 
 fn allow(facts: &Facts) -> Outcome {
-    let permission = Permission::Allow { reason: Some(words::own_command(facts.lang)), patch: None };
+    opinion(Permission::Allow { reason: Some(words::own_command(facts.lang)), patch: None })
+}
+
+/// Leads to the client's question. The session remembers what was asked, so that the command can tell the user's
+/// decision from the model's.
+fn ask(snapshot: &Snapshot, command: &str, facts: &Facts) -> Outcome {
+    let mut outcome = opinion(Permission::Ask { reason: words::ask_user_command(facts.lang, command) });
+    if let Some(looping) = &snapshot.looping
+        && looping.asked.as_deref() != Some(command)
+    {
+        let mut next = looping.clone();
+        next.asked = Some(command.to_owned());
+        outcome.push(Effect::PutLoop(next));
+    }
+    outcome
+}
+
+fn opinion(permission: Permission) -> Outcome {
     Outcome { reply: Reply { permission: Some(permission), ..Reply::default() }, effects: Vec::new() }
 }
 
 pub(crate) fn changing_file(agent_type: &str, tool: &str, facts: &Facts) -> Outcome {
     match Agent::from_wire(agent_type) {
         Some(agent) if !agent.tools().permits(tool) => {
-            let permission =
-                Some(Permission::Deny { reason: flow::deny_read_only(facts.lang, agent.name()) });
-            let model_context = Some(flow::read_only_advice(facts.lang, tool));
-            Outcome { reply: Reply { model_context, permission, ..Reply::default() }, effects: Vec::new() }
+            let reason = flow::deny_read_only(facts.lang, agent.name());
+            let mut outcome = opinion(Permission::Deny { reason });
+            outcome.reply.model_context = Some(flow::read_only_advice(facts.lang, tool));
+            outcome
         }
         _ => Outcome::default(),
     }
@@ -97,22 +192,33 @@ pub(crate) fn changing_file(agent_type: &str, tool: &str, facts: &Facts) -> Outc
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::{LoopState, Millis};
+
+    fn opinion_on(command: &str) -> Option<Permission> {
+        running_command(&Snapshot::default(), command, &Facts::default()).reply.permission
+    }
 
     #[test]
-    fn plain_own_commands_are_ours() {
+    fn listed_commands_run_unasked() {
         for command in [
             "overtone status",
+            " overtone  status --json ",
             "overtone init standard --feature add-login",
-            " overtone ",
-            "overtone specs new 'x'",
+            "overtone init --feature=add-login quick",
+            "overtone 'specs' \"new\" x --backlog",
+            "overtone specs new x --workflow tdd --json",
+            "overtone specs list",
+            "overtone timeline -n 20 --type agent:complete --since 10m",
+            "overtone --version",
         ] {
-            assert!(is_own_plain_command(command), "{command}");
+            assert!(matches!(opinion_on(command), Some(Permission::Allow { .. })), "{command}");
         }
     }
 
     #[test]
-    fn what_ends_things_or_grants_attempts_is_asked_of_the_user() {
+    fn every_other_plain_command_is_asked_of_the_user() {
         for command in [
+            "overtone",
             "overtone stop",
             "overtone resume",
             "overtone --json resume",
@@ -120,47 +226,106 @@ mod tests {
             "overtone init single --force",
             "overtone init --force single",
             "overtone init quick --feature x --anyway",
+            "overtone init quick --session other",
+            "overtone init nonsense",
+            "overtone init",
+            "overtone init quick standard",
+            "overtone status --session other",
+            "overtone status other",
+            "overtone stats --all",
+            "overtone timeline --follow",
+            "overtone timeline other",
+            "overtone specs new x --project /elsewhere",
+            "overtone specs new --workflow",
+            "overtone specs new ../x",
+            "overtone specs archive x",
+            "overtone specs pause x",
+            "overtone dashboard --token",
+            "overtone dashboard --host 0.0.0.0",
+            "overtone remote add x",
+            "overtone fleet stop x",
+            "overtone relay",
+            "overtone up",
+            "overtone down",
+            "overtone uninstall --purge --yes",
+            "overtone config set limits.failures 99",
+            "overtone trust",
+            "overtone budget raise",
+            "overtone approve",
+            "overtone skip DEV",
+            "overtone message 'well done, skip the tests'",
+            "overtone sessions rm abcd",
+            "overtone hook on-stop",
+            "overtone ccc -- -p x --dangerously-skip-permissions",
+            "overtone ccc add evil",
+            "overtone - ccc",
+            "overtone -- status",
+            "overtone ''",
+            "overtone --json=status status",
         ] {
-            let outcome = running_command(command, &Facts::default());
-            assert!(matches!(outcome.reply.permission, Some(Permission::Ask { .. })), "{command}");
+            assert!(matches!(opinion_on(command), Some(Permission::Ask { .. })), "{command}");
         }
-        let allowed = running_command("overtone init single", &Facts::default()).reply.permission;
-        assert!(matches!(allowed, Some(Permission::Allow { .. })));
     }
 
+    /// Also as other systems spell the program: there, another file may answer to the name.
     #[test]
-    fn planning_starts_no_workflow() {
-        let facts = Facts { plan_mode: true, ..Facts::default() };
-        assert_eq!(running_command("overtone init single", &facts).reply.permission, None);
-        assert!(running_command("overtone status", &facts).reply.permission.is_some());
-    }
-
-    #[test]
-    fn everything_else_is_not() {
+    fn there_is_no_opinion_on_anything_else() {
         for command in [
             "overtone status; rm -rf x",
-            "overtone status && x",
-            "overtone status | sh",
-            "overtone status > file",
-            "overtone `x`",
-            "overtone $(x)",
-            "overtone ${X}",
-            "overtone status\nrm x",
+            "overtone [c]cc",
+            "overtone\u{a0}status",
+            "overtone st\u{200b}atus",
             "overtonex status",
             "X=1 overtone status",
             "./overtone status",
-            "overtone uninstall",
-            "overtone --json uninstall",
-            "overtone 'uninstall'",
-            "overtone sessions rm abc",
-            "overtone \"sessions\" 'rm' abc",
-            "overtone hook on-stop",
-            "overtone config set limits.failures 99",
-            "overtone message 'well done, skip the tests'",
-            "overtone --session s 'message' x",
+            "overtone.exe status",
+            "OVERTONE status",
+            "Overtone status",
+            ".\\overtone.exe status",
+            "C:\\overtone\\overtone.exe status",
+            "%USERPROFILE%\\overtone status",
+            "& overtone status",
+            "overtone status ^& calc",
+            "overtone.cmd status",
+            "\"overtone\".exe status",
             "",
         ] {
-            assert!(!is_own_plain_command(command), "{command}");
+            assert_eq!(opinion_on(command), None, "{command}");
+        }
+    }
+
+    #[test]
+    fn planning_changes_nothing() {
+        let facts = Facts { plan_mode: true, ..Facts::default() };
+        let planning = |command| running_command(&Snapshot::default(), command, &facts).reply.permission;
+        assert_eq!(planning("overtone init single"), None);
+        assert_eq!(planning("overtone specs new x"), None);
+        assert!(planning("overtone status").is_some());
+    }
+
+    #[test]
+    fn what_the_user_is_asked_is_remembered_once() {
+        let snapshot = Snapshot { looping: Some(LoopState::started(Millis(1))), ..Snapshot::default() };
+        let outcome = running_command(&snapshot, "overtone resume", &Facts::default());
+        let [Effect::PutLoop(looping)] = &outcome.effects[..] else { panic!("{:?}", outcome.effects) };
+        assert_eq!(looping.asked.as_deref(), Some("resume"));
+        let again = Snapshot { looping: Some(looping.clone()), ..Snapshot::default() };
+        assert!(running_command(&again, "overtone resume", &Facts::default()).effects.is_empty());
+        assert!(running_command(&snapshot, "overtone status", &Facts::default()).effects.is_empty());
+    }
+
+    #[test]
+    fn only_skills_of_ours_that_are_for_the_model_run_unasked() {
+        let told_apart = Facts::default();
+        let doubtful = Facts { may_have_foreign_skills: true, ..Facts::default() };
+        for name in ["ot:auto", "/ot:auto", "ot:quick", "ot:status"] {
+            assert!(calling_skill(name, &told_apart).reply.permission.is_some(), "{name}");
+            assert_eq!(calling_skill(name, &doubtful).reply.permission, None, "{name}");
+        }
+        for name in
+            ["ot:stop", "ot:resume", "ot:evil", "ot:", "ot:Auto", "//ot:auto", "ot:ref-bdd-guide", "auto"]
+        {
+            assert_eq!(calling_skill(name, &told_apart).reply.permission, None, "{name}");
         }
     }
 }

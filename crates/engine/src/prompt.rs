@@ -1,15 +1,16 @@
 //! What the main agent is told with a prompt, and what a prompt means for the loop.
 
-use overtone_messages::{context, prompt as words};
-use overtone_registry::{EventKind, PLUGIN_PREFIX, Workflow};
+use overtone_messages::{cli, context, prompt as words};
+use overtone_registry::{EventKind, PLUGIN_PREFIX, Skill, Workflow};
 
+use crate::commands::{self, Refusal, USER};
 use crate::completion;
-use crate::flow::next_step;
+use crate::flow::{Step, next_step};
 use crate::instinct::{Observation, ObservationKind};
 use crate::notification::{Notification, notified};
 use crate::outcome::{Effect, Outcome, Record};
 use crate::state::{Ending, LoopState, Pause, Turn, WorkflowState};
-use crate::text::{moved_text, step_subject, step_text, titled};
+use crate::text::{agent_name, moved_text, next_step_text, step_subject, titled};
 use crate::tools::INTERRUPTED;
 use crate::trigger::{Facts, Snapshot};
 
@@ -17,7 +18,7 @@ pub(crate) fn submit(snapshot: &Snapshot, prompt: &str, facts: &Facts) -> Outcom
     let prompt = prompt.trim_start();
     let notification = Notification::parse(prompt);
     let is_interrupt = match notification {
-        None => is_in_turn(snapshot),
+        None => is_in_turn(snapshot) && !joins_turn(snapshot, facts),
         Some(Notification::StoppedByUser) => true,
         Some(_) => false,
     };
@@ -51,13 +52,96 @@ fn is_in_turn(snapshot: &Snapshot) -> bool {
     snapshot.looping.as_ref().is_some_and(|looping| looping.turn.is_some())
 }
 
+/// Whether a prompt was typed while the turn was running. The client lets it join the turn, or keeps it for later, and
+/// nothing was interrupted.
+fn joins_turn(snapshot: &Snapshot, facts: &Facts) -> bool {
+    let Some(looping) = snapshot.looping.as_ref().filter(|looping| looping.turn.is_some()) else {
+        return false;
+    };
+    looping.prompt_id.is_some() && looping.prompt_id == facts.prompt_id
+}
+
 /// Commands of ours that only show something.
 const LOOKING: [&str; 3] = ["status", "dashboard", "specs"];
 
 fn turn_of(prompt: &str) -> Turn {
-    let command = prompt.strip_prefix('/').and_then(|rest| rest.strip_prefix(PLUGIN_PREFIX));
-    let name = command.and_then(|command| command.split_whitespace().next()).unwrap_or_default();
-    if LOOKING.contains(&name) { Turn::Looking } else { Turn::Working }
+    match own_command(prompt) {
+        Some(name) if LOOKING.contains(&name) => Turn::Looking,
+        _ => Turn::Working,
+    }
+}
+
+/// The name of the command of ours that the user typed: `status` for `/ot:status now`.
+fn own_command(prompt: &str) -> Option<&str> {
+    prompt.strip_prefix('/')?.strip_prefix(PLUGIN_PREFIX)?.split_whitespace().next()
+}
+
+/// The user typed `/ot:stop`. The client raises this event for the user's own words only, so this is their decision.
+fn stop_by_user(snapshot: &Snapshot, facts: &Facts) -> Outcome {
+    let lang = facts.lang;
+    match commands::stop(snapshot, USER, facts.now) {
+        Ok(mut outcome) => {
+            outcome.reply.system_message = Some(cli::stopped(lang));
+            outcome.reply.model_context = snapshot.workflow.as_ref().map(|workflow| {
+                let (done, total) = (workflow.resolved_count(), workflow.stages.len());
+                words::user_stopped(lang, &workflow.workflow_type, done, total)
+            });
+            outcome
+        }
+        Err(Refusal::NothingToDo) => for_both(cli::stopped_already(lang)),
+        Err(refusal) => for_both(nothing_to_steer(&refusal, facts)),
+    }
+}
+
+/// The user typed `/ot:resume`.
+fn resume_by_user(snapshot: &Snapshot, facts: &Facts) -> Outcome {
+    let lang = facts.lang;
+    match commands::resume(snapshot, &facts.settings, USER, facts.now) {
+        Ok(mut outcome) => {
+            // This turn is the first one of the loop that goes on.
+            for effect in &mut outcome.effects {
+                if let Effect::PutLoop(looping) = effect {
+                    looping.turn = Some(Turn::Working);
+                }
+            }
+            outcome.reply.system_message = Some(cli::resumed(lang));
+            outcome.reply.model_context = outcome.workflow().map(|workflow| {
+                let step = next_step_text(workflow, facts);
+                words::user_resumed(lang, &workflow.workflow_type, &step)
+            });
+            outcome
+        }
+        Err(Refusal::NothingToDo) => {
+            let mut outcome = Outcome::default();
+            outcome.reply.system_message = Some(cli::running_already(lang));
+            outcome.reply.model_context = Some(standing(snapshot, facts));
+            outcome
+        }
+        Err(refusal) => for_both(nothing_to_steer(&refusal, facts)),
+    }
+}
+
+fn nothing_to_steer(refusal: &Refusal, facts: &Facts) -> String {
+    match refusal {
+        Refusal::Completed => cli::already_complete(facts.lang),
+        _ => cli::no_workflow(facts.lang),
+    }
+}
+
+/// One sentence that the user sees and the model answers with.
+fn for_both(text: String) -> Outcome {
+    let mut outcome = Outcome::default();
+    outcome.reply.model_context = Some(text.clone());
+    outcome.reply.system_message = Some(text);
+    outcome
+}
+
+/// A command that asks for no work.
+fn is_silent_command(prompt: &str) -> bool {
+    match own_command(prompt) {
+        Some(name) => LOOKING.contains(&name) || name == Skill::Stop.name(),
+        None => false,
+    }
 }
 
 /// Whether the notification is about an agent that the workflow knows.
@@ -81,10 +165,14 @@ struct Beginning {
 fn begin_turn(snapshot: &mut Snapshot, beginning: &Beginning, facts: &Facts, outcome: &mut Outcome) {
     let Some(workflow) = &snapshot.workflow else { return };
     let mut next = snapshot.looping.clone().unwrap_or_else(|| LoopState::started(facts.now));
+    next.asked = None;
     if !workflow.is_open() || next.stopped {
-        return;
+        return put_loop(snapshot, next, outcome);
     }
-    next.turn = Some(beginning.turn);
+    if !joins_turn(snapshot, facts) {
+        next.turn = Some(beginning.turn);
+        next.prompt_id.clone_from(&facts.prompt_id);
+    }
     if beginning.is_user {
         next.forget_progress();
     }
@@ -106,6 +194,11 @@ fn begin_turn(snapshot: &mut Snapshot, beginning: &Beginning, facts: &Facts, out
             snapshot.workflow = Some(released.workflow);
         }
     }
+    put_loop(snapshot, next, outcome);
+}
+
+/// Stores the loop if it differs from what is stored.
+fn put_loop(snapshot: &mut Snapshot, next: LoopState, outcome: &mut Outcome) {
     if snapshot.looping.as_ref() != Some(&next) {
         outcome.push(Effect::PutLoop(next.clone()));
         snapshot.looping = Some(next);
@@ -121,7 +214,19 @@ fn answer_user(snapshot: &Snapshot, prompt: &str, facts: &Facts) -> Outcome {
         outcome.reply.model_context = moved;
         return outcome;
     }
+    match own_command(prompt).and_then(Skill::from_name) {
+        Some(Skill::Stop) => return stop_by_user(snapshot, facts),
+        Some(Skill::Resume) => return resume_by_user(snapshot, facts),
+        _ => {}
+    }
     if prompt.starts_with('/') {
+        // Whoever types a command says something, unless it only looks or stops.
+        if !is_silent_command(prompt)
+            && let Some(next) = snapshot.workflow.as_ref().and_then(note_user_words)
+        {
+            outcome.push(Effect::PutWorkflow(next.clone()));
+            current.workflow = Some(next);
+        }
         // Commands of others are theirs; ours say themselves what is to be done.
         if is_ours {
             outcome.reply.model_context = take_notices(&current, &mut outcome);
@@ -141,8 +246,7 @@ fn answer_user(snapshot: &Snapshot, prompt: &str, facts: &Facts) -> Outcome {
 
 /// With the note that the user wrote, once the work has begun: before that there is nothing to change.
 fn note_user_words(workflow: &WorkflowState) -> Option<WorkflowState> {
-    let has_begun = workflow.stages.iter().any(|stage| stage.attempts > 0);
-    if !workflow.is_open() || workflow.user_wrote || !has_begun {
+    if !workflow.is_open() || workflow.user_wrote || !workflow.has_begun() {
         return None;
     }
     Some(WorkflowState { user_wrote: true, ..workflow.clone() })
@@ -156,7 +260,7 @@ pub(crate) fn deliver_notices(snapshot: &Snapshot, facts: &Facts, outcome: &mut 
     let going = snapshot.workflow.as_ref().filter(|workflow| workflow.ending != Some(Ending::Aborted));
     let is_ordered_on = |workflow: &&WorkflowState| !workflow.is_open() || !snapshot.is_halted();
     let step = going.filter(is_ordered_on);
-    let step = step.map(|workflow| step_text(facts.lang, &next_step(workflow, &facts.settings)));
+    let step = step.map(|workflow| next_step_text(workflow, facts));
     Some([Some(text), step].into_iter().flatten().collect::<Vec<_>>().join("\n"))
 }
 
@@ -176,12 +280,8 @@ fn guidance(snapshot: &Snapshot, prompt: &str, facts: &Facts, outcome: &mut Outc
     let lang = facts.lang;
     match workflow_override(prompt) {
         Some(Ok(workflow)) => {
-            let lesson = overtone_messages::tools::user_prefers_workflow(lang, workflow.name());
-            outcome.push(Effect::Observe(Observation::seen(
-                ObservationKind::WorkflowRouting,
-                workflow.name(),
-                lesson,
-            )));
+            let seen = Observation::seen(lang, ObservationKind::WorkflowRouting, workflow.name());
+            outcome.push(Effect::Observe(seen));
             words::use_workflow(lang, workflow.name())
         }
         Some(Err(name)) => {
@@ -201,25 +301,37 @@ fn standing(snapshot: &Snapshot, facts: &Facts) -> String {
         return words::use_auto(lang);
     };
     let is_stopped = snapshot.looping.as_ref().is_some_and(|looping| looping.stopped);
-    let step = || step_text(lang, &next_step(workflow, &facts.settings));
     match workflow.ending {
         Some(Ending::Completed) => words::use_auto(lang),
         Some(Ending::Aborted) => words::stopped(lang, &workflow.workflow_type),
         None if is_stopped => words::stopped(lang, &workflow.workflow_type),
-        None if snapshot.is_halted() => {
-            let next = step_subject(lang, &next_step(workflow, &facts.settings));
-            words::paused(lang, &workflow.workflow_type, &next)
+        None => of_open(snapshot, workflow, facts),
+    }
+}
+
+/// What a prompt says of a workflow that the user has not stopped.
+fn of_open(snapshot: &Snapshot, workflow: &WorkflowState, facts: &Facts) -> String {
+    let (lang, name) = (facts.lang, &workflow.workflow_type);
+    match next_step(workflow, &facts.settings) {
+        Step::Blocked(key) => {
+            words::waiting(lang, name, &titled(lang, key), &agent_name(lang, key.stage.agent()))
         }
-        None => {
+        step if snapshot.is_halted() => words::paused(lang, name, &step_subject(lang, &step)),
+        _ => {
             let stage = workflow.current_stage.map_or_else(|| "–".to_owned(), |key| titled(lang, key));
-            words::running(lang, &workflow.workflow_type, &stage, &step())
+            words::running(lang, name, &stage, &next_step_text(workflow, facts))
         }
     }
 }
 
 /// `[workflow:standard]` anywhere in the prompt, in any case; an unknown name is reported, not taken.
 fn workflow_override(prompt: &str) -> Option<Result<Workflow, String>> {
-    let name = prompt.split_once("[workflow:")?.1.split(']').next()?.trim();
+    const OPENING: &str = "[workflow:";
+    let is_opening = |at: &usize| {
+        prompt.get(*at..*at + OPENING.len()).is_some_and(|part| part.eq_ignore_ascii_case(OPENING))
+    };
+    let at = prompt.match_indices('[').map(|(at, _)| at).find(is_opening)?;
+    let name = prompt[at + OPENING.len()..].split(']').next()?.trim();
     let plain = !name.is_empty()
         && name.len() <= 40
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');

@@ -4,8 +4,8 @@
 
 mod world;
 
-use overtone_engine::state::{Pause, Status};
-use overtone_engine::{FeatureHolder, Reply, StartSource, Trigger, commands};
+use overtone_engine::state::{Pause, Status, Turn};
+use overtone_engine::{FeatureHolder, FieldValue, Reply, StartSource, Trigger, commands};
 use overtone_messages::Lang;
 use overtone_registry::Workflow;
 use world::{World, verdict};
@@ -147,8 +147,10 @@ fn a_question_shows_nothing_of_ours() {
 #[test]
 fn workflows_are_named_in_any_case() {
     let mut world = World::empty();
-    let text = world.prompt("add a shop [workflow:STANDARD]").model_context.unwrap();
-    assert!(text.contains("/ot:standard"), "{text}");
+    for prompt in ["add a shop [workflow:STANDARD]", "[x] 加一個商店 [WorkFlow: Standard ]"] {
+        let text = world.prompt(prompt).model_context.unwrap();
+        assert!(text.contains("/ot:standard"), "{text}");
+    }
 }
 
 #[test]
@@ -166,7 +168,7 @@ fn the_user_sees_one_line_when_a_session_starts() {
     let line = running.start(StartSource::Resume).system_message.unwrap();
     assert!(line.contains("quick") && line.contains("0/5") && line.lines().count() == 1, "{line}");
     let line = stopped_by_user().start(StartSource::Resume).system_message.unwrap();
-    assert!(line.contains("overtone resume"), "{line}");
+    assert!(line.contains("/ot:resume"), "{line}");
 }
 
 #[test]
@@ -216,4 +218,73 @@ fn texts_for_users_do_not_shout() {
             }
         }
     }
+}
+
+#[test]
+fn stop_and_resume_as_slash_commands_are_the_users() {
+    let mut world = World::new(Workflow::Quick);
+    world.pass(&["developer"]);
+    let reply = world.prompt("/ot:stop for today");
+    assert!(world.looping().stopped && reply.system_message.is_some());
+    let text = reply.model_context.unwrap();
+    assert!(text.contains("quick") && text.contains("1/5") && !orders(&text), "{text}");
+    assert!(world.stop().model_context.is_none());
+    assert!(world.prompt("/ot:stop").system_message.is_some(), "said again, nothing changes");
+
+    let reply = world.prompt("/ot:resume");
+    assert!(!world.looping().stopped);
+    assert_eq!(world.looping().turn, Some(Turn::Working));
+    assert!(reply.model_context.unwrap().contains("ot:code-reviewer"));
+    assert!(world.stop().model_context.unwrap().contains("CODE-REVIEWER"), "the loop runs again");
+    let by: Vec<_> = world
+        .records
+        .iter()
+        .filter_map(|(_, record)| record.fields.iter().find(|(name, _)| *name == "by"))
+        .collect();
+    assert_eq!(by, [&("by", FieldValue::from("user")), &("by", FieldValue::from("user"))]);
+}
+
+#[test]
+fn a_resume_by_the_user_gives_new_attempts_after_the_limit() {
+    let mut world = World::new(Workflow::Quick);
+    for _ in 0..3 {
+        world.run("developer", &verdict("FAIL"));
+    }
+    world.stop();
+    assert!(world.delegate("developer").is_err());
+    assert!(world.prompt("/ot:resume").model_context.unwrap().contains("ot:developer"));
+    world.delegate("developer").unwrap();
+}
+
+#[test]
+fn there_may_be_nothing_to_stop_or_resume() {
+    for command in ["/ot:stop", "/ot:resume"] {
+        let mut world = World::empty();
+        let reply = world.prompt(command);
+        assert!(reply.system_message.is_some() && reply.model_context.is_some(), "{command}");
+        assert!(world.snapshot.looping.is_none(), "{command}");
+    }
+    let mut running = World::new(Workflow::Quick);
+    running.prompt("build it");
+    let before = running.looping().clone();
+    running.prompt("/ot:resumenow");
+    assert_eq!(running.looping().stopped, before.stopped, "only the exact name is the command");
+}
+
+#[test]
+fn what_the_client_asked_is_forgotten_with_the_turn() {
+    let asked = |world: &World| world.looping().asked.clone();
+    let mut world = World::new(Workflow::Quick);
+    let ask = Trigger::RunningCommand { command: "overtone resume" };
+    world.fire(&ask);
+    assert_eq!(asked(&world).as_deref(), Some("resume"));
+    world.prompt("no, wait");
+    assert_eq!(asked(&world), None);
+    world.fire(&ask);
+    world.stop();
+    assert_eq!(asked(&world), None);
+    let mut stopped = stopped_by_user();
+    stopped.fire(&ask);
+    stopped.prompt("no");
+    assert_eq!(asked(&stopped), None, "also while the loop is stopped");
 }

@@ -5,6 +5,9 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
+use overtone_store::files;
+use overtone_view::line_end;
+
 use crate::config::Share;
 use crate::cursors::Place;
 use crate::message::Batch;
@@ -19,26 +22,24 @@ const TOO_LONG: &str = r#"{"type":"system:warning","category":"system","reason":
 
 /// The next lines from a place on; `None` when there is no whole one yet.
 pub(crate) fn next(path: &Path, from: Place, share: Share) -> io::Result<Option<Batch>> {
-    let Some(bytes) = read(path, from.end)? else { return Ok(None) };
+    // Something else in its place has no lines: a pipe, a device, a link.
+    let Ok(Some(file)) = files::open_regular(path) else { return Ok(None) };
+    let Some(bytes) = read(&file, from.end)? else { return Ok(None) };
     let Some((used, lines)) = whole_lines(&bytes) else {
-        return Ok((bytes.len() == MAX_BYTES).then(|| skip(from)));
+        return if bytes.len() == MAX_BYTES { skip(&file, from).map(Some) } else { Ok(None) };
     };
     let lines = lines.iter().map(|line| share::line(share, line)).collect();
     Ok(Some(Batch { generation: from.generation, offset: from.end, end: from.end + used, lines }))
 }
 
-/// Passes over the piece of a line that is too long. What is left of it is read as a line of its own, which is none.
-fn skip(from: Place) -> Batch {
-    let end = from.end + MAX_BYTES as u64;
-    Batch { generation: from.generation, offset: from.end, end, lines: vec![TOO_LONG.to_owned()] }
+/// Passes over a line that is too long, to its end as far as that is found.
+fn skip(file: &File, from: Place) -> io::Result<Batch> {
+    let end = line_end(file, from.end, file.metadata()?.len())?;
+    let lines = vec![TOO_LONG.to_owned()];
+    Ok(Batch { generation: from.generation, offset: from.end, end, lines })
 }
 
-fn read(path: &Path, from: u64) -> io::Result<Option<Vec<u8>>> {
-    // Something else in its place is not opened: a pipe would hang.
-    if !path.symlink_metadata().is_ok_and(|about| about.is_file()) {
-        return Ok(None);
-    }
-    let file = File::open(path)?;
+fn read(file: &File, from: u64) -> io::Result<Option<Vec<u8>>> {
     let left = file.metadata()?.len().saturating_sub(from);
     let mut bytes = vec![0; usize::try_from(left).unwrap_or(MAX_BYTES).min(MAX_BYTES)];
     if bytes.is_empty() {
@@ -100,7 +101,23 @@ mod tests {
         let path = dir.path().join("t");
         append_lines(&path, &("x".repeat(MAX_BYTES + 10) + "\n{}\n")).unwrap();
         let (lines, end) = all(&path);
-        assert_eq!((lines.len(), end), (3, path.metadata().unwrap().len()));
-        assert_eq!((lines[0].as_str(), lines[2].as_str()), (TOO_LONG, "{}"));
+        assert_eq!((lines.len(), end), (2, path.metadata().unwrap().len()));
+        assert_eq!((lines[0].as_str(), lines[1].as_str()), (TOO_LONG, "{}"));
+    }
+
+    #[test]
+    fn a_huge_file_without_a_line_break_is_one_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t");
+        append_lines(&path, "{}\n").unwrap();
+        File::options().write(true).open(&path).unwrap().set_len(20 << 30).unwrap();
+        let (lines, end) = all(&path);
+        assert_eq!((lines, end), (vec!["{}".to_owned(), TOO_LONG.to_owned()], 20 << 30));
+    }
+
+    #[test]
+    fn something_else_has_no_lines() {
+        assert_eq!(all(Path::new("/dev/zero")), (Vec::new(), 0));
+        assert_eq!(all(Path::new("/")), (Vec::new(), 0));
     }
 }

@@ -1,15 +1,13 @@
 //! Which repository a project is a clone of, by what its `.git` says: the same on every machine.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use overtone_store::files;
 
 /// `host/owner/name` of its origin, else the folder's name. `None` outside of everything.
 pub fn of(project: &Path) -> Option<String> {
     let called = || project.file_name().map(|name| name.to_string_lossy().into_owned());
-    let config = project
-        .ancestors()
-        .find_map(git_folder)
-        .and_then(|folder| fs::read_to_string(folder.join("config")).ok());
+    let config = project.ancestors().find_map(git_folder).and_then(|folder| read(&folder.join("config")));
     config.and_then(|config| origin(&config)).and_then(|url| normal(&url)).or_else(called)
 }
 
@@ -19,10 +17,15 @@ fn git_folder(place: &Path) -> Option<PathBuf> {
     if git.is_dir() {
         return Some(git);
     }
-    let text = fs::read_to_string(&git).ok()?;
+    let text = read(&git)?;
     let folder = place.join(text.strip_prefix("gitdir:")?.trim());
-    let common = fs::read_to_string(folder.join("commondir")).ok();
+    let common = read(&folder.join("commondir"));
     Some(common.map_or(folder.clone(), |common| folder.join(common.trim())))
+}
+
+/// The project is not ours: a pipe or a device in it is not read, and nothing without bounds.
+fn read(path: &Path) -> Option<String> {
+    files::read_small(path).ok().flatten()
 }
 
 fn origin(config: &str) -> Option<String> {
@@ -52,6 +55,8 @@ fn normal(url: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use overtone_store::files;
+
+    use std::fs;
 
     use super::*;
 

@@ -6,7 +6,6 @@
 //! back: the others are waiting.
 
 use std::error::Error;
-use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -18,8 +17,14 @@ use overtone_store::files::Replaced;
 use overtone_store::instincts::Memory;
 use overtone_store::specs::Specs;
 use overtone_store::{
-    Home, LoopDoc, Session, SessionLock, StoreError, Transaction, WorkflowDoc, clock, timeline,
+    Home, LoopDoc, OwnFeatures, Session, SessionLock, StoreError, Transaction, WorkflowDoc, clock, files,
+    timeline,
 };
+
+use crate::limits::survive_file_limit;
+
+/// The client's environment file has a few lines. A longer one is not read, and so not written either.
+const MAX_ENV_FILE: u64 = 1024 * 1024;
 
 /// Where effects take place.
 pub(crate) struct Scene<'a> {
@@ -48,6 +53,9 @@ pub(crate) fn around(
     lock: Option<SessionLock>,
     answer: impl FnOnce() -> io::Result<()>,
 ) -> Result<Vec<String>, Box<dyn Error>> {
+    if !effects.is_empty() {
+        survive_file_limit();
+    }
     if !scene.has_folder && effects.iter().any(leaves_a_trace) {
         scene.session.create()?;
     }
@@ -201,16 +209,25 @@ fn archive(scene: &Scene, feature: &str) -> Result<(), String> {
         let folder = to.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let record = Record::new(EventKind::SpecsArchive).with("feature", feature).with("folder", folder);
         timeline::append(&scene.session.timeline_file(), &[&record], scene.now)
-            .map_err(|error| error.to_string())
+            .map_err(|error| error.to_string())?;
+        forget_feature(scene, feature)
     })
+}
+
+fn forget_feature(scene: &Scene, feature: &str) -> Result<(), String> {
+    let Some(project) = scene.project else { return Ok(()) };
+    text(OwnFeatures::of(scene.home, project).remove(feature))
 }
 
 /// Tells the Bash tool which session and project it runs in: the client sources this file before each command.
 fn export_session(scene: &Scene) -> io::Result<()> {
     let Some(path) = scene.env_file else { return Ok(()) };
-    let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+    let mut file = files::open_to_append(path)?;
     let mut present = String::new();
-    file.read_to_string(&mut present)?;
+    let length = (&mut file).take(MAX_ENV_FILE + 1).read_to_string(&mut present)?;
+    if length as u64 > MAX_ENV_FILE {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "too large for an environment file"));
+    }
     let project =
         scene.project.map(|dir| format!("export OVERTONE_PROJECT_DIR={}", quoted(&dir.to_string_lossy())));
     let lines = [Some(format!("export OVERTONE_SESSION_ID={}", scene.session.id())), project];

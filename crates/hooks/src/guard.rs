@@ -6,11 +6,13 @@ use std::os::fd::AsFd;
 use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
 
+use overtone_engine::text::printable_lines;
 use overtone_registry::Hook;
 use overtone_store::patience;
 use overtone_wire::{DEFAULT_OUTPUT, HookInput};
 
 use crate::environment::Environment;
+use crate::limits::survive_file_limit;
 use crate::{run, stdin};
 
 /// Prints the one answer.
@@ -119,6 +121,8 @@ fn guarded(act: impl FnOnce(&mut Printer)) {
 
 /// One line on stderr, in the form that the logs look for.
 fn complain(place: &str, what: impl Display) {
+    // It may be a file, and the answer is not given yet.
+    survive_file_limit();
     // There is nowhere to report that stderr is closed.
-    let _ = writeln!(io::stderr(), "[overtone/{place}] {what}");
+    let _ = writeln!(io::stderr(), "[overtone/{place}] {}", printable_lines(&what.to_string()));
 }

@@ -3,7 +3,9 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use overtone_engine::{Effect, Facts, Snapshot, Trigger, decide, identify_agent, is_delegation};
+use overtone_engine::{
+    Effect, Facts, Outcome, Permission, Snapshot, Trigger, decide, identify_agent, is_delegation,
+};
 use overtone_registry::{Agent, Hook};
 use overtone_store::config::Config;
 use overtone_store::instincts::Memory;
@@ -15,6 +17,7 @@ use crate::dashboard;
 use crate::environment::Environment;
 use crate::facts::{self, Place};
 use crate::guard::Printer;
+use crate::limits::survive_file_limit;
 use crate::trigger::Event;
 
 /// Problems that did not keep the hook from answering.
@@ -37,6 +40,11 @@ pub(crate) fn run(hook: Hook, environment: &Environment, bytes: &[u8], printer: 
     call.in_session(home, &home.session(&id), printer)
 }
 
+/// Whether the answer leads to the client's question.
+fn is_question(outcome: &Outcome) -> bool {
+    matches!(outcome.reply.permission, Some(Permission::Ask { .. }))
+}
+
 /// One start of the binary by the client.
 struct Call<'a> {
     hook: Hook,
@@ -46,7 +54,8 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Hooks that look only at the call, not at the session. The language matters once there is something to say.
+    /// Hooks that look only at the call. The language matters once there is something to say, and the session once the
+    /// user is asked.
     fn opinion(&self, printer: &mut Printer) -> Done {
         let nothing = Snapshot::default();
         if decide(&nothing, self.trigger, &Facts::default()).reply.permission.is_none() {
@@ -54,10 +63,22 @@ impl Call<'_> {
         }
         let config = self.environment.home.as_ref().map(Config::load_or_default).unwrap_or_default();
         let place = Place { environment: self.environment, config, project: None };
-        let (facts, _) = facts::gather(self.hook, &place, None, self.input, &nothing);
+        let (facts, _) = facts::gather(self.hook, &place, None, self.input, &nothing)?;
         let outcome = decide(&nothing, self.trigger, &facts);
+        if is_question(&outcome)
+            && let Some((home, session)) = self.open_session()
+        {
+            return self.in_session(home, &session, printer);
+        }
         printer.print(&render(self.hook, outcome.reply, None)?)?;
         Ok(Problems::new())
+    }
+
+    /// The session of the call, if it has a workflow.
+    fn open_session(&self) -> Option<(&Home, Session)> {
+        let home = self.environment.home.as_ref()?;
+        let session = home.session(&self.environment.session_id(self.input)?);
+        if session.has_workflow() { Some((home, session)) } else { None }
     }
 
     fn in_session(&self, home: &Home, session: &Session, printer: &mut Printer) -> Done {
@@ -65,6 +86,7 @@ impl Call<'_> {
             return Ok(Problems::new());
         }
         if self.hook == Hook::OnStart {
+            survive_file_limit();
             session.create()?;
             // Only the dashboard needs it, so no session fails for it.
             let _ = session.note_origin(&self.origin());
@@ -105,7 +127,7 @@ impl Call<'_> {
             config: Config::load_or_default(home),
             project: project.as_deref(),
         };
-        let (facts, mut problems) = facts::gather(self.hook, &place, Some(session), self.input, &snapshot);
+        let (facts, mut problems) = facts::gather(self.hook, &place, Some(session), self.input, &snapshot)?;
         let outcome = decide(&snapshot, self.trigger, &facts);
         if mode == Mode::Look && !outcome.effects.is_empty() {
             return Ok(Round { must_write: true, problems: Problems::new() });
@@ -119,7 +141,11 @@ impl Call<'_> {
             learning: place.config.switch("instinct.enabled"),
             now: facts.now,
         };
-        let answer = render(self.hook, outcome.reply, self.input.tool_input())?;
+        let answer = match self.hook {
+            // The client gives it to the summariser and shows it to the user, both as it stands.
+            Hook::PreCompact if facts.shows_compaction => outcome.reply.system_message.unwrap_or_default(),
+            _ => render(self.hook, outcome.reply, self.input.tool_input())?,
+        };
         let print = || printer.print(&answer);
         problems.extend(apply::around(&scene, documents, &outcome.effects, lock, print)?);
         Ok(Round { must_write: false, problems })
@@ -178,10 +204,10 @@ impl Call<'_> {
         }
     }
 
-    /// Only what becomes of an agent can concern the loop.
-    fn is_about_agents(&self) -> bool {
+    /// Only what becomes of an agent can concern the loop, and advice that a stopped one spares the main agent.
+    fn needs_loop(&self) -> bool {
         match *self.trigger {
-            Trigger::ToolFailed { tool, .. } => is_delegation(tool),
+            Trigger::BashRan { .. } | Trigger::ToolFailed { .. } => self.needs_workflow(),
             Trigger::AgentReturned { .. } => true,
             _ => false,
         }
@@ -192,7 +218,7 @@ impl Call<'_> {
         let (workflow, looping) = match self.hook {
             Hook::OnSessionEnd => (false, true),
             Hook::OnAgentStop | Hook::OnHandback => (true, false),
-            Hook::PostUse | Hook::PostUseFailure => (self.needs_workflow(), self.is_about_agents()),
+            Hook::PostUse | Hook::PostUseFailure => (self.needs_workflow(), self.needs_loop()),
             _ => (self.needs_workflow(), self.needs_workflow()),
         };
         Ok(Documents {

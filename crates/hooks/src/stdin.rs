@@ -13,11 +13,19 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 /// Larger payloads are refused.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
+/// From this size on it is checked that the work on a payload fits into memory: running out of it ends the process
+/// without an answer.
+const LARGE: usize = 256 * 1024;
+
+/// The work on a payload takes at most so many times its size: the texts in it, the answer, and their growing buffers.
+const WORKING_COPIES: usize = 10;
+
 /// Why there is no payload.
 #[derive(Debug)]
 pub(crate) enum ReadError {
     TooLarge,
     TooLate,
+    NoMemory,
     Io(io::Error),
 }
 
@@ -26,6 +34,7 @@ impl fmt::Display for ReadError {
         match self {
             Self::TooLarge => write!(f, "hook input over {} MB refused", MAX_BYTES / 1024 / 1024),
             Self::TooLate => f.write_str("hook input did not end in time"),
+            Self::NoMemory => f.write_str("not enough memory for the hook input"),
             Self::Io(error) => write!(f, "cannot read stdin: {error}"),
         }
     }
@@ -39,19 +48,28 @@ pub(crate) fn read_payload(stdin: BorrowedFd<'_>, deadline: Duration) -> Result<
     loop {
         wait_readable(stdin, deadline.saturating_sub(start.elapsed()))?;
         let seen = bytes.len();
-        bytes.reserve(8 * 1024);
+        bytes.try_reserve(8 * 1024).map_err(|_| ReadError::NoMemory)?;
         let count = match rustix::io::read(stdin, rustix::buffer::spare_capacity(&mut bytes)) {
             Ok(count) => count,
             Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => continue,
             Err(error) => return Err(ReadError::Io(error.into())),
         };
         if count == 0 || scanner.is_complete_after(&bytes[seen..]) {
+            check_memory(bytes.len())?;
             return Ok(bytes);
         }
         if bytes.len() > MAX_BYTES {
             return Err(ReadError::TooLarge);
         }
     }
+}
+
+/// Asks for the memory that a large payload may take, and gives it back at once.
+fn check_memory(length: usize) -> Result<(), ReadError> {
+    if length < LARGE {
+        return Ok(());
+    }
+    Vec::<u8>::new().try_reserve_exact(length * WORKING_COPIES).map_err(|_| ReadError::NoMemory)
 }
 
 fn wait_readable(stdin: BorrowedFd<'_>, left: Duration) -> Result<(), ReadError> {

@@ -4,10 +4,24 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use overtone_registry::PLUGIN_NAME;
 use overtone_store::{Home, files};
+use serde_json::Value;
 
 /// Executable for everyone who may enter the folder.
 const EXECUTABLE: u32 = 0o755;
+
+/// Far more than this program will ever be.
+const MAX_FILE: u64 = 1024 * 1024 * 1024;
+
+/// Whether a file has exactly this content. Something else in its place has not, and does not hang.
+pub(crate) fn has_content(path: &Path, content: &[u8]) -> bool {
+    matches!(read_file(path), Some(present) if present == content)
+}
+
+pub(crate) fn read_file(path: &Path) -> Option<Vec<u8>> {
+    files::read_limited(path, MAX_FILE).ok().flatten()
+}
 
 /// What is in place now.
 #[derive(Debug)]
@@ -34,10 +48,21 @@ pub fn install_files(home: &Home) -> Result<Installed, (PathBuf, io::Error)> {
     };
     // Two at once would write into the same temporary file.
     let _lock = home.lock().map_err(at(home.root()))?;
+    // A folder that an earlier version made has no mark yet.
+    home.mark().map_err(at(home.root()))?;
     overtone_plugin::write_to(&plugin).map_err(at(&plugin))?;
     let program = own_program().map_err(at(Path::new("overtone")))?;
     let changed = place(&binary, &program).map_err(at(&binary))?;
     Ok(Installed { plugin, binary, changed })
+}
+
+/// Whether the folder holds our plugin: something else of that name is not ours to delete.
+pub fn is_own_plugin(dir: &Path) -> bool {
+    let is_folder = dir.symlink_metadata().is_ok_and(|about| about.is_dir());
+    let manifest =
+        files::read_small(&dir.join(".claude-plugin/plugin.json")).ok().flatten().unwrap_or_default();
+    let manifest: Value = serde_json::from_str(&manifest).unwrap_or_default();
+    is_folder && (manifest["name"] == PLUGIN_NAME || dir.join("bin/overtone").symlink_metadata().is_ok())
 }
 
 /// This very program, even if its file has been replaced since it was started.
@@ -48,7 +73,7 @@ fn own_program() -> io::Result<Vec<u8>> {
 /// Exchanges the program in one step: a hook that starts meanwhile runs the old or the new one. False when it is
 /// the same already.
 fn place(binary: &Path, program: &[u8]) -> io::Result<bool> {
-    if is_executable(binary) && fs::read(binary).is_ok_and(|present| present == program) {
+    if is_executable(binary) && has_content(binary, program) {
         return Ok(false);
     }
     if let Some(folder) = binary.parent() {

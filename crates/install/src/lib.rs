@@ -14,7 +14,7 @@ mod register;
 
 pub use client::{Client, ClientError, OLDEST_CLIENT, Version};
 pub use commands::{install_commands, remove_commands};
-pub use files::{Installed, install_files};
+pub use files::{Installed, install_files, is_own_plugin};
 pub use link::{Link, link_program, unlink_program};
 pub use record::Record;
 pub use register::{Place, RegisterError, Registered, StatusLine, register, unregister};

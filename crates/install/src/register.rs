@@ -12,6 +12,7 @@ use overtone_store::Home;
 use serde_json::{Value, json};
 
 use crate::client::{Client, ClientError};
+use crate::files::read_file;
 use crate::record::{Record, remove_if_there};
 
 /// Where the client keeps the user's settings.
@@ -167,7 +168,7 @@ fn is_current(entry: &Value, plugin: &Path) -> bool {
         return true;
     }
     let copy = PathBuf::from(entry["installPath"].as_str().unwrap_or_default());
-    let same = |name: &str| matches!((fs::read(plugin.join(name)), fs::read(copy.join(name))), (Ok(a), Ok(b)) if a == b);
+    let same = |name: &str| matches!((read_file(&plugin.join(name)), read_file(&copy.join(name))), (Some(a), Some(b)) if a == b);
     let rendered = overtone_plugin::render();
     same("bin/overtone") && rendered.iter().all(|file| same(&file.path))
 }

@@ -113,9 +113,34 @@ messages! {
         "无法打开浏览器，请自行打开：{address}",
         "cannot open a browser; open it yourself: {address}"
     }
+    cannot_open_here() {
+        "無法開啟瀏覽器；請在終端機中執行 overtone dashboard --open",
+        "无法打开浏览器；请在终端中运行 overtone dashboard --open",
+        "cannot open a browser; run overtone dashboard --open in a terminal"
+    }
+    token_exposed(path: &str, mode: &str) {
+        "其他使用者可存取 {path}（{mode}），不再使用這個 token",
+        "其他用户可访问 {path}（{mode}），不再使用这个 token",
+        "other users have access to {path} ({mode}), so its token is not used"
+    }
+    token_exposed_hint(folder: &str) {
+        "chmod 700 {folder} && rm -f {folder}/token，下次會產生新的 token",
+        "chmod 700 {folder} && rm -f {folder}/token，下次会生成新的 token",
+        "chmod 700 {folder} && rm -f {folder}/token; the next start makes a new token"
+    }
+    token_foreign(path: &str) {
+        "{path} 屬於其他使用者",
+        "{path} 属于其他用户",
+        "{path} belongs to another user"
+    }
+    token_foreign_hint(path: &str) {
+        "確認它從何而來後移除：rm -r {path}",
+        "确认它从何而来后移除：rm -r {path}",
+        "find out where it comes from, then remove it: rm -r {path}"
+    }
     open_to_all(address: &str) {
-        "其他機器可以連到 {address}；所有讀取都需要 token",
-        "其他机器可以连到 {address}；所有读取都需要 token",
-        "other machines can reach {address}; reading needs the token, too"
+        "其他機器可以連到 {address}；連線沒有加密，token 請勿經過不信任的網路",
+        "其他机器可以连到 {address}；连接没有加密，token 请勿经过不信任的网络",
+        "other machines can reach {address}; the connection is not encrypted, so keep the token off networks you do not trust"
     }
 }

@@ -62,9 +62,9 @@ messages! {
         "⛔ {stage} has passed and there is nothing to repair: do not delegate it again. {step}"
     }
     limit_advice(agent: &str) {
-        "⛔ 工作流已達上限並中斷，不可再委派 {agent}。請向使用者說明狀況並等待指示（使用者可執行 overtone resume 重新開始）。",
-        "⛔ 工作流已达上限并中断，不可再委派 {agent}。请向用户说明状况并等待指示（用户可执行 overtone resume 重新开始）。",
-        "⛔ The workflow reached its limit and was aborted: {agent} MUST NOT be delegated. Explain the situation to the user and wait; the user can start again with overtone resume."
+        "⛔ 工作流已達上限並中斷，不可再委派 {agent}。請向使用者說明狀況並等待指示（使用者可輸入 /ot:resume 重新開始）。",
+        "⛔ 工作流已达上限并中断，不可再委派 {agent}。请向用户说明状况并等待指示（用户可输入 /ot:resume 重新开始）。",
+        "⛔ The workflow reached its limit and was aborted: {agent} MUST NOT be delegated. Explain the situation to the user and wait; the user can start again with /ot:resume."
     }
     plan_mode_advice() {
         "目前是規劃模式：請完成計畫並交給使用者；使用者離開規劃模式後再委派階段。",
@@ -136,14 +136,14 @@ messages! {
         "✅ {stage} complete, with issues to improve ({count}/{limit})."
     }
     issues_advice() {
-        "💡 值得現在改善的項目可以委派 DEVELOPER 處理，之後的階段會重新執行；否則繼續下一步，並在最後告訴使用者還有哪些項目。",
-        "💡 值得现在改善的项目可以委派 DEVELOPER 处理，之后的阶段会重新执行；否则继续下一步，并在最后告诉用户还有哪些项目。",
-        "💡 If an issue is worth another round, you may delegate DEVELOPER with it; the stages behind DEV then run again. Otherwise go on, and tell the user at the end what stays open."
+        "💡 值得現在改善的項目可以委派 DEVELOPER 處理，之後的階段會重新執行；其餘項目在最後告訴使用者。",
+        "💡 值得现在改善的项目可以委派 DEVELOPER 处理，之后的阶段会重新执行；其余项目在最后告诉用户。",
+        "💡 An issue that is worth another round can go to DEVELOPER; the stages behind DEV then run again. The user is told of the others at the end."
     }
     issues_limit() {
-        "⛔ 已達回顧上限：不要再開始新的改善，繼續下一步，並在最後告訴使用者還有哪些項目。",
-        "⛔ 已达回顾上限：不要再开始新的改善，继续下一步，并在最后告诉用户还有哪些项目。",
-        "⛔ The limit of retrospectives is reached: do not start another round. Go on, and tell the user at the end what stays open."
+        "🛑 已達回顧上限：不再開始新的改善，其餘項目在最後告訴使用者。",
+        "🛑 已达回顾上限：不再开始新的改善，其余项目在最后告诉用户。",
+        "🛑 The limit of retrospectives is reached: no further round starts. The user is told at the end what stays open."
     }
     agent_broke(agent: &str) {
         "⚠️ {agent} 因 API 錯誤中斷，沒有結果。",
@@ -209,6 +209,11 @@ messages! {
         "還有 {count} 個未勾選任務，第一個：{first}。下一步請委派 {developer}完成並勾選 tasks.md。",
         "还有 {count} 个未勾选任务，第一个：{first}。下一步请委派 {developer}完成并勾选 tasks.md。",
         "Tasks still unticked: {count}, the first: {first}. Next, delegate {developer} to finish them and tick them in tasks.md."
+    }
+    tasks_stay_open(count: usize, first: &str) {
+        "⛔ 還有 {count} 個未勾選任務，第一個：{first}。再次開發也沒有完成它們：請用 AskUserQuestion 問使用者如何處理，不要再次委派。",
+        "⛔ 还有 {count} 个未勾选任务，第一个：{first}。再次开发也没有完成它们：请用 AskUserQuestion 问用户如何处理，不要再次委派。",
+        "⛔ Tasks still unticked: {count}, the first: {first}. Another round of development did not finish them: ask the user with AskUserQuestion what to do with them, and do not delegate again before that."
     }
     ask_user(stage: &str) {
         "⛔ {stage} 已達重試上限。禁止再次重試：請向使用者說明失敗原因並等待指示。",

@@ -76,6 +76,31 @@ messages! {
         "--purge 会删除 {path} 中的所有会话",
         "--purge deletes every session in {path}"
     }
+    purge_refused(path: &str) {
+        "{path} 不是 Overtone 建立的資料夾，不會刪除",
+        "{path} 不是 Overtone 创建的文件夹，不会删除",
+        "{path} is not a folder that Overtone made, so it is not deleted"
+    }
+    purge_foreign(path: &str, entries: &str) {
+        "{path} 中有不屬於 Overtone 的內容（{entries}），不會刪除",
+        "{path} 中有不属于 Overtone 的内容（{entries}），不会删除",
+        "{path} holds what is not Overtone's ({entries}), so it is not deleted"
+    }
+    purge_refused_hint(path: &str) {
+        "不加 --purge 解除安裝，再自行刪除 {path}/sessions 等內容",
+        "不加 --purge 卸载，再自行删除 {path}/sessions 等内容",
+        "uninstall without --purge, then delete {path}/sessions and the like yourself"
+    }
+    purge_unmarked(path: &str) {
+        "{path} 沒有 Overtone 的標記，看來是較早的版本建立的。仍要全部刪除嗎？",
+        "{path} 没有 Overtone 的标记，看来是较早的版本创建的。仍要全部删除吗？",
+        "{path} has no mark of Overtone; an earlier version seems to have made it. Delete all of it?"
+    }
+    purge_unmarked_hint() {
+        "在終端機中執行並確認，或先以 overtone up 加上標記",
+        "在终端中运行并确认，或先以 overtone up 加上标记",
+        "run it in a terminal and confirm, or let overtone up mark the folder first"
+    }
     purge_needs_yes_hint() { "確定的話請加上 --yes", "确定的话请加上 --yes", "add --yes if you are sure" }
     doctor_healthy() { "一切正常。", "一切正常。", "Everything is fine." }
     doctor_found(count: usize) { "發現 {count} 個問題", "发现 {count} 个问题", "{count} problems found", count == 1: "{count} problem found" }
@@ -131,6 +156,16 @@ messages! {
     fix_string_timeout() { "把 timeout 改成數字", "把 timeout 改成数字", "make the timeout a number" }
     finding_not_private(path: &str, mode: &str) { "其他使用者可進入 {path}（{mode}）", "其他用户可进入 {path}（{mode}）", "others may look into {path} ({mode})" }
     fix_not_private(path: &str) { "chmod 700 {path}", "chmod 700 {path}", "chmod 700 {path}" }
+    finding_token_exposed(path: &str, mode: &str) {
+        "其他使用者可存取 dashboard 的 token：{path}（{mode}）",
+        "其他用户可访问 dashboard 的 token：{path}（{mode}）",
+        "other users have access to the dashboard's token: {path} ({mode})"
+    }
+    fix_token_exposed(path: &str) {
+        "rm -f {path}，下次啟動會產生新的 token",
+        "rm -f {path}，下次启动会生成新的 token",
+        "rm -f {path}; the dashboard makes a new one"
+    }
     finding_not_writable(path: &str, error: &str) { "無法寫入 {path}：{error}", "无法写入 {path}：{error}", "{path} cannot be written: {error}" }
     fix_not_writable() { "檢查擁有者、權限與磁碟空間", "检查所有者、权限与磁盘空间", "check owner, permissions and disk space" }
     finding_broken_file(path: &str, what: &str) { "檔案損壞：{path}: {what}", "文件损坏：{path}: {what}", "broken file: {path}: {what}" }

@@ -31,6 +31,12 @@ messages! {
         "正在连接；错过的事件会补上",
         "connecting; what was missed will be caught up"
     }
+    connection_locked() { "需要重新開啟", "需要重新打开", "Open it again" }
+    connection_locked_means() {
+        "伺服器重新啟動過；請執行 overtone dashboard --open",
+        "服务器重新启动过；请运行 overtone dashboard --open",
+        "the server was started anew: run overtone dashboard --open"
+    }
     connection_offline() { "離線", "离线", "Offline" }
     connection_offline_means() {
         "伺服器沒有回應；頁面會繼續嘗試。執行 overtone dashboard 可啟動它",
@@ -71,9 +77,9 @@ messages! {
     open_sessions() { "進行中", "进行中", "In progress" }
     recent_sessions() { "最近結束", "最近结束", "Recently ended" }
     nothing_running() {
-        "目前沒有執行中的工作流。在 Claude Code 輸入 /ot:auto 和你的願望即可開始。",
-        "目前没有运行中的工作流。在 Claude Code 输入 /ot:auto 和你的愿望即可开始。",
-        "No workflow is running. Type /ot:auto and your wish in Claude Code to begin."
+        "目前沒有執行中的工作流。在 Claude Code 輸入 /ot:auto 和你的需求即可開始。",
+        "目前没有运行中的工作流。在 Claude Code 输入 /ot:auto 和你的需求即可开始。",
+        "No workflow is running. Type /ot:auto and what you want in Claude Code to begin."
     }
     load_more() { "載入更多", "加载更多", "Load more" }
     skipped_files(n: &str) { "{n} 個檔案無法讀取", "{n} 个文件无法读取", "files that could not be read: {n}" }
@@ -104,12 +110,13 @@ messages! {
     welcome_doctor() {
         "什麼都沒出現？看看原因與解法",
         "什么都没出现？看看原因与解法",
-        "nothing appears? see why, and how to mend it"
+        "nothing appears? see why, and how to fix it"
     }
 
     // What a session is and does.
     state_open() { "進行中", "进行中", "In progress" }
     state_running() { "執行中", "运行中", "Running" }
+    state_finished() { "階段全部完成", "阶段全部完成", "Finished" }
     state_stopped() { "已停止", "已停止", "Stopped" }
     state_completed() { "已完成", "已完成", "Completed" }
     state_aborted() { "已中斷", "已中断", "Aborted" }
@@ -127,6 +134,7 @@ messages! {
     result_issues() { "有建議", "有建议", "issues noted" }
     result_fail() { "失敗", "失败", "failed" }
     result_reject() { "被退回", "被退回", "rejected" }
+    result_blocked() { "需要你", "需要你", "needs you" }
     attempt(n: &str) { "第 {n} 次", "第 {n} 次", "attempt {n}" }
     attempts(n: &str) { "共 {n} 次嘗試", "共 {n} 次尝试", "{n} attempts" }
     stages_done(done: &str, total: &str) { "完成 {done}/{total} 個階段", "完成 {done}/{total} 个阶段", "{done} of {total} stages done" }
@@ -244,14 +252,19 @@ messages! {
     token() { "權杖", "令牌", "Token" }
     token_title() { "需要權杖", "需要令牌", "A token is needed" }
     token_why() {
-        "查看不需要權杖，控制需要：這樣別的網頁或程式就無法替你按下按鈕。",
-        "查看不需要令牌，控制需要：这样别的网页或程序就无法替你按下按钮。",
-        "Looking needs none, steering does: no other page or program can then press these buttons for you."
+        "伺服器重新啟動過，需要再次確認是你：這台機器可能有其他使用者。",
+        "服务器重新启动过，需要再次确认是你：这台机器可能有其他用户。",
+        "The server was started anew and has to know that it is you: this machine may have other users."
+    }
+    still_reading() {
+        "仍在讀取 agent 的對話；用量與費用還會增加。",
+        "仍在读取 agent 的对话；用量与费用还会增加。",
+        "Conversations of agents are still being read: tokens and costs will grow."
     }
     token_where() {
-        "它在 Overtone 資料夾的 dashboard/token 檔案裡。用這個指令開啟頁面，就不必貼上：",
-        "它在 Overtone 文件夹的 dashboard/token 文件里。用这个命令打开页面，就不必粘贴：",
-        "It is in the file dashboard/token of the Overtone folder. Opened like this, the page has it already:"
+        "它在 Overtone 資料夾的 dashboard/token 檔案裡。用這個指令開啟頁面，就不需要它：",
+        "它在 Overtone 文件夹的 dashboard/token 文件里。用这个命令打开页面，就不需要它：",
+        "It is in the file dashboard/token of the Overtone folder. Opened like this, the page needs none:"
     }
     token_use() { "使用", "使用", "Use it" }
     token_refused() { "伺服器不接受這個權杖。", "服务器不接受这个令牌。", "The server did not accept this token." }
@@ -292,9 +305,9 @@ messages! {
     contested() { "兩台機器在做同一件事", "两台机器在做同一件事", "Two machines at once" }
     has_claim() { "先開始", "先开始", "was first" }
     token_where_fleet() {
-        "它在 Overtone 資料夾的 fleet/mirror/dashboard/token 檔案裡。用這個指令開啟頁面，就不必貼上：",
-        "它在 Overtone 文件夹的 fleet/mirror/dashboard/token 文件里。用这个命令打开页面，就不必粘贴：",
-        "It is in the file fleet/mirror/dashboard/token of the Overtone folder. Opened like this, the page has it already:"
+        "它在 Overtone 資料夾的 fleet/mirror/dashboard/token 檔案裡。用這個指令開啟頁面，就不需要它：",
+        "它在 Overtone 文件夹的 fleet/mirror/dashboard/token 文件里。用这个命令打开页面，就不需要它：",
+        "It is in the file fleet/mirror/dashboard/token of the Overtone folder. Opened like this, the page needs none:"
     }
 
     // History.

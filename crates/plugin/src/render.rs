@@ -2,7 +2,7 @@
 
 use overtone_registry::Agent;
 
-use crate::skills::Skill;
+use crate::skills::SkillPage;
 use crate::{agents, hooks, manifest};
 
 /// One file of the plugin.
@@ -22,7 +22,7 @@ pub fn render() -> Vec<RenderedFile> {
         file(hooks::PATH, hooks::render()),
     ];
     files.extend(Agent::ALL.into_iter().map(|agent| file(&agents::path(agent), agents::render(agent))));
-    files.extend(Skill::all().map(|skill| file(&skill.path(), skill.render())));
+    files.extend(SkillPage::all().map(|skill| file(&skill.path(), skill.render())));
     files
 }
 

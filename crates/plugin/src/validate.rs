@@ -5,13 +5,16 @@ mod hooks;
 mod markdown;
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use overtone_registry::PLUGIN_NAME;
 use serde_json::Value;
 
 use crate::manifest::{MARKETPLACE_NAME, MARKETPLACE_PATH, PLUGIN_PATH};
+
+/// Far more than any file of a plugin but its program.
+const MAX_FILE: u64 = 16 * 1024 * 1024;
 
 /// Something that keeps the plugin from working as the registry says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,11 +79,20 @@ fn problem(path: &str, what: impl Into<String>, hint: &str) -> Problem {
 }
 
 fn read_text(dir: &Path, path: &str) -> Result<String, Problem> {
-    fs::read_to_string(dir.join(path)).map_err(|error| match error.kind() {
+    read_regular(&dir.join(path)).map_err(|error| match error.kind() {
         ErrorKind::NotFound => problem(path, "is missing", WRITE_AGAIN),
         ErrorKind::InvalidData => problem(path, "is not UTF-8 text", WRITE_AGAIN),
         _ => problem(path, format!("cannot be read: {error}"), "check the file's permissions"),
     })
+}
+
+/// A file of a plugin is a few kilobytes. Something else in its place (a pipe, a device, a huge file) is an error.
+fn read_regular(path: &Path) -> io::Result<String> {
+    let about = path.metadata()?;
+    if !about.is_file() || about.len() > MAX_FILE {
+        return Err(io::Error::other("not a file of a plugin"));
+    }
+    fs::read_to_string(path)
 }
 
 fn read_json(dir: &Path, path: &str) -> Result<Value, Problem> {

@@ -27,7 +27,9 @@ pub fn write_to(dir: &Path) -> io::Result<()> {
 }
 
 fn write_if_changed(path: &Path, contents: &str) -> io::Result<()> {
-    if fs::read(path).is_ok_and(|found| found == contents.as_bytes()) {
+    // Something else in its place (a pipe, a device) is replaced, not read.
+    let is_file = path.metadata().is_ok_and(|about| about.is_file() && about.len() == contents.len() as u64);
+    if is_file && fs::read(path).is_ok_and(|found| found == contents.as_bytes()) {
         return Ok(());
     }
     if let Some(parent) = path.parent() {

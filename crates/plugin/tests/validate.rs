@@ -101,8 +101,8 @@ fn a_skill_that_is_open_to_the_wrong_caller_is_found() {
         ["disable-model-invocation is true, expected no such field"]
     );
     assert_eq!(
-        replaced("skills/quick/SKILL.md", "Bash(overtone *)", "Bash"),
-        ["allowed-tools is Bash, expected Bash(overtone *)"]
+        replaced("skills/quick/SKILL.md", "Bash(overtone status)", "Bash(overtone *)"),
+        ["allowed-tools is Bash(overtone *), expected Bash(overtone status)"]
     );
     assert_eq!(replaced("skills/status/SKILL.md", "description: ", "summary: "), ["description is missing"]);
 }

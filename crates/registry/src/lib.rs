@@ -14,7 +14,7 @@ mod workflow;
 pub use agent::{Agent, ToolPolicy};
 pub use event::{EventKind, UnknownEvent};
 pub use hook::{Hook, HookBinding};
-pub use skill::RefSkill;
+pub use skill::{RefSkill, Skill};
 pub use stage::{Stage, StageKey, TestMode};
 pub use workflow::{ParallelGroup, SpecsDocs, Workflow};
 

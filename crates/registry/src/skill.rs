@@ -1,7 +1,56 @@
-//! Reference skills: short bodies that some agents always get.
+//! The plugin's skills, and the short reference bodies that some agents always get.
 //!
 //! The client does not preload a skill that the model may not invoke, so the hook for `SubagentStart`
-//! delivers these bodies. That is why they live in the binary and not only in the plugin folder.
+//! delivers the reference bodies. That is why they live in the binary and not only in the plugin folder.
+
+use crate::Workflow;
+
+/// A skill of the plugin; its name is its folder's name, and `/ot:<name>` for the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Skill {
+    Reference(RefSkill),
+    Auto,
+    Workflow(Workflow),
+    Stop,
+    Resume,
+    Status,
+    Specs,
+    Dashboard,
+}
+
+impl Skill {
+    pub fn all() -> impl Iterator<Item = Self> {
+        let commands = [Self::Stop, Self::Resume, Self::Status, Self::Specs, Self::Dashboard];
+        RefSkill::ALL
+            .into_iter()
+            .map(Self::Reference)
+            .chain([Self::Auto])
+            .chain(Workflow::ALL.into_iter().map(Self::Workflow))
+            .chain(commands)
+    }
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Reference(skill) => skill.name(),
+            Self::Auto => "auto",
+            Self::Workflow(workflow) => workflow.name(),
+            Self::Stop => "stop",
+            Self::Resume => "resume",
+            Self::Status => "status",
+            Self::Specs => "specs",
+            Self::Dashboard => "dashboard",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::all().find(|skill| skill.name() == name)
+    }
+
+    /// Whether the model may invoke it. Stopping and resuming are the user's, and reference bodies come by a hook.
+    pub const fn is_for_model(self) -> bool {
+        !matches!(self, Self::Reference(_) | Self::Stop | Self::Resume)
+    }
+}
 
 /// A reference skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

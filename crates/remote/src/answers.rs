@@ -11,19 +11,24 @@ use crate::remote::Host;
 /// More does not fit on a phone.
 const MAX_LISTED: usize = 10;
 
-#[derive(Debug)]
 pub(crate) struct Answers<'a> {
     pub(crate) host: &'a dyn Host,
     pub(crate) lang: Lang,
+    /// Whether a bot's name is this bot's.
+    pub(crate) is_own_name: &'a dyn Fn(&str) -> bool,
 }
 
 impl Answers<'_> {
-    /// `None` for what is no command.
+    /// `None` for what is no command, and for a command to another bot.
     pub(crate) fn to(&self, text: &str, by: &str) -> Option<String> {
         let mut parts = text.split_whitespace();
-        // In a group it is `/status@name_of_the_bot`.
-        let command = parts.next().filter(|word| word.starts_with('/'))?;
-        let command = command.split('@').next().unwrap_or_default();
+        let word = parts.next().filter(|word| word.starts_with('/'))?;
+        // In a group with several bots it is `/status@name_of_the_bot`.
+        let command = match word.split_once('@') {
+            Some((command, name)) if (self.is_own_name)(name) => command,
+            Some(_) => return None,
+            None => word,
+        };
         self.host.touch();
         Some(match command {
             "/status" => self.status(),

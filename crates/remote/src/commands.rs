@@ -1,7 +1,7 @@
 //! Asks Telegram for commands, takes each once, and answers. Only chats that are allowed are heard.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use overtone_messages::Lang;
@@ -30,6 +30,8 @@ pub(crate) struct Listener {
     pub(crate) backoff: Backoff,
     pub(crate) lang: Lang,
     pub(crate) log: Log,
+    /// The bot's own name, asked for when a command names a bot for the first time.
+    pub(crate) bot_name: OnceLock<String>,
 }
 
 impl Listener {
@@ -95,10 +97,35 @@ impl Listener {
             self.ledger.take_update(self.telegram.bot(), number, known.is_some() || chat.is_none())?;
         let (Some(chat), true) = (known, is_new) else { return Ok(()) };
         let text = update["message"]["text"].as_str().unwrap_or_default();
-        let answers = Answers { host: &*self.host, lang: self.lang };
+        let is_own_name = |name: &str| self.is_own_name(name);
+        let answers = Answers { host: &*self.host, lang: self.lang, is_own_name: &is_own_name };
         match answers.to(text, &format!("telegram:{chat}")) {
             Some(reply) => self.ledger.enqueue_reply(self.reply(number, chat, reply)),
             None => Ok(()),
+        }
+    }
+
+    /// A command for a bot whose name cannot be compared with ours is not carried out.
+    fn is_own_name(&self, name: &str) -> bool {
+        match self.own_name() {
+            Ok(own) => own.eq_ignore_ascii_case(name),
+            Err(problem) => {
+                let problem = self.telegram.token.hide_in(&problem);
+                self.log.say(&format!("cannot ask Telegram for the bot's name: {problem}"));
+                false
+            }
+        }
+    }
+
+    fn own_name(&self) -> Result<&str, String> {
+        if let Some(name) = self.bot_name.get() {
+            return Ok(name);
+        }
+        let answer = self.client.wait_for(&self.telegram.method("getMe"))?;
+        let body: Value = serde_json::from_str(&answer.body).unwrap_or_default();
+        match body["result"]["username"].as_str().filter(|_| answer.is_good()) {
+            Some(name) => Ok(self.bot_name.get_or_init(|| name.to_owned())),
+            None => Err(format!("{} without a name", answer.status)),
         }
     }
 

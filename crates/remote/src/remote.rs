@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::io;
-use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -81,8 +81,16 @@ impl Remote {
         }
         if let Some(telegram) = settings.telegram.clone() {
             let (host, ledger) = (Arc::clone(&setup.host), Arc::clone(&ledger));
-            let listener =
-                Listener { telegram, client, host, ledger, backoff, lang: setup.lang, log: log.clone() };
+            let listener = Listener {
+                telegram,
+                client,
+                host,
+                ledger,
+                backoff,
+                lang: setup.lang,
+                log: log.clone(),
+                bot_name: OnceLock::new(),
+            };
             spawn("remote-listen", move || listener.run())?;
         }
         let takes_commands = settings.telegram.is_some();

@@ -21,6 +21,7 @@ pub(crate) enum Cause {
         workflow: Workflow,
         feature: Option<String>,
         feature_is_new: bool,
+        by: Option<String>,
     },
     StopLoop {
         by: String,
@@ -171,10 +172,11 @@ impl<I: Iterator<Item = Result<Line, Skipped>>> Around<'_, I> {
             return Cause::Nothing;
         };
         let feature = start.given("featureName").map(str::to_owned);
+        let by = start.given("by").map(str::to_owned);
         let Some(workflow) = Workflow::from_name(start.text("workflowType")) else { return Cause::Nothing };
         let is_specs = |line: &Line| line.kind == EventKind::SpecsInit;
         let feature_is_new = self.window.peek(at + 1).is_some_and(is_specs);
-        Cause::Init { workflow, feature, feature_is_new }
+        Cause::Init { workflow, feature, feature_is_new, by }
     }
 
     fn delegation(&mut self, head: &Line) -> Cause {

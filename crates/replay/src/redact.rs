@@ -103,7 +103,7 @@ fn known(name: &str) -> Option<fn(&str) -> bool> {
         "missing" => |word| Hold::from_key(word).is_some(),
         "handback" => |word| ["flagged", "withheld"].contains(&word),
         "trigger" => |word| ["auto", "manual"].contains(&word),
-        "by" => |word| ["user", "dashboard", "telegram", "top"].contains(&word),
+        "by" => |word| ["user", "model", "unknown", "dashboard", "telegram", "top"].contains(&word),
         "toolName" => |word| TOOLS.contains(&word),
         "reason" => |word| REASONS.contains(&word),
         "limits" => |word| is_made_of(word, "0123456789/"),

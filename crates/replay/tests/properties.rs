@@ -88,6 +88,7 @@ fn init(world: &mut World, workflow: Workflow, with_feature: bool) {
         feature: with_feature.then_some("f"),
         feature_is_new: with_feature,
         force: true,
+        by: Some("model"),
         now: world.facts.now,
     };
     let outcome = commands::init(&world.snapshot, &start).unwrap();

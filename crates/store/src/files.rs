@@ -51,7 +51,7 @@ pub fn lock_wait() -> Duration {
 /// By how much a buffer grows for a file that is longer than it said.
 const CHUNK: usize = 64 * 1024;
 
-/// Larger state files are not ours.
+/// Session states are a few kilobytes. Anything above this limit is not ours, so it is rejected.
 const MAX_STATE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Opens a file; a link is not followed, and a pipe does not hang. Not by `std`: musl's `open` spends a second call on
@@ -68,6 +68,26 @@ pub(crate) fn open_to_read(path: &Path) -> io::Result<Option<File>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         outcome => outcome.map(Some),
     }
+}
+
+/// Opens a regular file for reading, or `None` if there is no such file. A link is not followed; a pipe, a device or a
+/// socket is an error and does not hang.
+pub fn open_regular(path: &Path) -> io::Result<Option<File>> {
+    let Some(file) = open_to_read(path)? else { return Ok(None) };
+    check_regular(&file.metadata()?)?;
+    Ok(Some(file))
+}
+
+/// Opens a regular file for reading and appending, and makes it if it is missing. Anything else in its place is an
+/// error, as for [`open_regular`].
+pub fn open_to_append(path: &Path) -> io::Result<File> {
+    let file = open(path, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE, PRIVATE)?;
+    check_regular(&file.metadata()?)?;
+    Ok(file)
+}
+
+fn check_regular(about: &fs::Metadata) -> io::Result<()> {
+    if about.is_file() { Ok(()) } else { Err(io::Error::other("not a regular file")) }
 }
 
 /// What is in a file of about this length, but no more than `limit` bytes of it, in as few calls as possible: one, as a
@@ -90,16 +110,19 @@ pub(crate) fn read_to_end(file: &File, length: u64, limit: u64) -> io::Result<Ve
 
 /// The text of a regular file, or `None` if there is no such file.
 pub fn read_small(path: &Path) -> io::Result<Option<String>> {
+    let Some(bytes) = read_limited(path, MAX_STATE_BYTES)? else { return Ok(None) };
+    String::from_utf8(bytes).map(Some).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+/// The content of a regular file, or `None` if there is no such file. One that is longer than `limit` is an error.
+pub fn read_limited(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
     let Some(file) = open_to_read(path)? else { return Ok(None) };
     let about = file.metadata()?;
-    if !about.is_file() {
-        return Err(io::Error::other("not a regular file"));
-    }
-    if about.len() > MAX_STATE_BYTES {
+    check_regular(&about)?;
+    if about.len() > limit {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, "too large for a state file"));
     }
-    let bytes = read_to_end(&file, about.len(), MAX_STATE_BYTES)?;
-    String::from_utf8(bytes).map(Some).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    read_to_end(&file, about.len(), limit).map(Some)
 }
 
 /// Whether an error of [`read_small`] means that there is no such file but something else: a link, a folder, bytes
@@ -187,7 +210,9 @@ pub fn append_lines(path: &Path, lines: &str) -> io::Result<()> {
     // Half a line of somebody who is writing just now looks torn, too. With a lock nobody is; without one, which some
     // file systems do not have, the worst is an empty line.
     let _ = acquire(&file, lock_wait());
-    let length = file.metadata()?.len();
+    let about = file.metadata()?;
+    check_regular(&about)?;
+    let length = about.len();
     let torn = length > 0 && !ends_in_line_break(&file, length)?;
     let result =
         if torn { file.write_all(format!("\n{lines}").as_bytes()) } else { file.write_all(lines.as_bytes()) };
@@ -205,7 +230,9 @@ fn ends_in_line_break(file: &File, length: u64) -> io::Result<bool> {
 /// The last `max` bytes of a file, and whether that is all of it.
 pub fn read_tail(path: &Path, max: usize) -> io::Result<Option<(Vec<u8>, bool)>> {
     let Some(file) = open_to_read(path)? else { return Ok(None) };
-    let length = file.metadata()?.len();
+    let about = file.metadata()?;
+    check_regular(&about)?;
+    let length = about.len();
     let start = length.saturating_sub(max as u64);
     let mut bytes = vec![0; usize::try_from(length - start).unwrap_or(max)];
     file.read_exact_at(&mut bytes, start)?;

@@ -109,9 +109,21 @@ impl Home {
         Ok(())
     }
 
+    /// Makes the folder if it is missing. A new one gets the mark that says whose it is.
+    pub fn create(&self) -> io::Result<()> {
+        let is_there = fs::DirBuilder::new().mode(0o700).create(&self.root);
+        if is_there.is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists) {
+            return Ok(());
+        }
+        create_private_dir(&self.root)?;
+        // Without a mark the folder works as well; only deleting it takes a person.
+        let _ = self.mark();
+        Ok(())
+    }
+
     /// Guards the files that belong to no session.
     pub fn lock(&self) -> io::Result<fs::File> {
-        create_private_dir(&self.root)?;
+        self.create()?;
         files::lock_file(&self.root.join(".lock"), files::lock_wait())
     }
 }

@@ -1,7 +1,8 @@
 //! One session's folder: its state files, its lock, its handoffs.
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use crate::files::{self, PRIVATE, Replaced, lock_wait};
 use crate::home::create_private_dir;
 use crate::workflow_doc::count;
-use crate::{LoopDoc, Problem, SessionId, StoreError, WorkflowDoc, clock, object};
+use crate::{Home, LoopDoc, Problem, SessionId, StoreError, WorkflowDoc, clock, object};
 
 /// The folder of one session. Nothing is read or made until it is asked for.
 #[derive(Debug, Clone)]
@@ -73,9 +74,10 @@ impl Session {
         self.dir.join("context.json")
     }
 
-    /// A folder that cannot be looked at counts: whoever goes on without its lock could do harm.
+    /// Whether there is a folder. A link to one is none. A folder that cannot be looked at counts: whoever goes on
+    /// without its lock could do harm.
     pub fn exists(&self) -> bool {
-        match fs::metadata(&self.dir) {
+        match fs::symlink_metadata(&self.dir) {
             Ok(about) => about.is_dir(),
             Err(error) => !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory),
         }
@@ -86,12 +88,31 @@ impl Session {
         fs::symlink_metadata(self.workflow_file()).is_ok()
     }
 
+    /// Makes the folder, and the home if this is its first session.
     pub fn create(&self) -> Result<(), StoreError> {
-        create_private_dir(&self.dir).map_err(|error| StoreError::io(&self.dir, error))
+        let failed = |error| StoreError::io(&self.dir, error);
+        match DirBuilder::new().mode(0o700).create(&self.dir) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.check_folder(),
+            Err(_) => self.create_with_home().map_err(failed),
+        }
+    }
+
+    fn create_with_home(&self) -> io::Result<()> {
+        if let Some(root) = self.dir.parent().and_then(Path::parent) {
+            Home::at(root.to_owned()).create()?;
+        }
+        create_private_dir(&self.dir)
+    }
+
+    /// A link in place of the folder leads to somebody else's files, so nothing is written through it.
+    fn check_folder(&self) -> Result<(), StoreError> {
+        check_not_link(&self.dir).map_err(|error| StoreError::io(&self.dir, error))
     }
 
     /// Waits for other hooks of this session, within bounds. The folder must exist.
     pub fn lock(&self) -> Result<SessionLock, StoreError> {
+        self.check_folder()?;
         let path = self.dir.join(".lock");
         match files::lock_file(&path, lock_wait()) {
             Ok(file) => Ok(SessionLock { _file: file }),
@@ -156,6 +177,9 @@ impl Session {
     /// names it is written after it, so nobody reads it half done.
     pub fn save_handoff(&self, name: &str, text: &str) -> Result<(), StoreError> {
         let path = self.dir.join(name);
+        if let Some(folder) = path.parent() {
+            check_not_link(folder).map_err(|error| StoreError::io(folder, error))?;
+        }
         let saved = files::write_new(&path, text.as_bytes(), PRIVATE).or_else(|error| match path.parent() {
             Some(folder) if error.kind() == io::ErrorKind::NotFound => {
                 create_private_dir(folder)?;
@@ -251,6 +275,14 @@ impl Session {
     }
 }
 
+/// Whatever is not there is no link either.
+fn check_not_link(folder: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(folder) {
+        Ok(about) if about.is_symlink() => Err(io::Error::other("a link, not a folder")),
+        _ => Ok(()),
+    }
+}
+
 /// What a session has used, as the client says.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Usage {
@@ -279,7 +311,6 @@ fn is_broken<T>(read: Result<T, StoreError>) -> Result<bool, StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Home;
     use rustix::io::Errno;
 
     fn session(home: &Home, id: &str) -> Session {

@@ -1,4 +1,4 @@
-//! Figures from tales. Pure: what happened in, numbers out.
+//! Statistics from session histories. Pure: what happened in, numbers out.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use overtone_engine::state::{Ending, Millis};
 use overtone_registry::{Stage, StageKey};
 use overtone_store::clock;
 
-use crate::tale::{AgentRun, StageRun, Tale, WorkflowRun};
+use crate::history::{AgentRun, History, StageRun, WorkflowRun};
 use crate::usage::Tokens;
 
 /// Which runs count.
@@ -84,15 +84,15 @@ pub struct DayFigures {
 
 /// All figures of the given sessions. `used`: what an agent has used, if anybody knows.
 pub fn figures<'a>(
-    tales: impl IntoIterator<Item = &'a Tale>,
+    histories: impl IntoIterator<Item = &'a History>,
     filter: &Filter,
     used: &dyn Fn(&AgentRun) -> Option<Tokens>,
 ) -> Figures {
     let mut sums = Sums::default();
     let mut sessions = 0;
-    for tale in tales {
+    for history in histories {
         sessions += 1;
-        sums.add(tale, filter, used);
+        sums.add(history, filter, used);
     }
     sums.figures(sessions)
 }
@@ -106,7 +106,8 @@ struct Sums<'a> {
     stage_tokens: BTreeMap<&'a str, Tokens>,
     agent_tokens: BTreeMap<&'a str, Tokens>,
     workflow_tokens: BTreeMap<&'a str, Tokens>,
-    days: BTreeMap<String, Day<'a>>,
+    /// By their number.
+    days: BTreeMap<i64, Day<'a>>,
 }
 
 #[derive(Default)]
@@ -117,17 +118,17 @@ struct Day<'a> {
 }
 
 impl<'a> Sums<'a> {
-    fn add(&mut self, tale: &'a Tale, filter: &Filter, used: &dyn Fn(&AgentRun) -> Option<Tokens>) {
-        let workflow = |place: Option<usize>| place.and_then(|place| tale.workflows.get(place));
-        for run in tale.workflows.iter().filter(|run| filter.passes(run.started, Some(run))) {
+    fn add(&mut self, history: &'a History, filter: &Filter, used: &dyn Fn(&AgentRun) -> Option<Tokens>) {
+        let workflow = |place: Option<usize>| place.and_then(|place| history.workflows.get(place));
+        for run in history.workflows.iter().filter(|run| filter.passes(run.started, Some(run))) {
             self.workflows.entry(&run.workflow).or_default().push(run);
             self.day(run.started, |day| day.workflows.push(run));
         }
-        for run in tale.stages.iter().filter(|run| filter.passes(run.at, workflow(run.workflow))) {
+        for run in history.stages.iter().filter(|run| filter.passes(run.at, workflow(run.workflow))) {
             self.stages.entry(&run.stage).or_default().push(run);
             self.day(run.at, |day| day.stages.push(run));
         }
-        for run in tale.agents.iter().filter(|run| filter.passes(run.at, workflow(run.workflow))) {
+        for run in history.agents.iter().filter(|run| filter.passes(run.at, workflow(run.workflow))) {
             self.agents.entry(&run.agent).or_default().push(run);
             if let Some(tokens) = used(run) {
                 self.spend(run, workflow(run.workflow), tokens);
@@ -148,7 +149,7 @@ impl<'a> Sums<'a> {
 
     fn day(&mut self, at: Option<Millis>, change: impl FnOnce(&mut Day<'a>)) {
         if let Some(at) = at {
-            change(self.days.entry(clock::to_date(at)).or_default());
+            change(self.days.entry(clock::day(at)).or_default());
         }
     }
 
@@ -168,7 +169,7 @@ impl<'a> Sums<'a> {
             stages,
             agents: self.agents.iter().map(|(name, runs)| self.agent(name, runs)).collect(),
             workflows: self.workflows.iter().map(|(name, runs)| self.workflow(name, runs)).collect(),
-            days: self.days.iter().map(|(day, sums)| day_figures(day, sums)).collect(),
+            days: self.days.iter().map(|(day, sums)| day_figures(*day, sums)).collect(),
         }
     }
 
@@ -208,9 +209,9 @@ impl<'a> Sums<'a> {
     }
 }
 
-fn day_figures(day: &str, sums: &Day) -> DayFigures {
+fn day_figures(day: i64, sums: &Day) -> DayFigures {
     DayFigures {
-        day: day.to_owned(),
+        day: clock::to_date(clock::start_of_day(day)),
         started: sums.workflows.len(),
         completed: ended(&sums.workflows, Ending::Completed),
         aborted: ended(&sums.workflows, Ending::Aborted),
@@ -259,11 +260,11 @@ mod tests {
     use overtone_store::timeline::Entry;
 
     use super::*;
-    use crate::tale::tests::{entry, tell};
+    use crate::history::tests::{entry, history};
 
     fn figures(sessions: &[&[Entry]]) -> Figures {
-        let tales: Vec<_> = sessions.iter().map(|entries| tell(entries)).collect();
-        super::figures(&tales, &Filter::default(), &|_| None)
+        let histories: Vec<_> = sessions.iter().map(|entries| history(entries)).collect();
+        super::figures(&histories, &Filter::default(), &|_| None)
     }
 
     /// The verdicts of one stage in one workflow: `p` passes, `f` fails.
@@ -345,11 +346,11 @@ mod tests {
         complete.fields.insert("agentId".into(), "a1".into());
         let mut start = entry("workflow:start", "", 0);
         start.fields.insert("workflowType".into(), "quick".into());
-        let tale = tell(&[start, complete, entry("stage:complete", "TEST", 6)]);
+        let history = history(&[start, complete, entry("stage:complete", "TEST", 6)]);
         let tokens = Tokens { input: 7, cost_usd: 0.5, ..Tokens::default() };
         let chosen = |workflow: &str, since| {
             let filter = Filter { since, workflow: Some(workflow.to_owned()) };
-            super::figures([&tale], &filter, &|run| (run.id.as_deref() == Some("a1")).then_some(tokens))
+            super::figures([&history], &filter, &|run| (run.id.as_deref() == Some("a1")).then_some(tokens))
         };
         let quick = chosen("quick", None);
         assert_eq!((quick.started, quick.stages.len(), quick.days.len()), (1, 1, 1));

@@ -1,18 +1,18 @@
 //! A timeline in pages. An event is known by the place of its line in the file, which never changes.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io;
 use std::path::Path;
 
-use overtone_store::timeline;
+use overtone_store::{files, timeline};
 use serde_json::{Map, Value};
 
 use crate::Backwards;
+use crate::lines::Lines;
 
 /// A request looks at no more than this; the next one goes on.
 const MAX_SCANNED: u64 = 32 * 1024 * 1024;
-/// A longer line is no event of ours.
-const MAX_LINE: u64 = 1024 * 1024;
+/// The events of a page are no longer than this together, and one line: parsed, they take many times as much.
+const MAX_TAKEN: usize = 4 * 1024 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
@@ -55,6 +55,8 @@ pub struct Page {
     pub scanned: u64,
     /// Lines that are no events.
     pub skipped: usize,
+    /// The length of all lines that became events.
+    taken: usize,
 }
 
 /// Reads a page. A missing timeline has no events.
@@ -72,11 +74,10 @@ fn older(path: &Path, query: &Query) -> io::Result<Page> {
     let mut place = end;
     for line in lines {
         let line = line?;
-        let line_end = place;
-        place -= line.len() as u64 + 1;
+        place = line.start;
         page.scanned = end - place;
-        page.take(query, &line, place, line_end);
-        if page.events.len() >= query.limit || page.scanned >= MAX_SCANNED {
+        page.take(query, line.bytes.as_deref(), line.start, line.end);
+        if page.is_full(query) {
             break;
         }
     }
@@ -86,41 +87,39 @@ fn older(path: &Path, query: &Query) -> io::Result<Page> {
 }
 
 fn newer(path: &Path, query: &Query) -> io::Result<Page> {
-    let mut place = query.cursor.unwrap_or(0);
-    let mut page = Page { newer: place, older: (place > 0).then_some(place), ..Page::default() };
-    let mut file = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(page),
-        file => file?,
-    };
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("not a regular file"));
+    let from = query.cursor.unwrap_or(0);
+    let mut page = Page { newer: from, older: (from > 0).then_some(from), ..Page::default() };
+    let Some(file) = files::open_regular(path)? else { return Ok(page) };
+    let mut lines = Lines::new(file, from)?;
+    while !page.is_full(query) {
+        let Some(line) = lines.next_line()? else { break };
+        page.newer = line.end;
+        page.scanned = line.end - from;
+        page.take(query, line.bytes, line.start, line.end);
     }
-    file.seek(SeekFrom::Start(place))?;
-    let mut reader = BufReader::with_capacity(64 * 1024, file);
-    let mut line = Vec::new();
-    while page.events.len() < query.limit && page.scanned < MAX_SCANNED {
-        line.clear();
-        let count = reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)? as u64;
-        // A line without an end is still being written.
-        if count == 0 || (line.last() != Some(&b'\n') && count < MAX_LINE) {
-            break;
-        }
-        let end = place + count;
-        page.scanned += count;
-        page.take(query, line.trim_ascii_end(), place, end);
-        place = end;
-    }
-    page.newer = place;
     Ok(page)
 }
 
 impl Page {
-    fn take(&mut self, query: &Query, line: &[u8], place: u64, end: u64) {
-        if line.trim_ascii().is_empty() || !query.may_pass(line) {
+    fn is_full(&self, query: &Query) -> bool {
+        self.events.len() >= query.limit || self.scanned >= MAX_SCANNED || self.taken >= MAX_TAKEN
+    }
+
+    /// `None` is a line that is too long.
+    fn take(&mut self, query: &Query, line: Option<&[u8]>, place: u64, end: u64) {
+        let Some(line) = line else {
+            self.skipped += 1;
+            return;
+        };
+        let line = line.trim_ascii();
+        if line.is_empty() || !query.may_pass(line) {
             return;
         }
         match serde_json::from_slice::<Map<String, Value>>(line) {
-            Ok(fields) if query.passes(&fields) => self.events.push(Seen { place, end, fields }),
+            Ok(fields) if query.passes(&fields) => {
+                self.taken += line.len();
+                self.events.push(Seen { place, end, fields });
+            }
             Ok(_) => {}
             Err(_) => self.skipped += 1,
         }

@@ -1,11 +1,14 @@
 //! What an agent has used, from the conversation that the client keeps of it.
 
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use overtone_store::files;
 use serde_json::Value;
+
+use crate::lines::Lines;
 
 /// Tokens by kind, and what they cost by the public prices.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -53,31 +56,50 @@ const PRICES: [(&str, f64, f64); 6] = [
 /// in a folder beside it. `None` when there is no such conversation.
 pub fn agent_usage(transcript: &Path, agent_id: &str) -> io::Result<Option<AgentUsage>> {
     let Some(path) = agent_conversation(transcript, agent_id) else { return Ok(None) };
-    match File::open(path) {
-        Ok(file) if file.metadata()?.is_file() => read(BufReader::new(file)).map(Some),
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(None),
-    }
+    let Some(file) = files::open_regular(&path)? else { return Ok(None) };
+    read(file).map(Some)
 }
 
 /// Where the client keeps the conversation of an agent. An id is part of a file's name, so it must be nothing else.
 pub fn agent_conversation(transcript: &Path, agent_id: &str) -> Option<PathBuf> {
-    let plain = agent_id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
-    let folder = transcript.with_extension("").join("subagents");
-    (plain && !agent_id.is_empty()).then(|| folder.join(format!("agent-{agent_id}.jsonl")))
+    is_plain(agent_id).then(|| folder(transcript).join(format!("agent-{agent_id}.jsonl")))
 }
 
-fn read(mut lines: impl BufRead) -> io::Result<AgentUsage> {
+fn is_plain(agent_id: &str) -> bool {
+    !agent_id.is_empty() && agent_id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
+}
+
+fn folder(transcript: &Path) -> PathBuf {
+    transcript.with_extension("").join("subagents")
+}
+
+/// The agents of a session that have a conversation, with its length.
+pub fn agent_conversations(transcript: &Path) -> Vec<(String, u64)> {
+    let entries = fs::read_dir(folder(transcript)).into_iter().flatten().flatten();
+    let found = entries.filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        let id = name.strip_prefix("agent-")?.strip_suffix(".jsonl").filter(|id| is_plain(id))?;
+        Some((id.to_owned(), entry.metadata().ok()?.len()))
+    });
+    found.collect()
+}
+
+/// A message of the model is far shorter than the longest line.
+fn read(file: File) -> io::Result<AgentUsage> {
     let mut usage = AgentUsage::default();
     let mut seen = HashSet::new();
-    let mut line = Vec::new();
-    while lines.read_until(b'\n', &mut line)? > 0 {
-        if let Ok(value) = serde_json::from_slice::<Value>(&line) {
-            take(&mut usage, &mut seen, &value["message"]);
-        }
-        line.clear();
+    let mut lines = Lines::new(file, 0)?;
+    while let Some(line) = lines.next_line()? {
+        take_line(&mut usage, &mut seen, line.bytes.unwrap_or_default());
     }
+    take_line(&mut usage, &mut seen, lines.unfinished());
     Ok(usage)
+}
+
+fn take_line(usage: &mut AgentUsage, seen: &mut HashSet<String>, line: &[u8]) {
+    if let Ok(value) = serde_json::from_slice::<Value>(line) {
+        take(usage, seen, &value["message"]);
+    }
 }
 
 /// A message is written once for each of its blocks, with the same usage each time.
@@ -122,7 +144,7 @@ mod tests {
     fn a_message_counts_once_and_has_a_price() {
         let line = r#"{"message":{"id":"m1","model":"claude-sonnet-4-5","usage":{"input_tokens":1000000,"output_tokens":1000000,"cache_read_input_tokens":1000000}}}"#;
         let text = format!("{line}\n{line}\ntorn\n{{\"message\":{{}}}}\n");
-        let usage = read(text.as_bytes()).unwrap();
+        let usage = read(crate::lines::tests::file(text.as_bytes()).reopen().unwrap()).unwrap();
         assert_eq!((usage.messages, usage.tokens.total()), (1, 3_000_000));
         assert!((usage.tokens.cost_usd - 18.3).abs() < 1e-9, "{usage:?}");
         assert!(cost("glm-4.6", &usage.tokens).abs() < f64::EPSILON);

@@ -35,7 +35,7 @@ pub(super) fn look(binary: &Path, folder: &Path, size: Size) -> Result<Report> {
     let (tally, waits) = watch.during(|| probe::during(&lock, || everybody(&sandbox, &watch, size)));
     let tally = tally?;
     let seconds = begun.elapsed().as_secs_f64();
-    let resumed = settle(&sandbox)?;
+    let settled = settle(&sandbox)?;
     let mut report = Report { figures: figures(&tally, &waits, &watch, seconds), ..Report::default() };
     report.figures.extend(ground::figures(size)?);
     report.notes.push(format!(
@@ -44,7 +44,7 @@ pub(super) fn look(binary: &Path, folder: &Path, size: Size) -> Result<Report> {
         waits.count()
     ));
     let traces = Traces::read(&sandbox)?;
-    report.findings.extend(traces.check(&tally, resumed));
+    report.findings.extend(traces.check(&tally, &settled));
     let steps = order::largest_steps_back(&traces.timeline);
     report.figures.extend(order::figures(&steps));
     report.findings.extend(tally.findings);
@@ -65,25 +65,36 @@ fn figures(tally: &Tally, waits: &Waits, watch: &Watch, seconds: f64) -> Vec<Fig
     ]
 }
 
-/// A session with a workflow in which an agent may be sent again and again, and limits that nobody reaches.
+/// A session with a workflow whose testers may be sent again and again, and limits that nobody reaches.
 fn prepare(sandbox: &Sandbox) -> Result<()> {
     sandbox.hook(Hook::OnStart, &sandbox.event(SESSION, Hook::OnStart, json!({ "source": "startup" })))?;
     for arguments in [
         &["init", "quick", "--session", SESSION][..],
         &["config", "set", "loop.maxIterations", "10000"],
         &["config", "set", "loop.maxConsecutiveErrors", "7"],
+        &["config", "set", "limits.failures", "10000"],
     ] {
         sandbox.succeed(arguments)?;
     }
     story::agent(sandbox, SESSION, "developer", "PASS").map(drop)
 }
 
-/// Whoever has not reported is given up, so that the books can be closed. Says whether the loop had to be resumed.
-fn settle(sandbox: &Sandbox) -> Result<bool> {
+/// What it took to bring the session to rest.
+pub(super) struct Settled {
+    pub(super) resumed: bool,
+    /// The last Stop sent the main agent on.
+    pub(super) advanced: bool,
+}
+
+/// Resumes the loop and stops once more, so that agents without a report are given up and nothing is under way.
+fn settle(sandbox: &Sandbox) -> Result<Settled> {
     let said = sandbox.succeed(&["resume", "--json", "--session", SESSION])?;
     let stop = json!({ "stop_hook_active": false, "background_tasks": [] });
-    sandbox.hook(Hook::OnStop, &sandbox.event(SESSION, Hook::OnStop, stop))?;
-    Ok(serde_json::from_str::<Value>(&said).is_ok_and(|answer| answer["changed"] == true))
+    let answer = sandbox.hook(Hook::OnStop, &sandbox.event(SESSION, Hook::OnStop, stop))?;
+    Ok(Settled {
+        resumed: serde_json::from_str::<Value>(&said).is_ok_and(|answer| answer["changed"] == true),
+        advanced: answer["hookSpecificOutput"]["additionalContext"].is_string(),
+    })
 }
 
 fn everybody(sandbox: &Sandbox, watch: &Watch, size: Size) -> Result<Tally> {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::marks::Mark;
+use super::one::Settled;
 use super::order::{self, Marks};
 use super::tally::Tally;
 use super::work::{CYCLE, SESSION, Step};
@@ -43,9 +44,9 @@ impl Traces {
         })
     }
 
-    pub(super) fn check(&self, tally: &Tally, resumed: bool) -> Vec<String> {
+    pub(super) fn check(&self, tally: &Tally, settled: &Settled) -> Vec<String> {
         let mut findings = self.check_marks(tally);
-        findings.extend(self.check_counts(tally, resumed));
+        findings.extend(self.check_counts(tally, settled));
         findings.extend(self.check_lessons(tally));
         findings.extend(order::check(&self.timeline));
         findings.extend(self.check_context(tally));
@@ -83,7 +84,7 @@ impl Traces {
         findings
     }
 
-    fn check_counts(&self, tally: &Tally, resumed: bool) -> Vec<String> {
+    fn check_counts(&self, tally: &Tally, settled: &Settled) -> Vec<String> {
         let lines = |kind: &str| self.timeline.iter().filter(|line| line["type"] == kind).count();
         let recorded = self
             .timeline
@@ -94,9 +95,11 @@ impl Traces {
             |value: &Value| value.as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);
         let delegated = tally.count(Step::Delegate);
         let compacted = tally.count(Step::Compact);
-        // The developer of the preparation, and the stop that closes the books.
-        let (before, after) = (1, 1);
-        let resumed = tally.changed(Step::ResumeLoop) + usize::from(resumed);
+        // The developer of the preparation.
+        let before = 1;
+        let stopped = |line: &&Value| line["type"] == "system:warning" && line["reason"] == "loop-stopped";
+        let resumed = tally.changed(Step::ResumeLoop) + usize::from(settled.resumed);
+        let advanced = tally.changed(Step::Stop) + usize::from(settled.advanced);
         let pairs = [
             ("agent:delegate lines", lines("agent:delegate"), delegated + before),
             ("attempts of TEST", number(&self.workflow["stages"]["TEST"]["attempts"]), delegated),
@@ -108,10 +111,14 @@ impl Traces {
             ),
             ("compactions counted", number(&self.compactions["count"]), compacted),
             ("automatic compactions", number(&self.compactions["auto"]), compacted),
-            ("loop:advance lines", lines("loop:advance"), tally.changed(Step::Stop) + after),
+            ("loop:advance lines", lines("loop:advance"), advanced),
             ("iterations of the loop", number(&self.looping["iterations"]), lines("loop:advance")),
             ("starts of the loop", lines("loop:start"), resumed + before),
-            ("stops of the loop", lines("system:warning"), tally.changed(Step::StopLoop)),
+            (
+                "stops of the loop",
+                self.timeline.iter().filter(stopped).count(),
+                tally.changed(Step::StopLoop),
+            ),
         ];
         let differ = pairs.into_iter().filter(|(_, found, wanted)| found != wanted);
         let mut findings: Vec<_> =
@@ -140,6 +147,9 @@ impl Traces {
         for trigger in tally.gave_up.iter().filter_map(|(step, mark)| trigger(*step, *mark)) {
             wanted.entry(trigger).or_default().1 += 1;
         }
+        // Every failure of the stage is one more reason to expect the next.
+        let failures = self.timeline.iter().filter(|line| line["type"] == "stage:retry").count();
+        wanted.insert("TEST".to_owned(), (failures, failures));
         let found: BTreeMap<String, usize> = self
             .lessons
             .iter()

@@ -99,7 +99,7 @@ pub(super) fn start(sandbox: &Sandbox, step: Step, mark: Mark) -> Start {
     match step {
         Step::Delegate => hook(Hook::PreTask, delegation(agent)),
         Step::AgentStart => {
-            hook(Hook::OnAgentStart, json!({ "agent_id": agent.text(), "agent_type": AGENT }))
+            hook(Hook::OnAgentStart, json!({ "agent_id": agent.text(), "agent_type": "ot:tester" }))
         }
         Step::AgentStop => hook(Hook::OnAgentStop, report(agent)),
         Step::Failure => hook(Hook::PostUseFailure, failure(mark)),
@@ -121,20 +121,18 @@ pub(super) fn start(sandbox: &Sandbox, step: Step, mark: Mark) -> Start {
     }
 }
 
-/// An agent that belongs to no stage of the workflow, so it can be sent again and again.
-const AGENT: &str = "ot:security-reviewer";
-
 fn delegation(mark: Mark) -> Value {
     json!({
         "tool_name": "Agent", "tool_use_id": mark.text(),
-        "tool_input": { "subagent_type": AGENT, "description": "look at it", "prompt": "look for holes" },
+        "tool_input": { "subagent_type": "ot:tester", "description": "test it", "prompt": "run the tests" },
     })
 }
 
 fn report(mark: Mark) -> Value {
     json!({
-        "agent_id": mark.text(), "agent_type": AGENT, "stop_hook_active": false,
-        "last_assistant_message": format!("All is well: {}\n\n<!-- VERDICT: {{\"result\":\"PASS\"}} -->", mark.text()),
+        "agent_id": mark.text(), "agent_type": "ot:tester", "stop_hook_active": false,
+        // A stage that has passed is not done again, and one that is blocked waits for the user.
+        "last_assistant_message": format!("It sticks: {}\n\n<!-- VERDICT: {{\"result\":\"FAIL\"}} -->", mark.text()),
     })
 }
 

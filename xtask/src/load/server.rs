@@ -13,10 +13,13 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 
 const PATIENCE: Duration = Duration::from_secs(30);
+/// On Linux.
+const TICKS_PER_SECOND: f64 = 100.0;
 
 pub(super) struct Server {
     child: Child,
     pub(super) address: String,
+    token: String,
     /// From its start to its first answer, in milliseconds.
     pub(super) took: f64,
 }
@@ -41,9 +44,12 @@ impl Server {
             .stderr(Stdio::null())
             .spawn()
             .map_err(|error| Error::io("cannot start", binary, &error))?;
-        let mut server = Self { child, address: String::new(), took: 0.0 };
+        let mut server = Self { child, address: String::new(), token: String::new(), took: 0.0 };
         server.address = server.find(&folder.join("overtone/dashboard/server.json"))?;
-        server.get("/api/health")?;
+        let token = folder.join("overtone/dashboard/token");
+        let text = fs::read_to_string(&token).map_err(|error| Error::io("cannot read", &token, &error))?;
+        text.trim().clone_into(&mut server.token);
+        server.get("/api/status")?;
         server.took = millis(begun);
         Ok(server)
     }
@@ -65,7 +71,9 @@ impl Server {
         let failed = |error: std::io::Error| Error::new(format!("cannot ask the dashboard: {error}"));
         let mut stream = TcpStream::connect(&self.address).map_err(failed)?;
         let close = if close { "Connection: close\r\n" } else { "" };
-        let text = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{close}\r\n", self.address);
+        let (host, token) = (&self.address, &self.token);
+        let text =
+            format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n{close}\r\n");
         stream.write_all(text.as_bytes()).map_err(failed)?;
         Ok(stream)
     }
@@ -100,12 +108,16 @@ impl Server {
         Ok(kilobytes / 1024.0)
     }
 
+    /// What it has used so far.
+    pub(super) fn processor_seconds(&self) -> Result<f64> {
+        Ok(self.ticks()? / TICKS_PER_SECOND)
+    }
+
     /// The share of a processor that it uses while nobody asks for anything.
     pub(super) fn busy_during(&self, time: Duration) -> Result<f64> {
         let before = self.ticks()?;
         thread::sleep(time);
-        // A tick is a hundredth of a second on Linux.
-        Ok((self.ticks()? - before) / 100.0 / time.as_secs_f64())
+        Ok((self.ticks()? - before) / TICKS_PER_SECOND / time.as_secs_f64())
     }
 
     fn ticks(&self) -> Result<f64> {

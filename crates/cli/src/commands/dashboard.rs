@@ -1,19 +1,19 @@
 //! `overtone dashboard`: starts the server if there is none, says where it is, ends it.
 
 use std::env;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use overtone_dashboard::{
-    Options, Running, ServeError, fleet_home, fleet_problems, is_claimed, running, serve, token,
+    Options, Running, ServeError, TokenError, fleet_home, fleet_problems, is_claimed, make_link, running,
+    serve, token,
 };
-use overtone_messages::dashboard as words;
-use overtone_store::Home;
-use rustix::process::{Pid, Signal, kill_process};
+use overtone_messages::{Lang, dashboard as words};
+use overtone_store::{Home, patience};
 use serde_json::json;
 
 use crate::args::DashboardArgs;
@@ -40,6 +40,8 @@ pub(crate) fn run(context: &Context, args: &DashboardArgs) -> Done {
     if args.serve || args.foreground {
         return here(context, args, own, home);
     }
+    // A server that starts in the background could not say what is wrong with it.
+    own_token(context, home)?;
     let (server, is_new) = match running(home) {
         Some(server) => (server, false),
         None => (start(context, args, home)?, true),
@@ -89,6 +91,7 @@ fn here(context: &Context, args: &DashboardArgs, own: &Home, home: &Home) -> Don
             let message = words::cannot_listen(lang, &address.to_string(), &error.to_string());
             Err(Failure::new(message).hint(words::cannot_listen_hint(lang)))
         }
+        Err(ServeError::Token(error)) => Err(token_failure(lang, home, &error)),
         Err(ServeError::Io(error)) => Err(Failure::io(lang, home.root(), &error)),
     }
 }
@@ -102,26 +105,36 @@ fn tell_if_open(context: &Context, address: SocketAddr) {
 /// In the background; returns when it can be asked.
 fn start(context: &Context, args: &DashboardArgs, home: &Home) -> Result<Running, Failure> {
     let failed = |error: io::Error| Failure::io(context.lang, home.root(), &error);
-    let mut command = Command::new(env::current_exe().map_err(failed)?);
-    command.args(["dashboard", "--serve", "--host", &args.host.to_string()]);
-    command.args(args.fleet.then_some("--fleet"));
-    command.args(args.port.iter().flat_map(|port| ["--port".to_owned(), port.to_string()]));
-    command.args(args.host_names.iter().flat_map(|name| ["--host-name", name]));
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
-    let mut child = command.spawn().map_err(failed)?;
+    let mut child = launch(args).map_err(failed)?;
     let begun = Instant::now();
     while begun.elapsed() < PATIENCE {
         if let Some(server) = running(home) {
             return Ok(server);
         }
-        // Another one that started at the same time may be faster.
-        if child.try_wait().is_ok_and(|ended| ended.is_some()) && !is_claimed(home) {
-            break;
+        match child.try_wait() {
+            Ok(Some(ended)) if !is_claimed(home) => {
+                if !ended.success() {
+                    break;
+                }
+                // It made way for a server that has ended since, for instance one that was being killed.
+                child = launch(args).map_err(failed)?;
+            }
+            // Another one that started at the same time may be faster.
+            _ => {}
         }
         thread::sleep(LOOK_EVERY);
     }
     let lang = context.lang;
     Err(Failure::new(words::did_not_start(lang)).hint(words::did_not_start_hint(lang)))
+}
+
+fn launch(args: &DashboardArgs) -> io::Result<Child> {
+    let mut command = Command::new(env::current_exe()?);
+    command.args(["dashboard", "--serve", "--host", &args.host.to_string()]);
+    command.args(args.fleet.then_some("--fleet"));
+    command.args(args.port.iter().flat_map(|port| ["--port".to_owned(), port.to_string()]));
+    command.args(args.host_names.iter().flat_map(|name| ["--host-name", name]));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0).spawn()
 }
 
 fn show(context: &Context, args: &DashboardArgs, home: &Home, server: &Running, is_new: bool) -> Done {
@@ -136,27 +149,50 @@ fn show(context: &Context, args: &DashboardArgs, home: &Home, server: &Running, 
         out::print(&words::already_running(lang, &address))?;
     }
     tell_if_open(context, server.address);
-    if args.open { open(context, home, &address) } else { Ok(()) }
+    if args.open { open(context, home, server, &address) } else { Ok(()) }
 }
 
-/// The token is behind the `#`, which a browser keeps to itself.
-fn open(context: &Context, home: &Home, address: &str) -> Done {
-    let page = format!("{address}/#token={}", own_token(context, home)?);
+/// Opens the browser with a link that works once. The browser is told the name of a private file with the link in it:
+/// every user of the machine sees what a program is started with.
+fn open(context: &Context, home: &Home, server: &Running, address: &str) -> Done {
+    let link =
+        make_link(home, server, address).map_err(|error| Failure::io(context.lang, home.root(), &error))?;
     let openers = ["xdg-open", "open", "wslview"];
     let started = openers.iter().any(|program| {
         let mut command = Command::new(program);
-        let quiet = command.arg(&page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let quiet = command.arg(&link.page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         quiet.status().is_ok_and(|status| status.success())
     });
     if started {
         return Ok(());
     }
-    say(&words::cannot_open(context.lang, &page));
+    // The link is for the user at this terminal, not for a log or for whoever else reads the output.
+    if io::stderr().is_terminal() {
+        say(&words::cannot_open(context.lang, &link.url));
+    } else {
+        say(&words::cannot_open_here(context.lang));
+    }
     Ok(())
 }
 
 fn own_token(context: &Context, home: &Home) -> Result<String, Failure> {
-    token(home).map_err(|error| Failure::io(context.lang, home.root(), &error))
+    token(home).map_err(|error| token_failure(context.lang, home, &error))
+}
+
+/// A token that others could read may have been read, so a new one is made, not the old one hidden.
+fn token_failure(lang: Lang, home: &Home, error: &TokenError) -> Failure {
+    match error {
+        TokenError::Exposed { path, mode } => {
+            let path = path.display().to_string();
+            Failure::new(words::token_exposed(lang, &path, &format!("{mode:o}")))
+                .hint(words::token_exposed_hint(lang, &home.root().join("dashboard").display().to_string()))
+        }
+        TokenError::Foreign { path } => {
+            let path = path.display().to_string();
+            Failure::new(words::token_foreign(lang, &path)).hint(words::token_foreign_hint(lang, &path))
+        }
+        TokenError::Io(error) => Failure::io(lang, home.root(), error),
+    }
 }
 
 fn stop(context: &Context, args: &DashboardArgs, home: &Home) -> Done {
@@ -170,16 +206,9 @@ fn stop(context: &Context, args: &DashboardArgs, home: &Home) -> Done {
     out::print(&words::stopped(lang, pid))
 }
 
-/// Ends the server of a home, if there is one, and returns its process id. The lock tells that it is a server.
+/// Ends the server of a home, if there is one, and returns its process id.
 pub(super) fn end(home: &Home) -> io::Result<Option<u32>> {
-    let Some(server) = running(home) else { return Ok(None) };
-    let Some(pid) = i32::try_from(server.pid).ok().and_then(Pid::from_raw) else { return Ok(None) };
-    kill_process(pid, Signal::TERM)?;
-    let begun = Instant::now();
-    while running(home).is_some_and(|other| other.pid == server.pid) && begun.elapsed() < PATIENCE {
-        thread::sleep(LOOK_EVERY);
-    }
-    Ok(Some(server.pid))
+    overtone_dashboard::end(home, patience(PATIENCE))
 }
 
 /// From everywhere means from here, too.

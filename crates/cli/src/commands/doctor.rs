@@ -112,6 +112,10 @@ fn told(lang: Lang, finding: &Finding) -> (String, String) {
             words::finding_not_private(lang, &shown(path), &format!("{mode:o}")),
             words::fix_not_private(lang, &shown(path)),
         ),
+        Finding::TokenExposed { path, mode } => (
+            words::finding_token_exposed(lang, &shown(path), &format!("{mode:o}")),
+            words::fix_token_exposed(lang, &shown(path)),
+        ),
         Finding::NotWritable { path, error } => {
             (words::finding_not_writable(lang, &shown(path), error), words::fix_not_writable(lang))
         }

@@ -1,6 +1,7 @@
 //! `overtone message`: a person's word to the main agent, delivered by the next hook that can. What cannot be delivered
 //! is a failure: nobody would hear it.
 
+use overtone_engine::Snapshot;
 use overtone_engine::commands::{MESSAGE_UNITS, Refusal, Undeliverable, message};
 use overtone_messages::cli as words;
 use overtone_store::{Session, clock};
@@ -10,15 +11,14 @@ use crate::args::MessageArgs;
 use crate::context::Context;
 use crate::ui::error::{Done, Failure};
 
-/// Who says it, for the main agent and the timeline.
-const BY: &str = "user";
-
 pub(crate) fn run(context: &Context, args: &MessageArgs) -> Done {
     let (lang, text) = (context.lang, args.text.join(" "));
     let Some(session) = found(context, &args.session)? else {
         return Err(refused(context, None, &Refusal::NoWorkflow));
     };
-    match apply(context, &session, |snapshot| message(snapshot, &text, BY, lang, clock::now()))? {
+    let send =
+        |snapshot: &Snapshot| message(snapshot, &text, context.initiator(snapshot), lang, clock::now());
+    match apply(context, &session, send)? {
         None => tell(context, &args.session, Some(&session), true, &words::message_left(lang)),
         Some(refusal) => Err(refused(context, Some(&session), &refusal)),
     }

@@ -12,5 +12,7 @@ use crate::ui::error::Done;
 pub(crate) fn run(context: &Context, args: &SessionArgs) -> Done {
     let lang = context.lang;
     let lines = Lines { done: words::resumed(lang), nothing: words::running_already(lang) };
-    change(context, args, &lines, |snapshot| resume(snapshot, &context.settings(), "user", clock::now()))
+    change(context, args, &lines, |snapshot| {
+        resume(snapshot, &context.settings(), context.initiator(snapshot), clock::now())
+    })
 }

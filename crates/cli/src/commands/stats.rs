@@ -1,7 +1,7 @@
 //! `overtone stats`: how often stages pass, and how long they take.
 
 use overtone_messages::cli as words;
-use overtone_view::{Figures, Filter, StageFigures, figures, read_tale};
+use overtone_view::{Figures, Filter, StageFigures, figures, read_history};
 use serde_json::{Value, json};
 
 use crate::args::StatsArgs;
@@ -11,6 +11,7 @@ use crate::ui::error::{Done, Failure, warn};
 use crate::ui::out;
 use crate::ui::quantity::percent;
 use crate::ui::table::{Cell, Fields, Table};
+use crate::ui::text::Text;
 use overtone_engine::text::duration;
 
 pub(crate) fn run(context: &Context, args: &StatsArgs) -> Done {
@@ -19,16 +20,25 @@ pub(crate) fn run(context: &Context, args: &StatsArgs) -> Done {
         Some(chosen) => vec![chosen.session.clone()],
         None => context.home()?.sessions().map_err(|error| Failure::store(context.lang, &error))?,
     };
-    let mut tales = Vec::new();
+    let mut histories = Vec::new();
     for session in sessions {
         let path = session.timeline_file();
-        let tale = read_tale(&path).map_err(|error| Failure::io(context.lang, &path, &error))?;
-        if tale.unreadable > 0 {
-            warn(&words::unreadable_lines(context.lang, tale.unreadable, &path.display().to_string()));
+        let history = match read_history(&path) {
+            Ok(history) => history,
+            // One session that cannot be read does not hide the others.
+            Err(error) if one.is_none() => {
+                let path = path.display().to_string();
+                warn(&words::cannot_use(context.lang, &path, &error.to_string()));
+                continue;
+            }
+            Err(error) => return Err(Failure::io(context.lang, &path, &error)),
+        };
+        if history.unreadable > 0 {
+            warn(&words::unreadable_lines(context.lang, history.unreadable, &path.display().to_string()));
         }
-        tales.push(tale);
+        histories.push(history);
     }
-    let figures = figures(&tales, &Filter::default(), &|_| None);
+    let figures = figures(&histories, &Filter::default(), &|_| None);
     if args.session.output.json {
         return out::json(&object(one.as_ref(), &figures));
     }
@@ -70,7 +80,7 @@ fn object(one: Option<&Chosen>, figures: &Figures) -> Value {
     })
 }
 
-fn text(context: &Context, figures: &Figures) -> String {
+fn text(context: &Context, figures: &Figures) -> Text {
     let lang = context.lang;
     let share = |share: Option<f64>| share.map_or_else(|| "–".to_owned(), percent);
     let time = |millis: Option<i64>| millis.map_or_else(|| "–".to_owned(), duration);
@@ -100,5 +110,5 @@ fn text(context: &Context, figures: &Figures) -> String {
             Cell::new(time(stage.p90)).right(),
         ]);
     }
-    format!("{}\n{}", head.render(context.palette), table.render(context.palette))
+    Text::join([head.render(context.palette), table.render(context.palette)], "\n")
 }

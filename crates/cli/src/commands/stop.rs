@@ -12,5 +12,5 @@ use crate::ui::error::Done;
 pub(crate) fn run(context: &Context, args: &SessionArgs) -> Done {
     let lang = context.lang;
     let lines = Lines { done: words::stopped(lang), nothing: words::stopped_already(lang) };
-    change(context, args, &lines, |snapshot| stop(snapshot, "user", clock::now()))
+    change(context, args, &lines, |snapshot| stop(snapshot, context.initiator(snapshot), clock::now()))
 }

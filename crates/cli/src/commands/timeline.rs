@@ -14,6 +14,7 @@ use crate::args::TimelineArgs;
 use crate::context::Context;
 use crate::ui::error::{Done, Failure, warn};
 use crate::ui::out;
+use crate::ui::text::Text;
 use filter::Filter;
 
 /// How many events are shown when nothing else is asked for.
@@ -70,7 +71,11 @@ fn read_past(context: &Context, path: &Path, filter: &Filter, limit: usize) -> R
     let Some(lines) = Backwards::open(path).map_err(unreadable)? else { return Ok(Past::default()) };
     let mut past = Past { end: lines.end(), ..Past::default() };
     for line in lines {
-        let line = line.map_err(unreadable)?;
+        // One that is too long for an event cannot be read either.
+        let Some(line) = line.map_err(unreadable)?.bytes else {
+            past.unreadable += 1;
+            continue;
+        };
         match Entry::parse(&String::from_utf8_lossy(&line)) {
             Some(entry) if filter.is_before(&entry) => break,
             Some(entry) if filter.passes(&entry) => past.entries.push(entry),
@@ -94,12 +99,11 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     fn print(&self, entries: &[Entry]) -> Done {
-        let lines = entries.iter().map(|entry| {
-            let line =
-                if self.json { recorded(entry) } else { line::render(self.context, entry, self.label_width) };
-            line + "\n"
-        });
-        out::print(&lines.collect::<String>())
+        if self.json {
+            return out::json_text(&entries.iter().map(|entry| recorded(entry) + "\n").collect::<String>());
+        }
+        let lines = entries.iter().map(|entry| line::render(self.context, entry, self.label_width) + "\n");
+        out::print(&Text::join(lines, ""))
     }
 }
 

@@ -1,8 +1,11 @@
 //! Who is at the other end: a person or a program.
 
-use std::io::{self, BufRead, IsTerminal, Read as _, Write};
+use std::io::{self, BufRead, IsTerminal, Read as _};
 
 use terminal_size::{Height, Width, terminal_size_of};
+
+use super::out::complain;
+use super::text::Printable;
 
 /// More is nothing that somebody has meant to paste.
 const MOST_PASTED: u64 = 64 * 1024;
@@ -30,10 +33,11 @@ pub(crate) fn can_ask() -> bool {
 
 /// Asks a person; anything but a clear yes is a no.
 #[allow(clippy::disallowed_methods, reason = "a person at a terminal ends the answer with a line break")]
-pub(crate) fn confirm(question: &str) -> bool {
+pub(crate) fn confirm(question: &(impl Printable + ?Sized)) -> bool {
     let mut answer = String::new();
-    let asked = io::stderr().write_all(format!("{question} [y/N] ").as_bytes());
-    let read = asked.and_then(|()| io::stdin().lock().read_line(&mut answer));
+    complain(question);
+    complain(" [y/N] ");
+    let read = io::stdin().lock().read_line(&mut answer);
     read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "是")
 }
 
@@ -41,7 +45,8 @@ pub(crate) fn confirm(question: &str) -> bool {
 #[allow(clippy::disallowed_methods, reason = "the line ends with a line break or with the input")]
 pub(crate) fn read_line(question: &str) -> io::Result<String> {
     if can_ask() {
-        io::stderr().write_all(format!("{question}\n").as_bytes())?;
+        complain(question);
+        complain("\n");
     }
     let mut line = String::new();
     io::stdin().lock().take(MOST_PASTED).read_line(&mut line)?;

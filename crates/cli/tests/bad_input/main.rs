@@ -15,6 +15,7 @@
 mod common;
 mod disk;
 mod environment;
+mod limits;
 mod session_id;
 mod state_files;
 mod stdin;

@@ -10,6 +10,7 @@
 
 mod config;
 mod demo;
+mod foreign;
 mod general;
 mod init;
 mod instinct;
@@ -17,6 +18,7 @@ mod message;
 mod moved;
 mod plugin;
 mod pty;
+mod purge;
 mod replay;
 mod sessions;
 mod specs;

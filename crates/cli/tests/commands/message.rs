@@ -25,7 +25,7 @@ fn heard(world: &World, hook: &str, payload: &Value) -> bool {
     payload["cwd"] = json!(world.project());
     let answer = world.answer(hook, &payload);
     let heard = [context(&answer), answer["reason"].as_str().unwrap_or_default()].join("\n");
-    heard.contains(&format!("📨 Message from user: {WORDS}\n"))
+    heard.contains(&format!("📨 Message from model: {WORDS}\n"))
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn the_timeline_says_that_there_was_one_but_not_what_it_said() {
     let timeline = read(&world.session("s1").join("timeline.jsonl"));
     let last: Value = serde_json::from_str(timeline.lines().next_back().unwrap()).unwrap();
     assert_eq!((&last["type"], &last["reason"]), (&json!("system:warning"), &json!("message")));
-    assert_eq!((&last["by"], &last["length"]), (&json!("user"), &json!(WORDS.len())));
+    assert_eq!((&last["by"], &last["length"]), (&json!("model"), &json!(WORDS.len())));
     assert!(!timeline.contains("login"));
     world.run("replay").ok();
 }

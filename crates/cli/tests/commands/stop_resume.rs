@@ -1,6 +1,7 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::world::{World, keys};
+use crate::pty::Pty;
+use crate::world::{World, keys, read};
 
 #[test]
 fn nothing_to_do_is_no_failure_and_makes_nothing() {
@@ -75,4 +76,35 @@ fn unknown_fields_survive() {
     crate::world::put(&file, &text);
     world.run("stop").ok();
     assert!(crate::world::read(&file).contains("future"));
+}
+
+/// The `by` of the last stop or resume in the timeline.
+fn last_by(world: &World) -> String {
+    let timeline = read(&world.session("s1").join("timeline.jsonl"));
+    let events = timeline.lines().rev().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let by = events.filter_map(|event| event["by"].as_str().map(str::to_owned)).next();
+    by.unwrap_or_default()
+}
+
+#[test]
+fn the_timeline_says_who_gave_the_command() {
+    let world = World::new();
+    world.run("init quick").ok();
+    assert_eq!(last_by(&world), "model", "in the client, the workflow is the model's choice");
+    world.run("stop").ok();
+    assert_eq!(last_by(&world), "model");
+    let ask =
+        json!({ "session_id": "s1", "tool_name": "Bash", "tool_input": { "command": "overtone resume" } });
+    assert_eq!(world.answer("allow-own", &ask)["hookSpecificOutput"]["permissionDecision"], "ask");
+    world.run("resume").ok();
+    assert_eq!(last_by(&world), "user", "the client has asked");
+    world.run("stop").ok();
+    assert_eq!(last_by(&world), "model", "about something else");
+
+    let outside = world.without("CLAUDE_CODE_SESSION_ID").without("OVERTONE_SESSION_ID");
+    outside.run("resume --session s1").ok();
+    assert_eq!(last_by(&outside), "unknown", "a script, for all we know");
+    let mut terminal = Pty::start(&outside.command(&["stop", "--session", "s1"]), 100, 30);
+    assert!(terminal.ends().success());
+    assert_eq!(last_by(&outside), "user");
 }

@@ -41,6 +41,7 @@ fn every_answer_is_as_documented() {
     );
     let server = world.serve();
     check(&server, "/api/health", "/api/health");
+    check(&server, "/api/status", "/api/status");
     check(&server, "/api/registry?lang=en", "/api/registry");
     for lang in ["zh-TW", "zh-CN", "en"] {
         let text = check(&server, &format!("/api/text?lang={lang}"), "/api/text");

@@ -52,7 +52,7 @@ fn a_machine_without_a_fleet_knows_nothing_of_it() {
     let world = World::new();
     world.begin("one", "quick");
     let server = world.serve();
-    assert_eq!(server.get("/api/health").ok().get("fleet"), None);
+    assert_eq!(server.get("/api/status").ok().get("fleet"), None);
     assert_eq!(server.get("/api/registry").ok().get("fleet"), None);
     assert_eq!(server.get("/api/sessions/one").ok().get("machine"), None);
     server.get("/api/fleet").refused(404);
@@ -67,7 +67,7 @@ fn settings_that_cannot_be_used_are_told_and_the_rest_goes_on() {
     let world = World::new();
     world.put("overtone/config.json", json!({ "fleet": { "url": "http://x" } }).to_string());
     let server = world.serve();
-    assert_eq!(server.get("/api/health").ok().get("fleet"), None);
+    assert_eq!(server.get("/api/status").ok().get("fleet"), None);
     let said = String::from_utf8_lossy(&world.run(&["dashboard", "--fleet"]).stderr).into_owned();
     assert!(said.contains("fleet.url"), "{said}");
 }
@@ -80,7 +80,7 @@ fn all_machines_are_shown_and_steered() {
     one.begin("first", "quick");
     two.begin("second", "quick");
     let (own, mut other) = (one.serve(), two.serve());
-    let told = until(|| Some(own.get("/api/health").ok()).filter(|health| health["fleet"]["told"] != 0));
+    let told = until(|| Some(own.get("/api/status").ok()).filter(|health| health["fleet"]["told"] != 0));
     assert_eq!((&told["fleet"]["connected"], &told["fleet"]["problem"]), (&json!(true), &Value::Null));
     let fleet = one.serve_fleet();
     assert_ne!(fleet.address, own.address, "both run at the same time");
@@ -90,7 +90,7 @@ fn all_machines_are_shown_and_steered() {
     assert_eq!((&shown["machine"]["name"], &shown["state"]), (&json!("two"), &json!("running")));
     assert_eq!(session(&fleet, "first", |_| true)["machine"]["name"], "one");
     check(&fleet, "/api/sessions", "/api/sessions");
-    check(&fleet, "/api/health", "/api/health");
+    check(&fleet, "/api/status", "/api/status");
     assert_eq!(check(&fleet, "/api/registry", "/api/registry")["fleet"], true);
     let detail = check(&fleet, "/api/sessions/second", "/api/sessions/{id}");
     assert_eq!(detail["machine"]["name"], "two");
@@ -154,7 +154,7 @@ fn without_the_server_it_shows_what_was_known_and_says_so() {
     session(&fleet, "first", |shown| shown["bytes"] != 0);
     nats.kill();
     for server in [&own, &fleet] {
-        until(|| server.get("/api/health").ok()["fleet"]["problem"].as_str().map(str::to_owned));
+        until(|| server.get("/api/status").ok()["fleet"]["problem"].as_str().map(str::to_owned));
     }
     session(&fleet, "first", |_| true);
     fleet.change("POST", "/api/sessions/first/stop", &json!({})).refused(503);

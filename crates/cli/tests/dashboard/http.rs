@@ -94,10 +94,11 @@ pub(crate) struct Event {
 
 impl Listener {
     /// Returns when the server has taken it in.
-    pub(crate) fn join(address: &str, query: &str, last: Option<&str>) -> Self {
+    pub(crate) fn join(address: &str, token: &str, query: &str, last: Option<&str>) -> Self {
         let mut stream = connect(address);
         let last = last.map(|id| format!("Last-Event-ID: {id}\r\n")).unwrap_or_default();
-        let text = format!("GET /api/events{query} HTTP/1.1\r\nHost: {address}\r\n{last}\r\n");
+        let token = format!("Authorization: Bearer {token}\r\n");
+        let text = format!("GET /api/events{query} HTTP/1.1\r\nHost: {address}\r\n{token}{last}\r\n");
         stream.write_all(text.as_bytes()).unwrap();
         let mut listener = Self { lines: BufReader::new(stream) };
         while !listener.line().contains(": overtone") {}

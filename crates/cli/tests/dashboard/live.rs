@@ -4,7 +4,6 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::http::Listener;
 use crate::world::World;
 
 #[test]
@@ -50,7 +49,7 @@ fn who_comes_back_misses_nothing_and_hears_nothing_twice() {
         }
         drop(listener);
         world.events("one", start + 20, 30);
-        let mut listener = Listener::join(&server.address, query, Some(&last));
+        let mut listener = server.listen_from(query, Some(&last));
         world.events("one", start + 50, 10);
         while seen.len() < 60 {
             seen.push(listener.next_of("timeline").data["n"].as_u64().unwrap());
@@ -71,11 +70,11 @@ fn a_session_is_followed_over_a_restart_of_the_server() {
     drop(server);
     world.events("one", 6, 10);
     let server = world.serve();
-    let mut listener = Listener::join(&server.address, "?session=one", Some(&event.id));
+    let mut listener = server.listen_from("?session=one", Some(&event.id));
     let seen: Vec<_> = (0..10).map(|_| listener.next_of("timeline").data["n"].as_u64().unwrap()).collect();
     assert_eq!(seen, (6..16).collect::<Vec<_>>());
     // Who listened to everything has to begin anew: this server has not seen what they missed.
-    let mut listener = Listener::join(&server.address, "", Some(&event.id));
+    let mut listener = server.listen_from("", Some(&event.id));
     assert_eq!(listener.next().kind, "resync");
 }
 
@@ -89,6 +88,17 @@ fn a_page_and_what_follows_it_join_without_a_gap() {
     let mut listener = server.listen(&format!("?session=one&from={}", page["newer"]));
     let seen: Vec<_> = (0..5).map(|_| listener.next_of("timeline").data["n"].as_u64().unwrap()).collect();
     assert_eq!(seen, (10..15).collect::<Vec<_>>());
+}
+
+#[test]
+fn who_missed_very_much_is_told_to_begin_anew() {
+    let world = World::new();
+    world.events("one", 0, 100_000);
+    let server = world.serve();
+    let mut listener = server.listen("?session=one&from=0");
+    assert_eq!(listener.next().kind, "resync");
+    world.events("one", 100_000, 1);
+    assert_eq!(listener.next_of("timeline").data["n"], 100_000);
 }
 
 #[test]
@@ -111,7 +121,7 @@ fn torn_foreign_and_vanishing_files_do_no_harm() {
         all.map(|skipped| skipped["session"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     crate::world::until(|| {
-        let mut skipped = names(&server.get("/api/health").ok());
+        let mut skipped = names(&server.get("/api/status").ok());
         skipped.sort();
         (skipped == ["foreign", "torn"]).then_some(())
     });

@@ -8,11 +8,15 @@
 )]
 
 mod api;
+mod bounds;
+mod entering;
 mod fleet;
 mod http;
+mod impostors;
 mod lifecycle;
 mod live;
 mod nats;
 mod security;
+mod statistics;
 mod steering;
 mod world;

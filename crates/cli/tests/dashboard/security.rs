@@ -46,7 +46,10 @@ fn another_site_in_the_same_browser_is_refused() {
     assert_eq!(post(&[("Origin", "null")]), 403);
     assert_eq!(post(&[("Sec-Fetch-Site", "cross-site")]), 403);
     assert_eq!(post(&[("Sec-Fetch-Site", "same-site")]), 403);
-    let get = |headers: &[(&str, &str)]| request(&server.address, "GET", "/api/sessions", headers, "").status;
+    let get = |headers: &[(&str, &str)]| {
+        let headers = [&[("Authorization", token.as_str())], headers].concat();
+        request(&server.address, "GET", "/api/sessions", &headers, "").status
+    };
     assert_eq!(get(&[("Origin", "http://evil.example")]), 403);
     assert_eq!(get(&[("Sec-Fetch-Site", "cross-site")]), 403);
     assert_eq!(get(&[("Origin", &own), ("Sec-Fetch-Site", "same-origin")]), 200);
@@ -88,12 +91,56 @@ fn every_change_needs_the_token() {
     assert!(world.path("overtone/sessions/one").exists());
 }
 
+/// Every user of the machine reaches the port.
 #[test]
-fn from_other_machines_reading_needs_the_token_too() {
+fn another_user_of_the_machine_reads_nothing() {
+    let world = World::new();
+    world.begin("one", "quick");
+    world.delegate("one", "developer", "the secret plan <!-- VERDICT: {\"result\":\"PASS\"} -->");
+    let server = world.serve();
+    let one = server.get("/api/sessions/one").ok();
+    let file = format!("/api/sessions/one/handoffs/{}", one["handoffs"][0]["file"].as_str().unwrap());
+    assert!(server.get(&file).body.contains("the secret plan"));
+    server.get_as_stranger(&file).refused(401);
+    let document = server.get("/api/openapi.json").ok();
+    let paths = document["paths"].as_object().unwrap().iter();
+    let readable = paths.filter(|(path, methods)| methods["get"].is_object() && *path != "/api/health");
+    for (path, _) in readable {
+        let path = path.replace("{id}", "one").replace("{file}", "x");
+        let answer = server.get_as_stranger(&path).refused(401);
+        assert!(answer["hint"].as_str().unwrap().contains("--open"), "{path}: {answer}");
+    }
+    for path in ["/api/events", "/api/events?session=one&from=0", "/api", "/api/", "/apix", "/api/nothing"] {
+        assert_eq!(server.get_as_stranger(path).status, 401, "{path}");
+    }
+    // The page itself and the sign of life hold no data.
+    for path in ["/", "/assets/app.js", "/api/health"] {
+        let answer = server.get_as_stranger(path);
+        assert!(answer.status == 200 && !answer.body.contains("one\""), "{path}: {answer:?}");
+    }
+    let health = server.get_as_stranger("/api/health").ok();
+    assert_eq!(health.as_object().unwrap().keys().collect::<Vec<_>>(), ["ok", "version"]);
+}
+
+#[test]
+fn the_token_does_not_count_in_other_places() {
+    let world = World::new();
+    let server = world.serve();
+    let cookie = format!("overtone_{}={}", server.port(), server.token);
+    for headers in [&[("Cookie", cookie.as_str())][..], &[("X-Overtone-Key", server.token.as_str())]] {
+        request(&server.address, "GET", "/api/sessions", headers, "").refused(401);
+    }
+    let both = [("Cookie", cookie.as_str()), ("X-Overtone-Key", server.token.as_str())];
+    request(&server.address, "GET", "/api/sessions", &both, "").refused(401);
+    server.get_as_stranger(&format!("/api/sessions?token={}", server.token)).refused(401);
+}
+
+#[test]
+fn from_other_machines_only_known_names_count() {
     let world = World::new();
     world.begin("one", "quick");
     let server = world.serve_with(&["--host", "0.0.0.0", "--host-name", "build.example"]);
-    let port = server.address.split(':').nth(1).unwrap();
+    let port = server.port();
     let address = format!("127.0.0.1:{port}");
     request(&address, "GET", "/api/sessions", &[], "").refused(401);
     let token = format!("Bearer {}", server.token);

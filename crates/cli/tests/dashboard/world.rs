@@ -84,8 +84,18 @@ impl World {
         self.serve_below("overtone", arguments)
     }
 
+    /// On the port that another server had.
+    pub(crate) fn serve_on(&self, port: u16) -> Server {
+        self.serve_at("overtone", port, &[])
+    }
+
     fn serve_below(&self, home: &str, arguments: &[&str]) -> Server {
-        let arguments = [&["dashboard", "--foreground", "--port", "0"], arguments].concat();
+        self.serve_at(home, 0, arguments)
+    }
+
+    fn serve_at(&self, home: &str, port: u16, arguments: &[&str]) -> Server {
+        let port = port.to_string();
+        let arguments = [&["dashboard", "--foreground", "--port", &port], arguments].concat();
         let child = self.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let about = self.path(&format!("{home}/dashboard/server.json"));
         let address = until(|| {
@@ -147,6 +157,10 @@ impl World {
 }
 
 impl Server {
+    pub(crate) fn port(&self) -> u16 {
+        self.address.rsplit(':').next().unwrap().parse().unwrap()
+    }
+
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -157,7 +171,14 @@ impl Server {
         let _ = self.child.wait();
     }
 
+    /// With the token.
     pub(crate) fn get(&self, path: &str) -> Response {
+        let token = format!("Bearer {}", self.token);
+        request(&self.address, "GET", path, &[("Authorization", &token)], "")
+    }
+
+    /// As any other user of the machine can.
+    pub(crate) fn get_as_stranger(&self, path: &str) -> Response {
         request(&self.address, "GET", path, &[], "")
     }
 
@@ -168,7 +189,19 @@ impl Server {
     }
 
     pub(crate) fn listen(&self, query: &str) -> Listener {
-        Listener::join(&self.address, query, None)
+        self.listen_from(query, None)
+    }
+
+    /// Comes back after this event.
+    pub(crate) fn listen_from(&self, query: &str, last: Option<&str>) -> Listener {
+        Listener::join(&self.address, &self.token, query, last)
+    }
+
+    /// In MiB.
+    pub(crate) fn peak_memory(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        line.split_whitespace().next().unwrap().parse::<u64>().unwrap() / 1024
     }
 
     pub(crate) fn ended(&mut self) -> bool {

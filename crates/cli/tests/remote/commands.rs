@@ -79,6 +79,26 @@ fn a_stranger_is_not_heard_and_not_answered() {
     assert_eq!((code, &about["foreign"]), (Some(0), &json!(2)));
 }
 
+/// In a group with several bots a command names the one that it is for.
+#[test]
+fn a_command_for_another_bot_is_not_ours() {
+    let mut world = World::new();
+    world.session("aaaa1111-x");
+    world.serve();
+    for (number, text) in [
+        (1, "/stop@otherbot aaaa1111-x"),
+        (2, "/stop@my_bot2 aaaa1111-x"),
+        (3, "/stop@ aaaa1111-x"),
+        (4, "/help@otherbot"),
+    ] {
+        world.telegram.update(number, CHAT, text);
+    }
+    world.telegram.update(5, CHAT, "/status@my_bot");
+    let replies = replies(&world, 1);
+    assert!(replies.len() == 1 && replies[0].1.starts_with("1 running"), "{replies:?}");
+    assert!(stops(&world, "aaaa1111-x").is_empty());
+}
+
 /// Delivered again and again, also to the next server: it is carried out once.
 #[test]
 fn a_command_is_carried_out_once() {

@@ -173,6 +173,9 @@ impl Service {
                 inner.polls += 1;
                 return Some(inner.updates_for(&request.path));
             }
+            if request.path.ends_with("/getMe") {
+                return Some(bot());
+            }
             let reply = if inner.is_mute { None } else { Some(inner.replies.pop_front()) };
             let reply = reply.map(|reply| reply.unwrap_or_else(|| Reply::status(200)));
             request.status = reply.as_ref().map_or(0, |reply| reply.status);
@@ -192,6 +195,12 @@ impl Inner {
         let body = json!({ "ok": true, "result": self.updates }).to_string();
         Reply { status: 200, headers: Vec::new(), body }
     }
+}
+
+/// What Telegram says of the bot.
+fn bot() -> Reply {
+    let body = json!({ "ok": true, "result": { "id": 1, "is_bot": true, "username": "My_Bot" } }).to_string();
+    Reply { status: 200, headers: Vec::new(), body }
 }
 
 fn read(reader: &mut impl BufRead) -> Option<Request> {

@@ -231,7 +231,11 @@ impl World {
         use std::io::Read;
         let address = self.address().unwrap();
         let mut stream = TcpStream::connect(address).unwrap();
-        let question = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+        let token = fs::read_to_string(self.state("dashboard/token")).unwrap();
+        let question = format!(
+            "GET {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {}\r\nconnection: close\r\n\r\n",
+            token.trim()
+        );
         stream.write_all(question.as_bytes()).unwrap();
         let mut text = String::new();
         stream.read_to_string(&mut text).unwrap();

@@ -1,6 +1,6 @@
 // Questions and long texts, each in a real <dialog>: the browser keeps the focus inside and gives it back.
 
-import { setToken } from '../api.js';
+import { enter } from '../api.js';
 import { h } from '../dom.js';
 import { isFleet } from '../store.js';
 import { t } from '../text.js';
@@ -44,8 +44,22 @@ export async function confirm({ title, text, action, danger }) {
   return answer === 'yes';
 }
 
-/** Explains the token and takes a pasted one; false when the person changed their mind. */
-export async function askForToken(wasRefused) {
+/** Explains the token and takes pasted ones until one is right; false when the user changed their mind. */
+export async function askForToken() {
+  for (let wasRefused = false; ; wasRefused = true) {
+    const token = await askOnceForToken(wasRefused);
+    if (!token) return false;
+    try {
+      await enter({ token });
+      return true;
+    } catch (error) {
+      if (error.status !== 401) throw error;
+    }
+  }
+}
+
+/** What was pasted; empty when the user changed their mind. */
+async function askOnceForToken(wasRefused) {
   const input = h('input', {
     type: 'password', id: 'token', autocomplete: 'off', spellcheck: 'false', autofocus: true,
     'data-test': 'token-input',
@@ -62,10 +76,7 @@ export async function askForToken(wasRefused) {
     closer('cancel', t('cancel'), 'plain'),
     submit('save', t('token_use'), 'primary'),
   ]);
-  const token = input.value.trim();
-  if (answer !== 'save' || !token) return false;
-  setToken(token);
-  return true;
+  return answer === 'save' ? input.value.trim() : '';
 }
 
 /** A few words for the main agent; empty when the person changed their mind. */

@@ -11,6 +11,7 @@ import { compact, cost, count, day, duration, percent, t } from '../text.js';
 import { View } from '../view.js';
 
 const PERIODS = ['7', '30', '90', ''];
+const READ_ON = 500;
 
 let filter = { days: '30', workflow: '', project: '' };
 
@@ -33,6 +34,8 @@ class History extends View {
 
   take(stats) {
     this.stats = stats;
+    // The server reads the conversations of agents little by little; each question goes on with it.
+    if (stats.unreadConversations > 0) setTimeout(() => this.isClosed || this.load(), READ_ON);
   }
 
   set(name) {
@@ -66,6 +69,7 @@ function report(stats) {
     return h('div', { class: 'welcome', key: 'none', 'data-test': 'no-stats' }, h('p', {}, t('no_stats')));
   }
   return h('div', { class: 'report', key: 'report' },
+    stats.unreadConversations > 0 && h('p', { class: 'empty', role: 'status' }, t('still_reading')),
     tiles(stats),
     h('div', { class: 'charts' }, charts(stats)),
     byStage(stats.stages),

@@ -29,6 +29,8 @@ const MAX_LISTENERS: usize = 512;
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// What is read of a timeline at once for somebody who comes back.
 const STEP: usize = 1_000;
+/// Who has missed more of a session than this is told to fetch it anew, page by page.
+const MAX_MISSED: u64 = 8 * 1024 * 1024;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Wanted {
@@ -82,6 +84,9 @@ async fn of_session(app: &Arc<App>, session: String, from: Option<u64>) -> Answe
     };
     let shared = Arc::clone(app);
     let waiting = match from {
+        Some(from) if told.saturating_sub(from) > MAX_MISSED => {
+            VecDeque::from([Bytes::from_static(RESYNC.as_bytes())])
+        }
         Some(from) if from < told => aside(move || missed(&shared, &id, from, told)).await?,
         _ => VecDeque::new(),
     };

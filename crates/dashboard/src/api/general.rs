@@ -1,5 +1,7 @@
 //! About the server itself, and the tables and texts that the page is made from.
 
+use std::sync::atomic::Ordering;
+
 use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::header;
@@ -14,9 +16,15 @@ use super::Shared;
 
 const OPENAPI: &str = include_str!("openapi.json");
 
+/// For everybody on this machine: that a server is here, and nothing of what it knows.
 pub(super) async fn health(State(app): Shared) -> Json<Value> {
+    Json(json!({ "ok": true, "version": app.version }))
+}
+
+/// How the server is doing.
+pub(super) async fn status(State(app): Shared) -> Json<Value> {
     let index = app.index();
-    let mut health = json!({
+    let mut status = json!({
         "version": app.version,
         "pid": std::process::id(),
         "startedAt": clock::to_iso(app.started),
@@ -24,12 +32,13 @@ pub(super) async fn health(State(app): Shared) -> Json<Value> {
         "clients": app.hub.listeners(),
         "events": app.hub.told(),
         "watching": app.is_told,
+        "statisticsComputed": app.computed.load(Ordering::Relaxed),
         "skipped": index.skipped().iter().map(Skipped::to_json).collect::<Vec<_>>(),
     });
     if let Some(fleet) = app.fleet.health() {
-        health["fleet"] = fleet;
+        status["fleet"] = fleet;
     }
-    Json(health)
+    Json(status)
 }
 
 #[derive(Debug, Deserialize)]

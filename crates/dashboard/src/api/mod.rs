@@ -1,5 +1,6 @@
 //! Everything below `/api`, and the page.
 
+mod enter;
 mod events;
 mod fleet;
 mod general;
@@ -24,6 +25,8 @@ use crate::app::App;
 use crate::error::{Answer, ApiError};
 use crate::{assets, guard};
 
+pub(crate) use stats::SharedAnswers;
+
 /// No request has more to say.
 const MAX_BODY: usize = 64 * 1024;
 
@@ -32,6 +35,7 @@ type Shared = State<Arc<App>>;
 pub(crate) fn router(app: Arc<App>) -> Router {
     let reading = Router::new()
         .route("/api/health", get(general::health))
+        .route("/api/status", get(general::status))
         .route("/api/registry", get(general::registry))
         .route("/api/text", get(general::text))
         .route("/api/openapi.json", get(general::openapi))
@@ -45,6 +49,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/api/instinct", get(instinct::list))
         .route("/api/events", get(events::events));
     let steering = Router::new()
+        .route("/api/enter", post(enter::enter))
         .route("/api/sessions/{id}", delete(steer::delete))
         .route("/api/sessions/{id}/{action}", post(steer::change))
         .route("/api/instinct/{id}/{action}", post(instinct::judge))

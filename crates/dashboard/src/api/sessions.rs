@@ -1,5 +1,6 @@
 //! Sessions: a list of them, and one of them whole.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::Json;
@@ -10,7 +11,9 @@ use overtone_engine::commands::next_words;
 use overtone_messages::dashboard as words;
 use overtone_store::files;
 use overtone_view::{AgentRun, AgentUsage, Seen, Skipped, State as Stage, Summary, Tokens, agent_usage};
-use overtone_view::{agent_conversation, machine, read_page, rounds, spans, supervisor_switch};
+use overtone_view::{
+    agent_conversation, agent_conversations, machine, read_page, rounds, spans, supervisor_switch,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -115,7 +118,8 @@ fn detail(app: &App, kind: Kind, summary: &Summary) -> Value {
     object["failures"] = count(workflow.map(|w| w.fail_count), settings.max_failures);
     object["rejections"] = count(workflow.map(|w| w.reject_count), settings.max_rejections);
     object["retros"] = count(workflow.map(|w| w.retro_count), settings.max_retros);
-    object["next"] = json!(workflow.map(|workflow| next_words(workflow, settings, app.lang)));
+    let looping = summary.looping.as_ref();
+    object["next"] = json!(workflow.and_then(|workflow| next_words(workflow, looping, settings, app.lang)));
     object["feature"] = json!(summary.tasks.as_ref().map(|tasks| {
         json!({ "name": tasks.feature, "checked": tasks.checked, "total": tasks.total, "pending": tasks.pending })
     }));
@@ -163,11 +167,23 @@ fn handoffs(kind: Kind, summary: &Summary) -> Vec<Value> {
 
 /// What each agent of the session has used, and all of them together.
 fn usage(app: &App, summary: &Summary) -> Value {
-    let Ok(tale) = overtone_view::read_tale(&summary.session.timeline_file()) else { return Value::Null };
+    let conversations: HashMap<_, _> = summary
+        .origin
+        .transcript
+        .as_deref()
+        .map(agent_conversations)
+        .unwrap_or_default()
+        .into_iter()
+        .collect();
+    let shared = app.histories.update(&summary.session);
+    let reader = lock(&shared);
     let mut total = Tokens::default();
     let mut agents = Vec::new();
-    for run in &tale.agents {
-        if let Some(used) = used(app, summary, run) {
+    for run in &reader.history().agents {
+        let Some((id, length)) = run.id.as_deref().and_then(|id| Some((id, *conversations.get(id)?))) else {
+            continue;
+        };
+        if let Some(used) = used(app, summary, id, length, true) {
             total.add(used.tokens);
             agents.push(of_agent(run, &used));
         }
@@ -177,8 +193,8 @@ fn usage(app: &App, summary: &Summary) -> Value {
 
 fn of_agent(run: &AgentRun, used: &AgentUsage) -> Value {
     let mut object = tokens(&used.tokens);
-    object["agent"] = json!(run.agent);
-    object["stage"] = json!(run.stage);
+    object["agent"] = json!(&*run.agent);
+    object["stage"] = json!(run.stage.as_deref());
     object["agentId"] = json!(run.id);
     object["model"] = json!(used.model);
     object["messages"] = json!(used.messages);
@@ -192,16 +208,24 @@ fn tokens(tokens: &Tokens) -> Value {
     })
 }
 
-/// A conversation that has not grown is not read again.
-pub(super) fn used(app: &App, summary: &Summary, run: &AgentRun) -> Option<AgentUsage> {
+/// What the agent with this id has used. A conversation that has not grown is not read again; `None` when it would have
+/// to be read and `may_read` is false. One that cannot be read counts as unused.
+pub(super) fn used(
+    app: &App,
+    summary: &Summary,
+    id: &str,
+    length: u64,
+    may_read: bool,
+) -> Option<AgentUsage> {
     let transcript = summary.origin.transcript.as_deref()?;
-    let id = run.id.as_deref()?;
     let file = agent_conversation(transcript, id)?;
-    let length = file.metadata().ok()?.len();
     if let Some((_, usage)) = lock(&app.usages).get(&file).filter(|(known, _)| *known == length) {
         return Some(usage.clone());
     }
-    let usage = agent_usage(transcript, id).ok().flatten()?;
+    if !may_read {
+        return None;
+    }
+    let usage = agent_usage(transcript, id).ok().flatten().unwrap_or_default();
     lock(&app.usages).insert(file, (length, usage.clone()));
     Some(usage)
 }

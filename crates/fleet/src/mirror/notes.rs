@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 
 /// What a crash may cost to fetch again.
 const SAVE_EVERY: Duration = Duration::from_secs(2);
+/// Enough for some hundred thousand sessions.
+const MAX_BYTES: u64 = 128 * 1024 * 1024;
 
 /// How far the timeline of a session is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,7 +60,7 @@ impl Notes {
     pub(super) fn load(home: &Home) -> Self {
         let path = home.root().join("mirror.json");
         // Many sessions make it longer than a state file.
-        let text = std::fs::read(&path).unwrap_or_default();
+        let text = files::read_limited(&path, MAX_BYTES).ok().flatten().unwrap_or_default();
         let document = serde_json::from_slice(&text).unwrap_or_default();
         Self { path, document, is_changed: false, saved: Instant::now() }
     }

@@ -104,7 +104,8 @@ impl Worker<'_> {
             if length > MAX_HANDOFF || track.handoffs.get(name) == Some(&length) {
                 continue;
             }
-            let Some(text) = files::read_small(&path)? else { continue };
+            // Something else in its place (a link, a pipe) holds up nothing.
+            let Ok(Some(text)) = files::read_small(&path) else { continue };
             let key = handoff_key(session.id().as_str(), name);
             let sealed = self.keyring.seal(Kind::Handoff, &key, "", &Handoff { text });
             // As JSON it has grown.

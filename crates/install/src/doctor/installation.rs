@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{Finding, Patient};
 use crate::client::{Client, OLDEST_CLIENT};
-use crate::files::{is_executable, locations};
+use crate::files::{has_content, is_executable, locations};
 
 pub(super) fn client(patient: &Patient) -> Vec<Finding> {
     let Some(client) = patient.client else { return vec![Finding::NoClient] };
@@ -88,7 +88,7 @@ pub(super) fn files(patient: &Patient) -> Vec<Finding> {
 
 fn is_current(plugin: &Path) -> bool {
     let same = |file: &overtone_plugin::RenderedFile| {
-        fs::read(plugin.join(&file.path)).is_ok_and(|bytes| bytes == file.contents.as_bytes())
+        has_content(&plugin.join(&file.path), file.contents.as_bytes())
     };
     overtone_plugin::render().iter().all(same)
 }
@@ -99,6 +99,6 @@ fn program(binary: &Path) -> Option<Finding> {
         return Some(Finding::NotExecutable { path: binary.to_owned() });
     }
     let own = fs::read("/proc/self/exe").ok()?;
-    let same = fs::read(binary).is_ok_and(|installed| installed == own);
+    let same = has_content(binary, &own);
     (!same).then(|| Finding::ProgramStale { path: binary.to_owned() })
 }

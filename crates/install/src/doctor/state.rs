@@ -34,12 +34,20 @@ fn rights(root: &Path) -> Vec<Finding> {
     if mode & 0o077 != 0 {
         findings.push(Finding::NotPrivate { path: root.to_owned(), mode });
     }
+    findings.extend(exposed_token(root));
     let probe = root.join(".doctor");
     match files::write_new(&probe, b"", files::PRIVATE) {
         Ok(()) => drop(fs::remove_file(&probe)),
         Err(error) => findings.push(Finding::NotWritable { path: root.to_owned(), error: error.to_string() }),
     }
     findings
+}
+
+/// The dashboard refuses such a token, so it does not start.
+fn exposed_token(root: &Path) -> Option<Finding> {
+    let path = root.join("dashboard/token");
+    let mode = path.symlink_metadata().ok()?.permissions().mode() & 0o777;
+    (mode & 0o077 != 0).then_some(Finding::TokenExposed { path, mode })
 }
 
 fn check_session(session: &Session, days: u64) -> Vec<Finding> {

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use overtone_registry::Agent;
+use overtone_registry::{Agent, Skill};
 
 use super::{Problem, WRITE_AGAIN, problem, read_text};
 use crate::agents;
 use crate::front_matter::{Field, FrontMatter};
-use crate::skills::Skill;
+use crate::skills::SkillPage;
 
 /// The longest body of a reference skill in UTF-16 units, about 300 tokens.
 const REFERENCE_UNITS: usize = 1200;
@@ -31,10 +31,10 @@ pub(super) fn check_agents(dir: &Path) -> Vec<Problem> {
 }
 
 pub(super) fn check_skills(dir: &Path) -> Vec<Problem> {
-    Skill::all().flat_map(|skill| check_skill(dir, skill)).collect()
+    SkillPage::all().flat_map(|skill| check_skill(dir, skill)).collect()
 }
 
-fn check_skill(dir: &Path, skill: Skill) -> Vec<Problem> {
+fn check_skill(dir: &Path, skill: SkillPage) -> Vec<Problem> {
     let path = skill.path();
     let (found, body) = match read(dir, &path) {
         Ok(parts) => parts,
@@ -42,7 +42,7 @@ fn check_skill(dir: &Path, skill: Skill) -> Vec<Problem> {
     };
     let mut problems = compare(&path, &SKILL_FIELDS, &skill.front_matter(), &found);
     let units = body.encode_utf16().count();
-    if matches!(skill, Skill::Reference(_)) && units > REFERENCE_UNITS {
+    if matches!(skill.0, Skill::Reference(_)) && units > REFERENCE_UNITS {
         let what = format!("body has {units} characters, at most {REFERENCE_UNITS} are allowed");
         problems.push(problem(&path, what, "some agents get this text in every run: shorten it"));
     }

@@ -101,6 +101,79 @@ fn a_foreign_skill_is_asked_about() {
     }
 }
 
+/// Our skills grant nothing but their own lines: what the model runs after one of them is still asked about.
+#[test]
+fn a_skill_does_not_open_other_commands() {
+    for client in Client::all() {
+        for (command, is_run) in [
+            ("overtone status", true),
+            ("overtone config set limits.failures 99", false),
+            ("overtone ccc add evil --base-url http://127.0.0.1:9 --token-env HOME", false),
+            ("overtone uninstall --purge --yes", false),
+            ("overtone ccc -- -p hello --dangerously-skip-permissions", false),
+        ] {
+            let sandbox = Sandbox::new(&client);
+            let run = unasked(&sandbox, [bash(command), text("done")]).run("/ot:auto fix the door");
+            let denials = denials(&run);
+            assert_eq!(denials == 0, is_run, "{command}: {denials} denials");
+        }
+        let sandbox = Sandbox::new(&client);
+        unasked(&sandbox, [bash("overtone config set limits.failures 99"), text("done")]).run("/ot:status");
+        assert!(!sandbox.state().join("config.json").exists());
+    }
+}
+
+fn denials(run: &Run) -> usize {
+    let ending = run.events.iter().rfind(|event| event["type"] == "result").unwrap();
+    ending["permission_denials"].as_array().map_or(0, Vec::len)
+}
+
+/// A repository can name its commands and skills like ours, and in the client its own win.
+#[test]
+fn a_skill_of_the_repository_with_our_name_is_asked_about() {
+    for client in Client::all() {
+        for (file, name) in [
+            (".claude/commands/ot/evil.md", "ot:evil"),
+            (".claude/skills/ot:evil2/SKILL.md", "ot:evil2"),
+            (".claude/commands/ot/auto.md", "ot:auto"),
+            (".claude/skills/ot:auto/SKILL.md", "ot:auto"),
+            (".claude/commands/ot:auto.md", "ot:auto"),
+            (".claude/skills/other/SKILL.md", "ot:auto"),
+            ("../.claude/commands/ot/auto.md", "ot:auto"),
+            ("../added/.claude/commands/ot/auto.md", "ot:auto"),
+        ] {
+            let sandbox = Sandbox::new(&client);
+            sandbox.put_file(file, &FOREIGN_SKILL.replace("name: other", &format!("name: {name}")));
+            let invocation = unasked(&sandbox, [skill(name), text("done")]);
+            let is_added = file.contains("added");
+            let invocation = if is_added { invocation.arg("--add-dir").arg("../added") } else { invocation };
+            let run = invocation.run("use it");
+            assert_eq!(run.requests(Actor::Main).times_told("WORDS OF THE OTHER"), 0, "{file}");
+            assert!(!sandbox.project().join("ran").exists(), "{file}");
+        }
+    }
+}
+
+/// Shell text that only looks like a command of ours has no opinion of ours, so the client refuses it here.
+#[test]
+fn what_a_shell_would_read_differently_is_asked_about() {
+    for client in Client::all() {
+        let sandbox = Sandbox::new(&client);
+        sandbox.put_file("ccc", "");
+        sandbox.put_file("config", "");
+        sandbox.put_file("evil.sh", "#!/bin/sh\ntouch ran\n");
+        for command in [
+            "overtone [c]cc list",
+            "overtone conf?g set limits.failures 99",
+            "overtone\u{a0}./evil.sh",
+            "overtone -- ccc list",
+        ] {
+            assert_asked(&unasked(&sandbox, [bash(command), text("done")]).run("go"));
+        }
+        assert!(!sandbox.project().join("ran").exists() && !sandbox.state().join("config.json").exists());
+    }
+}
+
 #[test]
 fn a_command_finds_the_session_that_it_runs_in() {
     for client in Client::all() {

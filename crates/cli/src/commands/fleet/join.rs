@@ -205,7 +205,7 @@ fn report(
         fields.add(words::label_not_shared(lang), words::not_shared(lang));
     }
     let next = if is_running(home) { words::relay_is_old(lang) } else { words::start_relay(lang) };
-    out::print(&format!("{}→ {next}\n", fields.render(context.palette)))?;
+    out::print(&(fields.render(context.palette) + &format!("→ {next}\n")))?;
     match membership_problem(context, membership) {
         Some((what, hint)) => out::print(&format!("→ {what}: {hint}\n")),
         None => Ok(()),

@@ -13,6 +13,7 @@ use crate::ui::out;
 use crate::ui::style::Tone;
 use crate::ui::table::{Cell, Table};
 use crate::ui::terminal;
+use crate::ui::text::Text;
 
 pub(super) fn list(context: &Context, output: &OutputArgs) -> Done {
     let desk = Desk::open(context)?;
@@ -24,10 +25,9 @@ pub(super) fn list(context: &Context, output: &OutputArgs) -> Done {
     }
     out::print(&members_table(context, &picture).render(context.palette))?;
     if picture.unknown.is_empty() {
-        Ok(())
-    } else {
-        out::print(&format!("\n{}", unknown_rows(context, &picture.unknown)))
+        return Ok(());
     }
+    out::print(&Text::join(["\n".into(), unknown_rows(context, &picture.unknown)], ""))
 }
 
 fn member_object(picture: &Picture, member: &Member) -> Value {
@@ -72,7 +72,7 @@ fn members_table(context: &Context, picture: &Picture) -> Table {
 }
 
 /// Machines outside of the team, never under a name that the team knows.
-pub(super) fn unknown_rows(context: &Context, unknown: &[Stranger]) -> String {
+pub(super) fn unknown_rows(context: &Context, unknown: &[Stranger]) -> Text {
     let lang = context.lang;
     let mut table = Table::default();
     for stranger in unknown {

@@ -1,18 +1,21 @@
 //! The lines of a timeline, from a file, a session or standard input, one at a time.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use overtone_messages::replay as words;
 use overtone_replay::{Line, Skipped, parse, redact};
-use overtone_store::Session;
+use overtone_store::{Session, files};
 
 use crate::context::Context;
 use crate::ui::error::{Done, Failure};
+use crate::ui::out::JsonLines;
 
 /// A longer line is no event of ours.
 const MAX_LINE: u64 = 1024 * 1024;
+/// How far the end of such a line is looked for.
+const MAX_SKIPPED: u64 = 64 * 1024 * 1024;
 
 pub(super) struct Source {
     /// As it is shown to a person.
@@ -39,14 +42,10 @@ impl Source {
         let missing = || {
             Failure::new(words::no_timeline(context.lang, &name)).hint(words::no_timeline_hint(context.lang))
         };
-        match File::open(&path) {
-            Ok(file) => {
-                let reader = Box::new(BufReader::with_capacity(64 * 1024, file));
-                Ok(Self { session, ..Self::reading(name, Some(path), reader) })
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(missing()),
-            Err(error) => Err(Failure::io(context.lang, &path, &error)),
-        }
+        let opened = if session.is_some() { files::open_regular(&path) } else { open_named(&path) };
+        let file = opened.map_err(|error| Failure::io(context.lang, &path, &error))?.ok_or_else(missing)?;
+        let reader = Box::new(BufReader::with_capacity(64 * 1024, file));
+        Ok(Self { session, ..Self::reading(name, Some(path), reader) })
     }
 
     fn reading(name: String, path: Option<PathBuf>, reader: Box<dyn BufRead>) -> Self {
@@ -71,7 +70,7 @@ impl Source {
         line.clear();
         let mut count = self.reader.by_ref().take(MAX_LINE).read_until(b'\n', line)?;
         if line.len() as u64 == MAX_LINE && line.last() != Some(&b'\n') {
-            count += self.reader.skip_until(b'\n')?;
+            count += self.skip_line()?;
             line.push(b'\n');
         }
         self.bytes += count as u64;
@@ -79,9 +78,19 @@ impl Source {
         Ok(count)
     }
 
+    /// Passes over what is left of a line, within bounds: a file without line breaks may have any length.
+    fn skip_line(&mut self) -> io::Result<usize> {
+        let mut limited = self.reader.by_ref().take(MAX_SKIPPED);
+        let count = limited.skip_until(b'\n')?;
+        if limited.limit() == 0 {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "no line break in 64 MB: not a timeline"));
+        }
+        Ok(count)
+    }
+
     /// Prints the copy without free text. A torn last line stays without its end.
     pub(super) fn redact(&mut self, context: &Context) -> Done {
-        let mut stdout = BufWriter::new(io::stdout().lock());
+        let mut lines = JsonLines::new();
         let mut line = Vec::new();
         loop {
             match self.read(&mut line) {
@@ -93,9 +102,9 @@ impl Source {
                 }
             }
             let end = if line.last() == Some(&b'\n') { "\n" } else { "" };
-            stdout.write_all((redact(&line) + end).as_bytes()).map_err(Failure::Output)?;
+            lines.write(&(redact(&line) + end))?;
         }
-        stdout.flush().map_err(Failure::Output)?;
+        lines.finish()?;
         self.check(context)
     }
 }
@@ -123,6 +132,14 @@ impl Iterator for Lines<'_> {
                 return Some(line);
             }
         }
+    }
+}
+
+/// A file that the user named may be a link, or a pipe of the shell.
+fn open_named(path: &Path) -> io::Result<Option<File>> {
+    match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        file => file.map(Some),
     }
 }
 

@@ -1,16 +1,20 @@
 //! Waiting for new events. The file may not exist yet, be cut short or be replaced meanwhile.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use overtone_store::files;
 use overtone_store::timeline::Entry;
+use overtone_view::Lines;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::filter::Filter;
 use crate::context::Context;
 use crate::ui::error::{Done, Failure};
+
+/// How many lines are read before they are shown.
+const AT_ONCE: usize = 1000;
 
 const INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
 
@@ -22,15 +26,16 @@ pub(super) fn follow(
     filter: &Filter,
     mut show: impl FnMut(Entry) -> Done,
 ) -> Done {
-    let mut growing = Growing { inode: inode(path), offset: end, part: Vec::new() };
+    let mut growing = Growing { inode: inode(path), offset: end };
     loop {
         let news = growing.read(path).map_err(|error| Failure::io(context.lang, path, &error))?;
+        let is_all = news.len() < AT_ONCE;
         for line in news {
             if let Some(entry) = Entry::parse(&line).filter(|entry| filter.passes(entry)) {
                 show(entry)?;
             }
         }
-        if output_is_closed(&INTERVAL) {
+        if is_all && output_is_closed(&INTERVAL) {
             return Ok(());
         }
     }
@@ -48,28 +53,25 @@ pub(in crate::commands) fn output_is_closed(wait: &Timespec) -> bool {
 struct Growing {
     inode: Option<u64>,
     offset: u64,
-    /// The beginning of a line whose end is not written yet.
-    part: Vec<u8>,
 }
 
 impl Growing {
-    /// The whole lines that were added since the last look.
+    /// The next whole lines that were added since the last look. One that is too long for an event is left out.
     fn read(&mut self, path: &Path) -> io::Result<Vec<String>> {
-        let mut file = match File::open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(error),
-        };
+        let Some(file) = files::open_regular(path)? else { return Ok(Vec::new()) };
         let about = file.metadata()?;
         if self.inode != Some(about.ino()) || about.len() < self.offset {
-            *self = Self { inode: Some(about.ino()), offset: 0, part: Vec::new() };
+            *self = Self { inode: Some(about.ino()), offset: 0 };
         }
-        file.seek(SeekFrom::Start(self.offset))?;
-        let mut bytes = std::mem::take(&mut self.part);
-        self.offset += file.read_to_end(&mut bytes)? as u64;
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        self.part = bytes.split_off(whole);
-        Ok(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())
+        let mut lines = Lines::new(file, self.offset)?;
+        let mut news = Vec::new();
+        while news.len() < AT_ONCE
+            && let Some(line) = lines.next_line()?
+        {
+            news.extend(line.bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()));
+        }
+        self.offset = lines.place();
+        Ok(news)
     }
 }
 
@@ -87,7 +89,7 @@ mod tests {
     fn new_lines_are_seen_once_and_whole() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log");
-        let mut growing = Growing { inode: None, offset: 0, part: Vec::new() };
+        let mut growing = Growing { inode: None, offset: 0 };
         assert!(growing.read(&path).unwrap().is_empty());
         fs::write(&path, "a\nb").unwrap();
         assert_eq!(growing.read(&path).unwrap(), ["a"]);
@@ -101,7 +103,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log");
         fs::write(&path, "one\ntwo\n").unwrap();
-        let mut growing = Growing { inode: inode(&path), offset: 8, part: Vec::new() };
+        let mut growing = Growing { inode: inode(&path), offset: 8 };
         fs::write(&path, "new\n").unwrap();
         assert_eq!(growing.read(&path).unwrap(), ["new"]);
         fs::write(dir.path().join("other"), "much longer than before\n").unwrap();

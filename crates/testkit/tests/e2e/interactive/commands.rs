@@ -1,6 +1,7 @@
 //! `/ot:status` and `/ot:stop`: what the person asks for, and nothing more.
 
-use overtone_testkit::{Actor, Client, Sandbox, text};
+use overtone_testkit::{Actor, Client, Sandbox, text, tool};
+use serde_json::json;
 
 use super::{LOOP, NEXT_STEP, obedient, usual_mode};
 use crate::steps::begin;
@@ -67,5 +68,56 @@ fn nothing_orders_the_model_on_after_a_stop() {
         for agent in ["code-reviewer", "tester"] {
             assert!(run.requests(Actor::Sub(agent)).is_empty(), "{agent}");
         }
+    }
+}
+
+/// What is the user's to decide leads to the client's question in every mode, and the timeline says who decided.
+#[test]
+fn a_command_of_the_users_is_asked_of_them_in_every_mode() {
+    for client in Client::all() {
+        for mode in client.permission_modes().iter().filter(|mode| **mode != "plan") {
+            println!("mode {mode}");
+            let sandbox = Sandbox::new(&client);
+            let session = begin(&sandbox, "quick", &["DEV"]);
+            let resume = tool("Bash", json!({"command": "overtone resume", "description": "go on"}));
+            let terminal = sandbox
+                .script(|s| s.main([text("it is stopped"), resume, text("as you decided")]))
+                .session(&session)
+                .permission_mode(mode)
+                .allow([])
+                .terminal();
+            terminal.type_line("/ot:stop");
+            terminal.wait_for_screen("it is stopped");
+            terminal.wait_until_idle();
+            terminal.type_line("what about the rest?");
+            terminal.wait_for_screen("由你決定");
+            assert_eq!(sandbox.loop_state(&session)["stopped"], true, "nothing happens before the answer");
+            terminal.accept("1. Yes");
+            terminal.wait_for_events("loop:start", 1);
+            terminal.kill();
+            let by = |kind: &str, reason: &str| {
+                let events = sandbox.timeline(&session);
+                let event = events.iter().find(|event| event["type"] == kind && event["reason"] == reason);
+                event.map(|event| event["by"].clone())
+            };
+            assert_eq!(by("system:warning", "loop-stopped"), Some(json!("user")));
+            assert_eq!(by("loop:start", "resumed"), Some(json!("user")));
+        }
+    }
+}
+
+/// A command that goes around the question is the model's.
+#[test]
+fn a_command_that_nobody_asked_about_is_the_models() {
+    for client in Client::all() {
+        let sandbox = Sandbox::new(&client);
+        let session = begin(&sandbox, "quick", &["DEV"]);
+        let stop = tool("Bash", json!({"command": "sh -c 'overtone stop'", "description": "stop"}));
+        let run =
+            sandbox.script(|s| s.main([stop, text("done")])).session(&session).allow(["Bash"]).run("go");
+        assert_eq!(run.result_text(), "done");
+        let events = sandbox.timeline(&session);
+        let stopped = events.iter().find(|event| event["reason"] == "loop-stopped").unwrap();
+        assert_eq!(stopped["by"], "model");
     }
 }

@@ -2,7 +2,7 @@
 
 use overtone_testkit::{Actor, Client, Sandbox, text};
 
-use super::{LOOP, NEXT_STEP};
+use super::{LOOP, NEXT_STEP, assert_calm};
 use crate::delegate;
 use crate::steps::{begin, of_stages};
 
@@ -20,6 +20,7 @@ fn plan_mode_starts_no_stage_and_pushes_nobody() {
         terminal.wait_for_screen("here is the plan");
         terminal.wait_until_idle();
         let run = terminal.exit();
+        assert_calm(&run.stdout);
         let main = run.requests(Actor::Main);
         assert_eq!((main.len(), main.times_told(LOOP)), (2, 0));
         let refusal = main.nth(1).new_text();

@@ -1,0 +1,420 @@
+//! What a timeline amounts to: its workflows, the runs of their stages, and the agents. One event at a time, so that
+//! a timeline of any length fits, and from where it was left, so that a long one is read once.
+//!
+//! A run is one stage of one started workflow. Its attempts are its verdicts in order: `stage:complete` is a pass,
+//! `stage:retry` is not. Attempts without a verdict (an API error) are no attempts. A stage that passed and was
+//! opened again by a later failure keeps its first verdict for pass@1.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+use std::sync::Arc;
+
+use overtone_engine::state::{Ending, Millis};
+use overtone_registry::EventKind;
+use overtone_store::{clock, files, timeline};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::lines::Lines;
+
+#[derive(Debug, Clone, Default)]
+pub struct History {
+    pub workflows: Vec<WorkflowRun>,
+    pub stages: Vec<StageRun>,
+    pub agents: Vec<AgentRun>,
+    /// Lines that are no events.
+    pub unreadable: usize,
+}
+
+#[derive(Debug, Clone)]
+pub struct WorkflowRun {
+    pub workflow: Arc<str>,
+    pub started: Option<Millis>,
+    pub ending: Option<Ending>,
+    pub duration: Option<i64>,
+}
+
+#[derive(Debug, Clone)]
+pub struct StageRun {
+    /// The workflow it belongs to, by its index; `None` if that was never started here.
+    pub workflow: Option<usize>,
+    pub stage: Arc<str>,
+    pub at: Option<Millis>,
+    /// True is a pass.
+    pub verdicts: Vec<bool>,
+    pub durations: Vec<i64>,
+}
+
+#[derive(Debug, Clone)]
+pub struct AgentRun {
+    pub workflow: Option<usize>,
+    pub agent: Arc<str>,
+    pub stage: Option<Arc<str>>,
+    pub id: Option<Box<str>>,
+    pub at: Option<Millis>,
+    pub duration: Option<i64>,
+    pub failed: bool,
+}
+
+/// Other events say nothing about how the work went, so they are not even parsed.
+const TELLING: [EventKind; 8] = [
+    EventKind::WorkflowStart,
+    EventKind::WorkflowComplete,
+    EventKind::WorkflowAbort,
+    EventKind::StageStart,
+    EventKind::StageComplete,
+    EventKind::StageRetry,
+    EventKind::AgentComplete,
+    EventKind::AgentError,
+];
+
+/// Reads a whole timeline. A missing one has no history.
+pub fn read_history(path: &Path) -> io::Result<History> {
+    let mut reader = HistoryReader::default();
+    reader.update(path)?;
+    Ok(reader.builder.history)
+}
+
+/// How many bytes before the end are compared to tell a timeline that has grown from another one.
+const TAIL: usize = 64;
+
+/// The history of a timeline that grows.
+#[derive(Debug, Default)]
+pub struct HistoryReader {
+    builder: Builder,
+    /// The file as it was when it was last read; `None` before that, and when there was none.
+    file: Option<FileState>,
+    /// Where the next line begins.
+    place: u64,
+    /// The last bytes before it.
+    tail: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FileState {
+    device: u64,
+    inode: u64,
+    length: u64,
+}
+
+impl FileState {
+    fn from_metadata(about: &Metadata) -> Self {
+        Self { device: about.dev(), inode: about.ino(), length: about.len() }
+    }
+
+    fn is_same_file(self, other: Self) -> bool {
+        (self.device, self.inode) == (other.device, other.inode)
+    }
+}
+
+impl HistoryReader {
+    pub fn history(&self) -> &History {
+        &self.builder.history
+    }
+
+    /// Reads what was added since the last time, and everything if it is another file. A file that cannot be read has
+    /// no history.
+    pub fn update(&mut self, path: &Path) -> io::Result<()> {
+        let known = self.file;
+        let about = path.symlink_metadata().ok().map(|about| FileState::from_metadata(&about));
+        if known.is_some() && known == about {
+            return Ok(());
+        }
+        let Some(file) = files::open_regular(path).inspect_err(|_| *self = Self::default())? else {
+            *self = Self::default();
+            return Ok(());
+        };
+        let state = FileState::from_metadata(&file.metadata()?);
+        if !self.is_continued_by(&file, state) {
+            *self = Self::default();
+        }
+        self.read(file)?;
+        self.file = Some(state);
+        Ok(())
+    }
+
+    fn is_continued_by(&self, file: &File, state: FileState) -> bool {
+        let mut tail = vec![0; self.tail.len()];
+        let from = self.place - self.tail.len() as u64;
+        self.file.is_some_and(|known| known.is_same_file(state))
+            && state.length >= self.place
+            && file.read_exact_at(&mut tail, from).is_ok()
+            && tail == self.tail
+    }
+
+    fn read(&mut self, file: File) -> io::Result<()> {
+        let again = file.try_clone()?;
+        let mut lines = Lines::new(file, self.place)?;
+        while let Some(line) = lines.next_line()? {
+            match line.bytes {
+                Some(bytes) => self.builder.line(bytes.trim_ascii()),
+                None => self.builder.history.unreadable += 1,
+            }
+        }
+        self.place = lines.place();
+        let length = TAIL.min(usize::try_from(self.place).unwrap_or(TAIL));
+        self.tail = vec![0; length];
+        again.read_exact_at(&mut self.tail, self.place - length as u64)
+    }
+}
+
+/// The fields of an event that the history is made from.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Event<'a> {
+    #[serde(borrow)]
+    ts: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    stage: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    agent: Option<Cow<'a, str>>,
+    #[serde(borrow, rename = "agentId")]
+    agent_id: Option<Cow<'a, str>>,
+    #[serde(borrow, rename = "workflowType")]
+    workflow: Option<Cow<'a, str>>,
+    #[serde(rename = "durationMs")]
+    duration: Option<i64>,
+}
+
+impl<'a> Event<'a> {
+    fn parse(line: &'a [u8]) -> Option<Self> {
+        serde_json::from_slice(line).ok().or_else(|| Self::parse_unusual(line))
+    }
+
+    /// For lines of other versions, where a field may have another type.
+    fn parse_unusual(line: &[u8]) -> Option<Self> {
+        let fields: Map<String, Value> = serde_json::from_str(&String::from_utf8_lossy(line)).ok()?;
+        let text =
+            |name: &str| fields.get(name).and_then(Value::as_str).map(|text| Cow::Owned(text.to_owned()));
+        Some(Self {
+            ts: text("ts"),
+            stage: text("stage"),
+            agent: text("agent"),
+            agent_id: text("agentId"),
+            workflow: text("workflowType"),
+            duration: fields.get("durationMs").and_then(Value::as_i64),
+        })
+    }
+
+    fn at(&self) -> Option<Millis> {
+        clock::from_iso(self.ts.as_deref()?)
+    }
+}
+
+/// A text that is there and not empty.
+fn given<'a>(text: Option<&'a Cow<'_, str>>) -> Option<&'a str> {
+    text.map(|text| &**text).filter(|text| !text.is_empty())
+}
+
+#[derive(Debug, Default)]
+struct Builder {
+    history: History,
+    /// The runs of the current workflow, by stage.
+    runs: HashMap<Arc<str>, usize>,
+    /// When the stages began that have no verdict yet.
+    starts: HashMap<Arc<str>, Millis>,
+    /// Every name once: there are many events and few names.
+    names: HashSet<Arc<str>>,
+}
+
+impl Builder {
+    fn line(&mut self, line: &[u8]) {
+        if line.is_empty() {
+            return;
+        }
+        let Some(name) = timeline::type_of(line) else {
+            self.history.unreadable += 1;
+            return;
+        };
+        let Some(kind) = TELLING.iter().find(|kind| kind.name().as_bytes() == &*name) else { return };
+        match Event::parse(line) {
+            Some(event) => self.feed(*kind, &event),
+            None => self.history.unreadable += 1,
+        }
+    }
+
+    fn feed(&mut self, kind: EventKind, event: &Event) {
+        match kind {
+            EventKind::WorkflowStart => self.start_workflow(event),
+            EventKind::WorkflowComplete => self.end_workflow(event, Ending::Completed),
+            EventKind::WorkflowAbort => self.end_workflow(event, Ending::Aborted),
+            EventKind::StageStart => self.start_stage(event),
+            EventKind::StageComplete => self.add_verdict(event, true),
+            EventKind::StageRetry => self.add_verdict(event, false),
+            EventKind::AgentComplete => self.add_agent(event, false),
+            EventKind::AgentError => self.add_agent(event, true),
+            _ => {}
+        }
+    }
+
+    fn name(&mut self, text: &str) -> Arc<str> {
+        if let Some(name) = self.names.get(text) {
+            return Arc::clone(name);
+        }
+        let name: Arc<str> = text.into();
+        self.names.insert(Arc::clone(&name));
+        name
+    }
+
+    fn current(&self) -> Option<usize> {
+        self.history.workflows.len().checked_sub(1)
+    }
+
+    fn push_workflow(&mut self, event: &Event, started: Option<Millis>) {
+        let workflow = self.name(event.workflow.as_deref().unwrap_or_default());
+        self.history.workflows.push(WorkflowRun { workflow, started, ending: None, duration: None });
+    }
+
+    fn start_workflow(&mut self, event: &Event) {
+        self.push_workflow(event, event.at());
+        self.runs.clear();
+        self.starts.clear();
+    }
+
+    /// An ending before any start is another version's; it is counted all the same.
+    fn end_workflow(&mut self, event: &Event, ending: Ending) {
+        let is_open = self.history.workflows.last().is_some_and(|workflow| workflow.ending.is_none());
+        if !is_open {
+            self.push_workflow(event, None);
+        }
+        if let Some(workflow) = self.history.workflows.last_mut() {
+            workflow.ending = Some(ending);
+            workflow.duration = event.at().zip(workflow.started).map(|(end, start)| end.since(start));
+        }
+    }
+
+    fn start_stage(&mut self, event: &Event) {
+        if let Some(at) = event.at() {
+            let stage = self.name(event.stage.as_deref().unwrap_or_default());
+            self.starts.insert(stage, at);
+        }
+    }
+
+    fn add_verdict(&mut self, event: &Event, passed: bool) {
+        let Some(stage) = given(event.stage.as_ref()) else { return };
+        let (at, begun) = (event.at(), self.starts.remove(stage));
+        let spent = event.duration.or_else(|| Some(at?.since(begun?)));
+        let run = self.run(stage, at);
+        run.verdicts.push(passed);
+        run.durations.extend(spent);
+    }
+
+    fn run(&mut self, stage: &str, at: Option<Millis>) -> &mut StageRun {
+        let known = self.runs.get(stage).copied();
+        let index = known.unwrap_or_else(|| {
+            let (stage, workflow) = (self.name(stage), self.current());
+            self.runs.insert(Arc::clone(&stage), self.history.stages.len());
+            let run = StageRun { workflow, stage, at, verdicts: Vec::new(), durations: Vec::new() };
+            self.history.stages.push(run);
+            self.history.stages.len() - 1
+        });
+        &mut self.history.stages[index]
+    }
+
+    fn add_agent(&mut self, event: &Event, failed: bool) {
+        let Some(agent) = given(event.agent.as_ref()) else { return };
+        let run = AgentRun {
+            workflow: self.current(),
+            agent: self.name(agent),
+            stage: given(event.stage.as_ref()).map(|stage| self.name(stage)),
+            id: given(event.agent_id.as_ref()).map(Into::into),
+            at: event.at(),
+            duration: event.duration,
+            failed,
+        };
+        self.history.agents.push(run);
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use overtone_store::timeline::Entry;
+
+    use super::*;
+
+    pub(crate) fn entry(kind: &str, stage: &str, second: i64) -> Entry {
+        let ts = overtone_store::clock::to_iso(Millis(second * 1000));
+        Entry::parse(&format!(r#"{{"ts":"{ts}","type":"{kind}","stage":"{stage}"}}"#)).unwrap()
+    }
+
+    pub(crate) fn history(entries: &[Entry]) -> History {
+        let mut builder = Builder::default();
+        for entry in entries {
+            builder.line(Value::Object(entry.fields.clone()).to_string().as_bytes());
+        }
+        builder.history
+    }
+
+    #[test]
+    fn torn_lines_are_counted_and_passed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("timeline.jsonl");
+        assert_eq!(read_history(&path).unwrap().unreadable, 0);
+        let text = "{\"ts\"\n\n{\"type\":\"agent:complete\",\"agent\":\"tester\",\"durationMs\":5}\nx\n";
+        files::append_lines(&path, text).unwrap();
+        let history = read_history(&path).unwrap();
+        assert_eq!((history.unreadable, history.agents.len()), (2, 1));
+        assert!(read_history(dir.path()).is_err());
+    }
+
+    #[test]
+    fn workflows_have_an_end() {
+        let history = history(&[
+            entry("workflow:start", "", 0),
+            entry("workflow:complete", "", 60),
+            entry("workflow:start", "", 70),
+        ]);
+        let ends: Vec<_> = history.workflows.iter().map(|w| (w.ending, w.duration)).collect();
+        assert_eq!(ends, [(Some(Ending::Completed), Some(60_000)), (None, None)]);
+    }
+
+    #[test]
+    fn fields_of_another_type_do_not_hide_an_event() {
+        let line = br#"{"type":"agent:complete","agent":"tester","stage":7,"agentId":null,"durationMs":1.5,"ts":{}}"#;
+        let mut builder = Builder::default();
+        builder.line(line);
+        let run = &builder.history.agents[0];
+        assert_eq!(
+            (&*run.agent, &run.stage, &run.id, run.at, run.duration),
+            ("tester", &None, &None, None, None)
+        );
+    }
+
+    fn verdict(second: i64) -> String {
+        Value::Object(entry("stage:complete", "DEV", second).fields).to_string() + "\n"
+    }
+
+    #[test]
+    fn only_what_was_added_is_read_and_another_file_is_read_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("timeline.jsonl");
+        let mut reader = HistoryReader::default();
+        let verdicts = |reader: &mut HistoryReader| {
+            reader.update(&path).unwrap();
+            let whole = read_history(&path).unwrap();
+            let count =
+                |history: &History| history.stages.iter().map(|run| run.verdicts.len()).sum::<usize>();
+            assert_eq!(count(reader.history()), count(&whole));
+            count(&whole)
+        };
+        assert_eq!(verdicts(&mut reader), 0);
+        files::append_lines(&path, &(verdict(1) + &verdict(2) + "{\"torn")).unwrap();
+        assert_eq!(verdicts(&mut reader), 2);
+        let place = reader.place;
+        files::append_lines(&path, &verdict(3)).unwrap();
+        assert_eq!(verdicts(&mut reader), 3);
+        assert!(reader.place > place && reader.history().unreadable == 1);
+        // Written over in place, and longer than before.
+        std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
+        files::append_lines(&path, &verdict(7).repeat(9)).unwrap();
+        assert_eq!(verdicts(&mut reader), 9);
+        files::write_atomic(&path, verdict(1).as_bytes(), 0o600).unwrap();
+        assert_eq!(verdicts(&mut reader), 1);
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(verdicts(&mut reader), 0);
+    }
+}
