@@ -16,7 +16,10 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
 pub(crate) use demo::DemoArgs;
-pub(crate) use fleet::{FleetAction, FleetArgs, JoinArgs, OfSessionArgs, PullArgs, RelayArgs};
+pub(crate) use fleet::{
+    AcceptArgs, FleetAction, FleetArgs, JoinArgs, OfSessionArgs, PullArgs, RelayArgs, RemoveArgs,
+    ServerConfigArgs,
+};
 use names::{Names, categories};
 pub(crate) use remote::{RemoteAction, RemoteArgs};
 pub(crate) use replay::ReplayArgs;

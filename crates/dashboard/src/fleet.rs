@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use axum::http::StatusCode;
 use overtone_engine::state::Millis;
-use overtone_fleet::{Deed, Machine, Mirror, MirrorSetup, Relay, Reply, Settings, Setup, send};
+use overtone_fleet::{Deed, Mirror, MirrorSetup, Relay, Reply, Settings, Setup, send};
 use overtone_messages::{Lang, dashboard as words};
 use overtone_store::{Home, clock};
 use serde_json::{Value, json};
@@ -27,9 +27,10 @@ pub(crate) struct Fleet {
 #[derive(Debug)]
 struct Shown {
     mirror: Weak<Mirror>,
-    /// Who gives the orders.
-    by: String,
 }
+
+/// Who gives the orders; whoever receives them adds this machine's name.
+const USER: &str = "dashboard";
 
 /// The home from which a server shows the whole fleet.
 pub fn fleet_home(home: &Home) -> Home {
@@ -50,9 +51,8 @@ pub fn fleet_problems(home: &Home, lang: Lang) -> Vec<String> {
 pub(crate) fn open_mirror(home: &Home, lang: Lang) -> io::Result<(Arc<Mirror>, Fleet)> {
     let settings = settings(home, lang);
     let settings = settings.ok_or_else(|| io::Error::other(fleet_problems(home, lang).join("; ")))?;
-    let machine = Machine::of(home, settings.machine_name.as_deref())?;
     let mirror = Arc::new(Mirror::start(MirrorSetup { home: home.clone(), settings })?);
-    let shown = Shown { mirror: Arc::downgrade(&mirror), by: format!("dashboard@{}", machine.name) };
+    let shown = Shown { mirror: Arc::downgrade(&mirror) };
     Ok((mirror, Fleet { relay: OnceLock::new(), mirror: Some(shown) }))
 }
 
@@ -163,8 +163,7 @@ pub(crate) async fn order(app: &App, session: &str, deed: Deed) -> Answer<()> {
     let unavailable = |words: String| ApiError::new(StatusCode::SERVICE_UNAVAILABLE, words);
     let reached = app.fleet.mirror().and_then(|mirror| Some((mirror.link()?, mirror.owner(session)?)));
     let (link, (machine, name)) = reached.ok_or_else(|| unavailable(words::fleet_unreachable(lang)))?;
-    let by = app.fleet.mirror.as_ref().map_or("dashboard", |shown| shown.by.as_str());
-    match send(&link, &machine, session, deed, by).await {
+    match send(&link, &machine, session, deed, USER).await {
         Ok(Reply::Done) => Ok(()),
         Ok(Reply::Refused(reason)) => Err(ApiError::new(StatusCode::CONFLICT, reason)),
         Ok(Reply::Gone) => {

@@ -1,11 +1,12 @@
 //! `fleet` in `config.json`: where the server is, how to be let in, and how much is told there.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use overtone_messages::{Lang, fleet as words};
-use overtone_store::Home;
 use overtone_store::config::Config;
+use overtone_store::{Home, files};
 use serde_json::{Map, Value};
 
 use crate::names::{DEFAULT_PREFIX, Names};
@@ -13,8 +14,19 @@ use crate::names::{DEFAULT_PREFIX, Names};
 const DAY: Duration = Duration::from_hours(24);
 const MEBIBYTE: u64 = 1024 * 1024;
 
-const KEYS: [&str; 10] =
-    ["url", "credentials", "ca", "certificate", "key", "prefix", "name", "share", "retention", "replicas"];
+const KEYS: [&str; 11] = [
+    "url",
+    "login",
+    "credentials",
+    "ca",
+    "certificate",
+    "key",
+    "prefix",
+    "name",
+    "share",
+    "retention",
+    "replicas",
+];
 
 /// How much of a session is told to others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,6 +41,8 @@ pub enum Share {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     pub urls: Vec<String>,
+    /// A private file with `user:password`.
+    pub login: Option<PathBuf>,
     pub credentials: Option<PathBuf>,
     pub ca: Option<PathBuf>,
     /// The certificate and the key of this machine, where the server wants one.
@@ -111,6 +125,41 @@ impl Settings {
         let urls: Vec<_> = self.urls.iter().map(|url| without_password(url)).collect();
         urls.join(",")
     }
+
+    /// `user:password` or a token, from the file or from one of the addresses; read anew each time.
+    pub(crate) fn login_text(&self) -> io::Result<Option<String>> {
+        if let Some(file) = &self.login {
+            let about =
+                |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", file.display()));
+            let text = files::read_small(file).map_err(about)?;
+            return text
+                .map(|text| Some(text.trim().to_owned()))
+                .ok_or_else(|| about(io::ErrorKind::NotFound.into()));
+        }
+        let part = |url: &String| Some(url.split_once("://")?.1.rsplit_once('@')?.0.to_owned());
+        Ok(self.urls.iter().find_map(part).map(|part| unescaped(&part)))
+    }
+}
+
+/// The login that an address carries, and the address without it.
+pub fn split_login(urls: &str) -> (String, Option<String>) {
+    let part = |url: &str| Some(url.split_once("://")?.1.rsplit_once('@')?.0.to_owned());
+    let login = urls.split(',').find_map(part).map(|part| unescaped(&part));
+    let plain: Vec<_> = urls.split(',').map(|url| without_password(url.trim())).collect();
+    (plain.join(","), login)
+}
+
+/// Without the `%40` and the like that an address needs.
+fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, others @ ..] = rest {
+        let digits = others.get(..2).and_then(|digits| str::from_utf8(digits).ok());
+        let byte = digits.filter(|_| *first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &others[2..] } else { others };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn problem(key: &str, fault: Fault) -> Problem {
@@ -138,6 +187,7 @@ impl Reader<'_> {
         let names = self.names();
         let identity = self.identity();
         Some(Settings {
+            login: self.path("login"),
             credentials: self.path("credentials"),
             ca: self.path("ca"),
             identity,
@@ -251,7 +301,6 @@ pub fn is_address(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use overtone_store::files;
     use serde_json::json;
 
     use super::*;
@@ -283,6 +332,17 @@ mod tests {
     fn passwords_are_not_shown() {
         let (settings, _) = load(&json!({ "url": "nats://ann:secret@127.0.0.1:4222,tls://b.example" }));
         assert_eq!(settings.unwrap().shown_urls(), "nats://127.0.0.1:4222,tls://b.example");
+    }
+
+    #[test]
+    fn a_login_stands_in_a_file_or_in_any_of_the_addresses() {
+        let of = |url: &str| load(&json!({ "url": url })).0.unwrap().login_text().unwrap();
+        assert_eq!(of("nats://a:4222"), None);
+        assert_eq!(of("nats://a:4222,nats://ann:p%40ss%@b").as_deref(), Some("ann:p@ss%"));
+        assert_eq!(of("tls://secret@a").as_deref(), Some("secret"));
+        assert_eq!(split_login("nats://x:y@a,nats://b"), ("nats://a,nats://b".into(), Some("x:y".into())));
+        let (settings, _) = load(&json!({ "url": "nats://a", "login": "none" }));
+        assert!(settings.unwrap().login_text().unwrap_err().to_string().contains("none"));
     }
 
     #[test]

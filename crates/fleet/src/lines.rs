@@ -10,7 +10,7 @@ use overtone_view::line_end;
 
 use crate::config::Share;
 use crate::cursors::Place;
-use crate::message::{Batch, VERSION};
+use crate::message::Batch;
 use crate::share;
 
 /// So much is read at once. As JSON within JSON it grows, and a server takes a mebibyte.
@@ -29,14 +29,14 @@ pub(crate) fn next(path: &Path, from: Place, share: Share) -> io::Result<Option<
         return if bytes.len() == MAX_BYTES { skip(&file, from).map(Some) } else { Ok(None) };
     };
     let lines = lines.iter().map(|line| share::line(share, line)).collect();
-    Ok(Some(Batch { v: VERSION, generation: from.generation, offset: from.end, end: from.end + used, lines }))
+    Ok(Some(Batch { generation: from.generation, offset: from.end, end: from.end + used, lines }))
 }
 
 /// Passes over a line that is too long, to its end as far as that is found.
 fn skip(file: &File, from: Place) -> io::Result<Batch> {
     let end = line_end(file, from.end, file.metadata()?.len())?;
     let lines = vec![TOO_LONG.to_owned()];
-    Ok(Batch { v: VERSION, generation: from.generation, offset: from.end, end, lines })
+    Ok(Batch { generation: from.generation, offset: from.end, end, lines })
 }
 
 fn read(file: &File, from: u64) -> io::Result<Option<Vec<u8>>> {

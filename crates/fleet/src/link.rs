@@ -13,7 +13,10 @@ use async_nats::{Client, ConnectOptions, Event};
 use crate::config::Settings;
 use crate::error::{FleetError, Result};
 use crate::machine::random_hex;
+use crate::message::MachineInfo;
 use crate::names::{Names, token};
+use crate::picture::Stranger;
+use crate::trust::{Keyring, Kind, Member, Membership, NotChanged};
 
 /// How long a machine is there after its last pulse.
 pub(crate) const PULSE_LASTS: Duration = Duration::from_secs(30);
@@ -31,7 +34,7 @@ const ANSWER_TIME: Duration = Duration::from_secs(5);
 const IN_FLIGHT: usize = 512;
 
 /// A state is larger only if somebody has put something there that is none.
-const MAX_VALUE: i32 = 1024 * 1024;
+pub(crate) const MAX_VALUE: usize = 1024 * 1024;
 const ORDERS_BYTES: i64 = 64 * 1024 * 1024;
 
 /// A connection with everything in its place.
@@ -47,6 +50,10 @@ pub struct Link {
     pub sessions: Store,
     pub claims: Store,
     pub handoffs: Store,
+    /// The lists of the team's machines.
+    pub team: Store,
+    /// This machine's key, and whom it believes.
+    pub keyring: Keyring,
 }
 
 /// What the server has complained about: most of all what we may not do, which no answer says.
@@ -91,9 +98,12 @@ pub async fn connect_listening(settings: &Settings, name: &str, complaints: &Com
             async {}
         });
     // The client's own way passes over what stands in an address.
-    options = match login(&settings.urls) {
-        Some((user, Some(password))) => options.user_and_password(user, password),
-        Some((secret, None)) => options.token(secret),
+    let unreadable = |error: std::io::Error| FleetError::Unreachable(error.to_string());
+    options = match settings.login_text().map_err(unreadable)? {
+        Some(login) => match login.split_once(':') {
+            Some((user, password)) => options.user_and_password(user.to_owned(), password.to_owned()),
+            None => options.token(login),
+        },
         None => options,
     };
     if let Some(file) = &settings.credentials {
@@ -110,36 +120,14 @@ pub async fn connect_listening(settings: &Settings, name: &str, complaints: &Com
     connected.map_err(|error| FleetError::Unreachable(error.to_string()))
 }
 
-/// `nats://user:password@…` or `nats://token@…`, of the first address that has it.
-fn login(urls: &[String]) -> Option<(String, Option<String>)> {
-    let part = urls.iter().find_map(|url| url.split_once("://")?.1.rsplit_once('@'))?.0;
-    match part.split_once(':') {
-        Some((user, password)) => Some((plain(user), Some(plain(password)))),
-        None => Some((plain(part), None)),
-    }
-}
-
-/// Without the `%40` and the like that an address needs.
-fn plain(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, others @ ..] = rest {
-        let digits = others.get(..2).and_then(|digits| str::from_utf8(digits).ok());
-        let byte = digits.filter(|_| *first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { &others[2..] } else { others };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
 impl Link {
-    pub async fn open(settings: &Settings, name: &str) -> Result<Self> {
-        let client = connect(settings, name).await?;
-        Box::pin(Self::with(client, settings)).await
+    pub async fn open(settings: &Settings, keyring: &Keyring) -> Result<Self> {
+        let client = connect(settings, &keyring.machine().name).await?;
+        Box::pin(Self::with(client, settings, keyring)).await
     }
 
-    /// Everything in its place again, on a connection that is there.
-    pub async fn with(client: Client, settings: &Settings) -> Result<Self> {
+    /// Everything in its place again, on a connection that is there. The team's newest list is read.
+    pub async fn with(client: Client, settings: &Settings, keyring: &Keyring) -> Result<Self> {
         let context = jetstream::context::ContextBuilder::new()
             .timeout(ANSWER_TIME)
             .ack_timeout(ANSWER_TIME)
@@ -149,7 +137,7 @@ impl Link {
         let names = settings.names.clone();
         let making = Making { context: &context, settings };
         // All at once: a server may be far away.
-        let (events, orders, pulse, machines, sessions, claims, handoffs) = tokio::try_join!(
+        let (events, orders, pulse, machines, sessions, claims, handoffs, team) = tokio::try_join!(
             making.stream(making.events_config()),
             making.stream(making.orders_config()),
             making.bucket(names.pulse_bucket(), PULSE_LASTS),
@@ -158,8 +146,70 @@ impl Link {
             // Whose a session is must be known as long as anybody has it.
             making.bucket(names.claims_bucket(), Duration::ZERO),
             making.bucket(names.handoffs_bucket(), settings.keep_for),
+            making.bucket(names.team_bucket(), Duration::ZERO),
         )?;
-        Ok(Self { client, context, names, events, orders, pulse, machines, sessions, claims, handoffs })
+        keyring.sync(&team).await?;
+        let keyring = keyring.clone();
+        Ok(Self {
+            client,
+            context,
+            names,
+            events,
+            orders,
+            pulse,
+            machines,
+            sessions,
+            claims,
+            handoffs,
+            team,
+            keyring,
+        })
+    }
+
+    /// Reads the team's newest list.
+    pub async fn sync_team(&self) -> Result<Membership> {
+        self.keyring.sync(&self.team).await
+    }
+
+    /// Says that this machine is there now.
+    pub async fn give_sign_of_life(&self, info: &MachineInfo) -> Result<()> {
+        self.put_info(&self.pulse, Kind::Pulse, info).await
+    }
+
+    /// Says who this machine is, for those who ask when it is gone, and for those who may accept it.
+    pub async fn introduce(&self, info: &MachineInfo) -> Result<()> {
+        self.put_info(&self.machines, Kind::Machine, info).await
+    }
+
+    async fn put_info(&self, store: &Store, kind: Kind, info: &MachineInfo) -> Result<()> {
+        let key = token(&info.machine);
+        let info = MachineInfo { invited: self.keyring.shown_proof(), ..info.clone() };
+        let put = store.put(&key, self.keyring.seal(kind, &key, "", &info)).await;
+        put.map(|_| ()).map_err(|error| FleetError::server("give a sign of life", error))
+    }
+
+    /// Makes the team call this machine as its settings do.
+    pub async fn take_name(&self) -> Result<()> {
+        match self.keyring.take_name(&self.team).await {
+            Err(NotChanged::Fleet(error)) => Err(error),
+            // Whoever is not part of the team has no name there.
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes a machine part of the team.
+    pub async fn admit(&self, stranger: &Stranger) -> std::result::Result<Member, NotChanged> {
+        let Some(key) = &stranger.key else { return Err(NotChanged::NoSuchMachine) };
+        let member = self.keyring.admit(&self.team, &stranger.id, stranger.wanted_name(), key).await?;
+        if let Some(proof) = &stranger.proof {
+            self.keyring.use_up(proof).map_err(FleetError::from)?;
+        }
+        Ok(member)
+    }
+
+    /// Takes a machine out of the team: from now on nobody believes it.
+    pub async fn expel(&self, machine: &str) -> std::result::Result<(), NotChanged> {
+        self.keyring.expel(&self.team, machine).await
     }
 
     /// Writes something, and reads it back. What is left of it is in nobody's way.
@@ -179,7 +229,8 @@ impl Link {
 
     /// Fails if what is there is no longer what was found at first: then it is empty, and all is to be told again.
     pub(crate) async fn is_still_the_same(&self) -> Result<()> {
-        for stream in [&self.events, &self.sessions.stream, &self.claims.stream, &self.machines.stream] {
+        let buckets = [&self.sessions, &self.claims, &self.machines, &self.team].map(|bucket| &bucket.stream);
+        for stream in [&self.events].into_iter().chain(buckets) {
             let now = stream.get_info().await;
             let now = now.map_err(|error| FleetError::server("find the stream again", error))?;
             if now.created != stream.cached_info().created {
@@ -253,7 +304,7 @@ impl Making<'_> {
             subjects: vec![format!("$KV.{name}.>")],
             max_messages_per_subject: 1,
             max_age: lasts,
-            max_message_size: MAX_VALUE,
+            max_message_size: i32::try_from(MAX_VALUE).unwrap_or(i32::MAX),
             discard: DiscardPolicy::New,
             duplicate_window: if lasts.is_zero() { REMEMBERED } else { REMEMBERED.min(lasts) },
             num_replicas: self.settings.replicas,
@@ -262,19 +313,5 @@ impl Making<'_> {
             allow_direct: true,
             ..stream::Config::default()
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_login_stands_in_any_of_the_addresses() {
-        let of = |urls: &[&str]| login(&urls.iter().map(|&url| url.to_owned()).collect::<Vec<_>>());
-        assert_eq!(of(&["nats://a:4222"]), None);
-        let both = Some(("ann".to_owned(), Some("p@ss%".to_owned())));
-        assert_eq!(of(&["nats://a:4222", "nats://ann:p%40ss%@b"]), both);
-        assert_eq!(of(&["tls://secret@a"]), Some(("secret".to_owned(), None)));
     }
 }

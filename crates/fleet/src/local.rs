@@ -29,7 +29,7 @@ impl Here<'_> {
             Deed::Stop | Deed::Pause => commands::stop(snapshot, by, now),
             Deed::Resume => commands::resume(snapshot, self.settings, by, now),
             Deed::Message { text } => commands::message(snapshot, text, by, self.lang, now),
-            Deed::HandOver { to_name, .. } => commands::step_aside(snapshot, to_name, now),
+            Deed::HandOver => commands::step_aside(snapshot, by, now),
             Deed::Ping => Ok(overtone_engine::Outcome::default()),
         });
         match decided {
@@ -45,7 +45,7 @@ impl Here<'_> {
             Ok(refusal) => match (*refusal, deed) {
                 (Refusal::NothingToDo, Deed::Pause) => shift(session, deed),
                 // A session without a workflow has nothing that could go on in two places.
-                (Refusal::NothingToDo, _) | (Refusal::NoWorkflow, Deed::HandOver { .. }) => Ok(()),
+                (Refusal::NothingToDo, _) | (Refusal::NoWorkflow, Deed::HandOver) => Ok(()),
                 (refusal, _) => Err(refusal_words(self.lang, &refusal)),
             },
             Err(error) => Err(error.to_string()),
@@ -54,7 +54,7 @@ impl Here<'_> {
 
     /// Another machine goes on with this session.
     pub(crate) fn step_aside(&self, session: &Session, to: &str) -> Result<(), String> {
-        self.apply(session, &Deed::HandOver { to: String::new(), to_name: to.to_owned() }, to)
+        self.apply(session, &Deed::HandOver, to)
     }
 }
 

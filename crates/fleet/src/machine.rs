@@ -1,12 +1,14 @@
 //! Who this machine is to the others: a number that it was given once, and a name for people.
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::PathBuf;
 
+use overtone_engine::text::printable;
 use overtone_store::{Home, create_private_dir, files};
 use serde_json::{Value, json};
+
+use crate::hex;
 
 /// This machine, or rather this home on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +17,8 @@ pub struct Machine {
     pub name: String,
 }
 
-const MAX_NAME: usize = 64;
+/// Longer names of machines are cut.
+pub(crate) const MAX_NAME: usize = 64;
 
 /// Everything that the fleet keeps on this machine.
 pub fn folder(home: &Home) -> PathBuf {
@@ -39,7 +42,12 @@ fn known_id(home: &Home) -> io::Result<Option<String>> {
     let text = files::read_small(&id_file(home))?;
     let value = text.and_then(|text| serde_json::from_str::<Value>(&text).ok());
     let id = value.and_then(|value| value["id"].as_str().map(str::to_owned));
-    Ok(id.filter(|id| id.len() == 16 && id.bytes().all(|b| b.is_ascii_hexdigit())))
+    Ok(id.filter(|id| is_machine_id(id)))
+}
+
+/// Sixteen hexadecimal digits.
+pub(crate) fn is_machine_id(text: &str) -> bool {
+    text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Two processes that start at once agree on one number.
@@ -54,24 +62,26 @@ fn new_id(home: &Home) -> io::Result<String> {
     Ok(id)
 }
 
-/// So many random bytes as hexadecimal digits.
-pub(crate) fn random_hex(bytes: usize) -> io::Result<String> {
-    let mut random = vec![0; bytes];
+pub(crate) fn random_bytes(count: usize) -> io::Result<Vec<u8>> {
+    let mut random = vec![0; count];
     File::open("/dev/urandom")?.read_exact(&mut random)?;
-    let mut digits = String::with_capacity(2 * bytes);
-    for byte in random {
-        // Writing into a text cannot fail.
-        let _ = write!(digits, "{byte:02x}");
-    }
-    Ok(digits)
+    Ok(random)
+}
+
+/// So many random bytes as hexadecimal digits.
+pub(crate) fn random_hex(count: usize) -> io::Result<String> {
+    random_bytes(count).map(|random| hex::encode(&random))
 }
 
 fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-fn tidy(name: &str) -> String {
-    let name: String = name.chars().filter(|c| !c.is_control()).take(MAX_NAME).collect();
+/// A name that can be shown on one line.
+pub(crate) fn tidy(name: &str) -> String {
+    let name: String = printable(name).trim().chars().take(MAX_NAME).collect();
+    // A cut between the parts of an emoji may leave something that is not shown alone.
+    let name = printable(&name).into_owned();
     if name.trim().is_empty() { "machine".to_owned() } else { name.trim().to_owned() }
 }
 

@@ -1,11 +1,15 @@
-//! What is said between machines, as JSON. Everything carries its version: what a later one says is left alone, not
-//! guessed at.
+//! What is said between machines. Everything travels in a signed envelope ([`crate::trust`]), which carries the version:
+//! what a later one says is left alone, not guessed at.
 
+use overtone_store::clock;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The version of all that is said here.
-pub const VERSION: u32 = 1;
+use crate::machine::Machine;
+use crate::trust::Proof;
+
+/// The version of all that is said here. The first one had no signatures.
+pub const VERSION: u32 = 2;
 
 /// Why something that was heard is not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,33 +18,24 @@ pub enum Foreign {
     Malformed(String),
     /// From a later version than this one.
     Later(u32),
+    /// From a version without signatures.
+    Unsigned,
+    /// Signed by a machine that is not part of the team.
+    Unknown { from: String },
+    /// The signature is not that of the sender.
+    Forged,
 }
 
-/// Reads what another machine said.
-pub fn read<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T, Foreign> {
-    #[derive(Deserialize)]
-    struct Versioned {
-        v: u32,
+impl Foreign {
+    /// Whether the sender is somebody whom this machine does not know, rather than something that it cannot read.
+    pub const fn is_stranger(&self) -> bool {
+        matches!(self, Self::Unsigned | Self::Unknown { .. } | Self::Forged)
     }
-    let malformed = |error: serde_json::Error| Foreign::Malformed(error.to_string());
-    let Versioned { v } = serde_json::from_slice(bytes).map_err(malformed)?;
-    if v > VERSION {
-        return Err(Foreign::Later(v));
-    }
-    serde_json::from_slice(bytes).map_err(malformed)
-}
-
-/// What is said, as bytes.
-pub fn write<T: Serialize>(message: &T) -> bytes::Bytes {
-    // Our own types have texts for keys and no endless numbers, so this cannot fail; an empty message would be
-    // recognised as none.
-    serde_json::to_vec(message).unwrap_or_default().into()
 }
 
 /// Lines of a timeline that follow one another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Batch {
-    pub v: u32,
     /// Counts up when a timeline has begun anew.
     #[serde(default)]
     pub generation: u32,
@@ -53,7 +48,6 @@ pub struct Batch {
 /// A session as it is now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionState {
-    pub v: u32,
     pub machine: String,
     pub machine_name: String,
     pub session: String,
@@ -81,7 +75,6 @@ pub struct SessionState {
 /// A machine as it was when it last spoke.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MachineInfo {
-    pub v: u32,
     pub machine: String,
     pub name: String,
     pub version: String,
@@ -96,12 +89,30 @@ pub struct MachineInfo {
     /// By the machine's own clock, which may be wrong.
     #[serde(default)]
     pub at: String,
+    /// While it waits to be accepted: how it was invited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) invited: Option<Proof>,
+}
+
+impl MachineInfo {
+    pub fn new(machine: &Machine, version: &str, instance: &str) -> Self {
+        Self {
+            machine: machine.id.clone(),
+            name: machine.name.clone(),
+            version: version.to_owned(),
+            instance: instance.to_owned(),
+            load: 0.0,
+            processors: 0,
+            sessions: 0,
+            at: clock::to_iso(clock::now()),
+            invited: None,
+        }
+    }
 }
 
 /// Who a session or a feature belongs to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
-    pub v: u32,
     pub machine: String,
     pub name: String,
     /// The session that works on a feature.
@@ -112,6 +123,15 @@ pub struct Claim {
     pub taken_from: Option<String>,
     #[serde(default)]
     pub at: String,
+    /// Counts up with every change of hands, so that an earlier claim that is put there again is recognised.
+    #[serde(default)]
+    pub epoch: u64,
+}
+
+/// The text of an agent for the next one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Handoff {
+    pub(crate) text: String,
 }
 
 /// What is to be done to a session.
@@ -124,11 +144,8 @@ pub enum Deed {
     Message {
         text: String,
     },
-    /// Let another machine go on with it.
-    HandOver {
-        to: String,
-        to_name: String,
-    },
+    /// Let the machine that sends this go on with it.
+    HandOver,
     /// Only answer: the way there and back.
     Ping,
 }
@@ -140,31 +157,49 @@ impl Deed {
             Self::Resume => "resume",
             Self::Pause => "pause",
             Self::Message { .. } => "message",
-            Self::HandOver { .. } => "hand-over",
+            Self::HandOver => "hand-over",
             Self::Ping => "ping",
         }
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// Its number is that of the envelope.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
-    pub v: u32,
-    pub id: String,
     /// Empty for the machine itself.
     pub session: String,
     pub deed: Deed,
-    /// Who sends it, as people know them.
-    pub by: String,
+    /// Who sends it, as people on the sender's machine know them.
+    #[serde(default)]
+    pub user: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// Has the number of the order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    pub v: u32,
-    pub id: String,
     pub ok: bool,
     /// Why not.
     #[serde(default)]
     pub reason: Option<String>,
+    /// What was handed over, so that nothing else is taken for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handed: Option<Handed>,
+}
+
+/// A session at the moment when its machine let go of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Handed {
+    /// Its state on the server is from this time or later, by the clock of that machine.
+    pub at: i64,
+    /// How far its timeline is.
+    pub generation: u32,
+    pub end: u64,
+}
+
+/// Whether a text can be the number of an order: it becomes part of subjects, headers and timelines.
+pub fn is_order_id(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    (8..=64).contains(&text.len()) && text.bytes().all(is_plain)
 }
 
 #[cfg(test)]
@@ -174,28 +209,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_can_be_read() {
-        let order = Order {
-            v: VERSION,
-            id: "1".into(),
-            session: "s".into(),
-            deed: Deed::Message { text: "hello".into() },
-            by: "me".into(),
-        };
-        assert_eq!(read::<Order>(&write(&order)), Ok(order));
-    }
-
-    #[test]
-    fn what_is_foreign_is_told_apart() {
-        assert!(matches!(read::<Order>(b"{"), Err(Foreign::Malformed(_))));
-        assert!(matches!(read::<Order>(b"[]"), Err(Foreign::Malformed(_))));
-        assert!(matches!(read::<Order>(br#"{"v":1,"id":"1"}"#), Err(Foreign::Malformed(_))));
-        assert_eq!(read::<Order>(br#"{"v":7,"all":"else"}"#), Err(Foreign::Later(7)));
+    fn the_number_of_an_order_is_short_and_plain() {
+        assert!(is_order_id("0123456789abcdef") && is_order_id("a-b_C123"));
+        for wrong in ["", "short", "a\nb45678", "a b45678", "a.b45678", "äbcdefgh", &"x".repeat(65)] {
+            assert!(!is_order_id(wrong), "{wrong}");
+        }
     }
 
     #[test]
     fn fields_of_later_versions_do_not_disturb() {
-        let value = json!({ "v": 1, "offset": 0, "end": 3, "lines": ["{}"], "new": { "x": 1 } });
-        assert_eq!(read::<Batch>(value.to_string().as_bytes()).unwrap().lines, ["{}"]);
+        let value = json!({ "offset": 0, "end": 3, "lines": ["{}"], "new": { "x": 1 } });
+        assert_eq!(serde_json::from_value::<Batch>(value).unwrap().lines, ["{}"]);
     }
 }

@@ -62,6 +62,11 @@ impl Names {
         self.flat("handoffs")
     }
 
+    /// Who is part of the team.
+    pub fn team_bucket(&self) -> String {
+        self.flat("team")
+    }
+
     /// Where answers of the server come to.
     pub fn inbox(&self) -> String {
         format!("_INBOX.{}", self.prefix.replace('.', "_"))

@@ -1,18 +1,23 @@
-//! Orders to another machine: sent, and answered or not.
+//! Orders to another machine: signed, sent, and answered or not.
 
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::message::PublishMessage;
+use overtone_engine::text::printable;
 
 use crate::claims::is_present;
 use crate::error::{FleetError, Result};
 use crate::link::Link;
 use crate::machine::random_hex;
-use crate::message::{Answer, Deed, Order, VERSION, read, write};
+use crate::message::{Answer, Deed, Handed, Order};
+use crate::trust::Kind;
 
 /// How long an answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(20);
 const ASK_EVERY: Duration = Duration::from_millis(50);
+
+/// How much of a reason is shown, in characters.
+const REASON_LENGTH: usize = 300;
 
 /// What has become of an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,9 +33,9 @@ pub enum Reply {
     Unknown,
 }
 
-/// Gives an order and waits for the answer.
-pub async fn send(link: &Link, machine: &str, session: &str, deed: Deed, by: &str) -> Result<Reply> {
-    send_within(link, machine, session, deed, by, PATIENCE).await
+/// Gives an order and waits for the answer. `user` is who gives it on this machine.
+pub async fn send(link: &Link, machine: &str, session: &str, deed: Deed, user: &str) -> Result<Reply> {
+    send_within(link, machine, session, deed, user, PATIENCE).await
 }
 
 pub async fn send_within(
@@ -38,48 +43,88 @@ pub async fn send_within(
     machine: &str,
     session: &str,
     deed: Deed,
-    by: &str,
+    user: &str,
     patience: Duration,
 ) -> Result<Reply> {
+    let order = Order { session: session.to_owned(), deed, user: user.to_owned() };
+    give(link, machine, &order, patience).await.map(|(reply, _)| reply)
+}
+
+/// Asks a machine to hand a session over, and returns what it says it has handed over.
+pub(crate) async fn ask_for(
+    link: &Link,
+    machine: &str,
+    session: &str,
+    user: &str,
+) -> Result<(Reply, Option<Handed>)> {
+    let order = Order { session: session.to_owned(), deed: Deed::HandOver, user: user.to_owned() };
+    give(link, machine, &order, PATIENCE).await
+}
+
+async fn give(
+    link: &Link,
+    machine: &str,
+    order: &Order,
+    patience: Duration,
+) -> Result<(Reply, Option<Handed>)> {
     if !is_present(link, machine).await? {
-        return Ok(Reply::Gone);
+        return Ok((Reply::Gone, None));
     }
-    let order =
-        Order { v: VERSION, id: random_hex(8)?, session: session.to_owned(), deed, by: by.to_owned() };
-    let message = PublishMessage::build().payload(write(&order)).message_id(&order.id);
+    let sent = Sent { link, machine, id: random_hex(16)? };
+    let payload = link.keyring.seal_order(machine, &sent.id, order);
+    let message = PublishMessage::build().payload(payload).message_id(&sent.id);
     let failed = |error| FleetError::server("give the order", error);
-    let sent = link.context.send_publish(link.names.orders_for(machine), message).await.map_err(failed)?;
-    let sequence = sent.await.map_err(failed)?.sequence;
-    match answer(link, &order.id, patience).await {
-        Some(answer) if answer.ok => Ok(Reply::Done),
-        Some(answer) => Ok(Reply::Refused(answer.reason.unwrap_or_default())),
-        None => Ok(withdraw(link, sequence, &order.id).await),
-    }
+    let ack = link.context.send_publish(link.names.orders_for(machine), message).await.map_err(failed)?;
+    let sequence = ack.await.map_err(failed)?.sequence;
+    Ok(match sent.answer(patience).await {
+        Some(answer) => read(answer),
+        None => sent.withdraw(sequence).await,
+    })
 }
 
-async fn answer(link: &Link, order: &str, patience: Duration) -> Option<Answer> {
-    let subject = link.names.answer_to(order);
-    let begun = Instant::now();
-    loop {
-        if let Ok(message) = link.orders.get_last_raw_message_by_subject(&subject).await
-            && let Ok(answer) = read::<Answer>(&message.payload)
-        {
-            return Some(answer);
-        }
-        if begun.elapsed() >= patience {
-            return None;
-        }
-        tokio::time::sleep(ASK_EVERY).await;
+fn read(answer: Answer) -> (Reply, Option<Handed>) {
+    if answer.ok {
+        return (Reply::Done, answer.handed);
     }
+    let reason = answer.reason.unwrap_or_default();
+    (Reply::Refused(printable(&reason).chars().take(REASON_LENGTH).collect()), None)
 }
 
-/// So that it does not surprise anybody tomorrow. It may have been taken a moment ago.
-async fn withdraw(link: &Link, sequence: u64, order: &str) -> Reply {
-    let is_taken_back = link.orders.delete_message(sequence).await.unwrap_or(false);
-    match answer(link, order, Duration::ZERO).await {
-        Some(answer) if answer.ok => Reply::Done,
-        Some(answer) => Reply::Refused(answer.reason.unwrap_or_default()),
-        None if is_taken_back => Reply::Withdrawn,
-        None => Reply::Unknown,
+/// An order that is under way.
+struct Sent<'a> {
+    link: &'a Link,
+    machine: &'a str,
+    id: String,
+}
+
+impl Sent<'_> {
+    /// What the machine says. What anybody else says in its place does not count.
+    async fn answer(&self, patience: Duration) -> Option<Answer> {
+        let subject = self.link.names.answer_to(&self.id);
+        let own = self.link.keyring.machine().id;
+        let begun = Instant::now();
+        loop {
+            if let Ok(message) = self.link.orders.get_last_raw_message_by_subject(&subject).await
+                && let Ok(opened) = self.link.keyring.open::<Answer>(Kind::Answer, &own, &message.payload)
+                && opened.from.id == self.machine
+                && opened.id == self.id
+            {
+                return Some(opened.body);
+            }
+            if begun.elapsed() >= patience {
+                return None;
+            }
+            tokio::time::sleep(ASK_EVERY).await;
+        }
+    }
+
+    /// So that it does not surprise anybody tomorrow. It may have been taken a moment ago.
+    async fn withdraw(&self, sequence: u64) -> (Reply, Option<Handed>) {
+        let is_taken_back = self.link.orders.delete_message(sequence).await.unwrap_or(false);
+        match self.answer(Duration::ZERO).await {
+            Some(answer) => read(answer),
+            None if is_taken_back => (Reply::Withdrawn, None),
+            None => (Reply::Unknown, None),
+        }
     }
 }

@@ -41,6 +41,17 @@ messages! {
         "the order is from a later version; update Overtone on this machine"
     }
 
+    order_out_of_time(minutes: u64) {
+        "指令的時間與這台機器的時鐘相差 {minutes} 分鐘；請校正時鐘後再送一次",
+        "指令的时间与这台机器的时钟相差 {minutes} 分钟；请校正时钟后再发一次",
+        "the order is {minutes} minutes away from this machine's clock; set the clocks and send it again"
+    }
+    order_given_up() {
+        "執行這個指令時出錯了好幾次，已放棄",
+        "执行这个指令时出错了好几次，已放弃",
+        "it failed several times half-way and was given up"
+    }
+
     // Joining and leaving.
     not_joined() { "這台機器沒有加入任何機群", "这台机器没有加入任何机群", "this machine has not joined a fleet" }
     not_joined_hint() {
@@ -83,6 +94,157 @@ messages! {
         "正在运行的转送仍使用旧的设置：请重新启动它（overtone relay 或仪表板）",
         "the relay that runs still uses the old settings: start it again (overtone relay, or the dashboard)"
     }
+    label_fingerprint() { "金鑰指紋", "密钥指纹", "Key" }
+    label_team() { "團隊", "团队", "Team" }
+    membership_member() { "這台機器是團隊的一員", "这台机器是团队的一员", "this machine is part of the team" }
+    membership_waiting() {
+        "等待團隊接受這台機器",
+        "等待团队接受这台机器",
+        "this machine waits to be accepted"
+    }
+    membership_waiting_hint() {
+        "在邀請它的機器上執行 overtone fleet accept",
+        "在邀请它的机器上执行 overtone fleet accept",
+        "run overtone fleet accept on the machine that has invited it"
+    }
+    membership_removed() {
+        "這台機器已被移出團隊，沒有機器會聽它的",
+        "这台机器已被移出团队，没有机器会听它的",
+        "this machine was removed from the team, and nobody believes it"
+    }
+    membership_outsider() {
+        "這台伺服器上已有一個團隊，而這台機器不屬於它",
+        "这台服务器上已有一个团队，而这台机器不属于它",
+        "a team uses this server already, and this machine is not part of it"
+    }
+    join_again_hint() {
+        "在團隊的一台機器上執行 overtone fleet invite，再在這裡執行 overtone fleet join 並貼上那一行",
+        "在团队的一台机器上执行 overtone fleet invite，再在这里执行 overtone fleet join 并粘贴那一行",
+        "run overtone fleet invite on a machine of the team, then overtone fleet join here, and paste its line"
+    }
+    membership_unknown() { "還沒有連上伺服器", "还没有连上服务器", "no server was reached yet" }
+    paste_invitation() {
+        "貼上邀請（以 overtone-fleet- 開頭的那一行）：",
+        "粘贴邀请（以 overtone-fleet- 开头的那一行）：",
+        "Paste the invitation (the line that begins with overtone-fleet-):"
+    }
+    bad_invitation() { "這不是邀請，或只是其中一部分", "这不是邀请，或只是其中一部分", "not an invitation, or only a part of one" }
+    later_invitation() {
+        "邀請來自較新的版本；請更新這台機器上的 Overtone",
+        "邀请来自较新的版本；请更新这台机器上的 Overtone",
+        "the invitation is from a later version; update Overtone on this machine"
+    }
+    bad_invitation_hint() {
+        "請重新執行 overtone fleet invite，並貼上整行",
+        "请重新执行 overtone fleet invite，并粘贴整行",
+        "run overtone fleet invite again, and paste the whole line"
+    }
+    invitation_first() {
+        "在新機器上執行 overtone fleet join，並貼上這一行：",
+        "在新机器上执行 overtone fleet join，并粘贴这一行：",
+        "On the new machine, run overtone fleet join and paste this line:"
+    }
+    invitation_then() {
+        "然後在這裡執行 overtone fleet accept。這一行可用一天、只能用一次，裡面有伺服器的登入資訊：請私下傳送",
+        "然后在这里执行 overtone fleet accept。这一行可用一天、只能用一次，里面有服务器的登录信息：请私下发送",
+        "Then run overtone fleet accept here. The line is good for one machine and one day, and it has the server's login \
+         in it: send it privately"
+    }
+    invitation_needs_credentials() {
+        "這個機群使用憑證檔：新機器需要自己的，以 --credentials 或 --certificate 指定",
+        "这个机群使用凭证文件：新机器需要自己的，用 --credentials 或 --certificate 指定",
+        "this fleet uses credentials: the new machine needs its own, with --credentials or --certificate"
+    }
+    nobody_waits() { "沒有機器在等待", "没有机器在等待", "no machine is waiting" }
+    nobody_waits_hint() {
+        "overtone fleet invite 會邀請一台機器",
+        "overtone fleet invite 会邀请一台机器",
+        "overtone fleet invite invites one"
+    }
+    waiting_machine(name: &str, fingerprint: &str) {
+        "{name}，金鑰指紋 {fingerprint}",
+        "{name}，密钥指纹 {fingerprint}",
+        "{name}, key {fingerprint}"
+    }
+    waits_by_invitation() {
+        "它使用了這台機器的邀請",
+        "它使用了这台机器的邀请",
+        "it has used an invitation of this machine"
+    }
+    waits_without_invitation() {
+        "它沒有這台機器的邀請：請與那台機器上的 overtone fleet status 核對指紋",
+        "它没有这台机器的邀请：请与那台机器上的 overtone fleet status 核对指纹",
+        "it has no invitation of this machine: compare the key with overtone fleet status over there"
+    }
+    accept_question(name: &str) { "接受 {name}？", "接受 {name}？", "Accept {name}?" }
+    accepted(name: &str) { "已接受 {name}", "已接受 {name}", "{name} is part of the team now" }
+    accept_needs_answer() {
+        "沒有人可以回答：請指明要接受的機器",
+        "没有人可以回答：请指明要接受的机器",
+        "nobody can be asked: say which machine to accept"
+    }
+    accept_needs_answer_hint(fingerprint: &str) {
+        "overtone fleet accept {fingerprint}，或以 --invited 接受所有使用了這台機器邀請的機器",
+        "overtone fleet accept {fingerprint}，或用 --invited 接受所有使用了这台机器邀请的机器",
+        "overtone fleet accept {fingerprint}, or --invited for all that have used an invitation of this machine"
+    }
+    no_such_machine(name: &str) { "沒有這台機器：{name}", "没有这台机器：{name}", "no such machine: {name}" }
+    no_such_machine_hint() {
+        "overtone fleet machines 會列出全部",
+        "overtone fleet machines 会列出全部",
+        "overtone fleet machines shows all"
+    }
+    without_a_key() {
+        "它的版本沒有金鑰，無法接受",
+        "它的版本没有密钥，无法接受",
+        "its version has no key, so it cannot be accepted"
+    }
+    number_taken(name: &str) {
+        "它使用 {name} 的編號，但金鑰不同",
+        "它使用 {name} 的编号，但密钥不同",
+        "it uses the number of {name} with another key"
+    }
+    number_taken_hint(name: &str) {
+        "如果那是 {name} 遺失了金鑰：先執行 overtone fleet remove {name}",
+        "如果那是 {name} 丢失了密钥：先执行 overtone fleet remove {name}",
+        "if it is {name} that has lost its key: overtone fleet remove {name} first"
+    }
+    not_a_member() {
+        "這台機器不是團隊的一員，不能改變團隊",
+        "这台机器不是团队的一员，不能改变团队",
+        "this machine is not part of the team, so it cannot change it"
+    }
+    removed(name: &str) {
+        "已移出 {name}：沒有機器會再聽它的",
+        "已移出 {name}：没有机器会再听它的",
+        "removed {name}: nobody believes it any more"
+    }
+    remove_question(name: &str, fingerprint: &str) {
+        "移出 {name}（{fingerprint}）？",
+        "移出 {name}（{fingerprint}）？",
+        "Remove {name} ({fingerprint})?"
+    }
+    remove_needs_yes() {
+        "沒有人可以回答：請加上 --yes",
+        "没有人可以回答：请加上 --yes",
+        "nobody can be asked: say --yes"
+    }
+    remove_login_hint() {
+        "它仍知道伺服器的登入資訊；要讓它連不上，請更換伺服器的密碼",
+        "它仍知道服务器的登录信息；要让它连不上，请更换服务器的密码",
+        "it still knows the server's login; to keep it out altogether, change the server's password"
+    }
+    last_member() {
+        "這是團隊的最後一台機器",
+        "这是团队的最后一台机器",
+        "it is the last machine of the team"
+    }
+    last_member_hint() { "overtone fleet leave 會離開", "overtone fleet leave 会离开", "overtone fleet leave leaves it" }
+    several_machines(name: &str) {
+        "不只一台機器符合 {name}",
+        "不只一台机器符合 {name}",
+        "several machines fit {name}"
+    }
     was_not_joined() { "本來就沒有加入機群", "本来就没有加入机群", "it was not part of a fleet" }
     left() {
         "已離開機群。先前轉送的內容會留在伺服器上，直到過期",
@@ -107,9 +269,9 @@ messages! {
         "the server does not permit it: {what}"
     }
     not_permitted_hint() {
-        "docs/fleet.md 列出一個團隊的使用者需要的權限",
-        "docs/fleet.md 列出一个团队的用户需要的权限",
-        "docs/fleet.md lists the permissions that a team's user needs"
+        "overtone fleet server-config 會寫出含有所需權限的伺服器設定",
+        "overtone fleet server-config 会写出含有所需权限的服务器配置",
+        "overtone fleet server-config writes a configuration with the permissions that a team needs"
     }
     server_failed(why: &str) {
         "伺服器沒有照做：{why}",
@@ -141,11 +303,6 @@ messages! {
     see_log_hint(path: &str) { "請看 {path}", "请看 {path}", "see {path}" }
     server_started(url: &str) { "伺服器已啟動：{url}", "服务器已启动：{url}", "the server runs now: {url}" }
     server_runs(url: &str) { "伺服器已在執行：{url}", "服务器已在运行：{url}", "the server runs already: {url}" }
-    join_others(line: &str) {
-        "在本機的另一個 OVERTONE_HOME 執行：{line}",
-        "在本机的另一个 OVERTONE_HOME 执行：{line}",
-        "for another home on this machine (OVERTONE_HOME): {line}"
-    }
     joined_elsewhere() {
         "這台機器已加入另一個機群",
         "这台机器已加入另一个机群",
@@ -167,6 +324,67 @@ messages! {
         "服务器已停止（{pid}），数据保留在 {data}",
         "the server has ended ({pid}); its data stays in {data}"
     }
+
+    server_written(folder: &str) {
+        "已寫入 {folder}（只有你能讀）：",
+        "已写入 {folder}（只有你能读）：",
+        "written to {folder}, for your eyes only:"
+    }
+    server_start(config: &str) { "啟動伺服器：nats-server -c {config}", "启动服务器：nats-server -c {config}", "start the server: nats-server -c {config}" }
+    server_first(team: &str, line: &str) {
+        "{team} 的第一台機器：{line}",
+        "{team} 的第一台机器：{line}",
+        "the first machine of {team}: {line}"
+    }
+    server_others() {
+        "其他機器：在第一台上執行 overtone fleet invite",
+        "其他机器：在第一台上执行 overtone fleet invite",
+        "all others: overtone fleet invite on the first one"
+    }
+    server_new_folder() {
+        "這個資料夾裡有別的東西",
+        "这个文件夹里有别的东西",
+        "something else is in this folder"
+    }
+    server_new_folder_hint() {
+        "用 --out 選另一個資料夾",
+        "用 --out 选另一个文件夹",
+        "choose another folder with --out"
+    }
+    invite_others() {
+        "讓另一台機器（或另一個 OVERTONE_HOME）加入：overtone fleet invite",
+        "让另一台机器（或另一个 OVERTONE_HOME）加入：overtone fleet invite",
+        "for another machine or another home (OVERTONE_HOME): overtone fleet invite"
+    }
+
+    // How this machine is.
+    label_relay() { "轉送", "转送", "Relay" }
+    relay_state_connected() { "已連線", "已连接", "connected" }
+    relay_state_disconnected() { "未連線", "未连接", "not connected" }
+    relay_state_none() { "沒有在執行", "没有在运行", "not running" }
+    relay_state_silent(age: &str) {
+        "在執行，但已 {age} 沒有動靜",
+        "在运行，但已 {age} 没有动静",
+        "running, but without a sign of life for {age}"
+    }
+    relay_restarts(count: u32, why: &str) {
+        "出錯後重新啟動了 {count} 次，最近一次：{why}",
+        "出错后重新启动了 {count} 次，最近一次：{why}",
+        "started again {count} times after errors, the last one: {why}",
+        count == 1: "started again {count} time after an error: {why}"
+    }
+    label_problem() { "問題", "问题", "Problem" }
+    label_refused() { "擱置的指令", "搁置的指令", "Orders put aside" }
+    refused_count(count: u64) { "{count}", "{count}", "{count}" }
+    refused_malformed() { "無法讀懂", "无法读懂", "cannot be read" }
+    refused_later() { "來自較新的版本", "来自较新的版本", "from a later version" }
+    refused_unsigned() { "沒有簽章（較舊的版本）", "没有签名（较旧的版本）", "not signed (an older version)" }
+    refused_unknown() { "來自不認識的機器", "来自不认识的机器", "from an unknown machine" }
+    refused_forged() { "簽章不符", "签名不符", "the signature is wrong" }
+    refused_bad_id() { "編號不可用", "编号不可用", "its number cannot be used" }
+    refused_out_of_time() { "時間不對", "时间不对", "out of time" }
+    refused_given_up() { "執行時反覆出錯", "执行时反复出错", "failed again and again" }
+    refused_other() { "其他原因", "其他原因", "for another reason" }
 
     // The relay.
     relaying(urls: &str, prefix: &str, name: &str) {
@@ -213,6 +431,21 @@ messages! {
     head_machine() { "機器", "机器", "Machine" }
     head_version() { "版本", "版本", "Version" }
     head_load() { "負載", "负载", "Load" }
+    head_fingerprint() { "金鑰指紋", "密钥指纹", "Key" }
+    member() { "團隊成員", "团队成员", "member" }
+    unknown_machine(id: &str) { "不認識 {id}", "不认识 {id}", "unknown {id}" }
+    unknown_claims(name: &str) { "自稱「{name}」", "自称「{name}」", "calls itself \"{name}\"" }
+    unknown_waits() {
+        "等待接受：overtone fleet accept",
+        "等待接受：overtone fleet accept",
+        "waits to be accepted: overtone fleet accept"
+    }
+    unknown_old() {
+        "較舊的版本，沒有金鑰：更新它，再以 overtone fleet invite 邀請它",
+        "较旧的版本，没有密钥：更新它，再用 overtone fleet invite 邀请它",
+        "an older version without a key: update it, then invite it with overtone fleet invite"
+    }
+    never_seen() { "從未出現", "从未出现", "never" }
     head_last_seen() { "最後出現", "最后出现", "Last seen" }
     head_project() { "專案", "项目", "Project" }
     head_cost() { "費用", "费用", "Cost" }
@@ -326,9 +559,24 @@ messages! {
         "only its state was shared: prompts and the agents' texts stayed there"
     }
     pulled_cut() {
-        "時間軸的開頭已過期，只剩後面的部分",
-        "时间线的开头已过期，只剩后面的部分",
-        "the beginning of its timeline has expired; only the rest came"
+        "時間軸不完整：有些部分已過期或不見了",
+        "时间线不完整：有些部分已过期或不见了",
+        "its timeline is not complete: a part of it has expired or is missing"
+    }
+    pulled_kept(path: &str) {
+        "原本在這裡的版本保留在 {path}",
+        "原来在这里的版本保留在 {path}",
+        "what was here before is kept in {path}"
+    }
+    pull_changed(machine: &str) {
+        "伺服器上的內容不是 {machine} 交出的內容",
+        "服务器上的内容不是 {machine} 交出的内容",
+        "the server does not have what {machine} has handed over"
+    }
+    pull_changed_hint() {
+        "再試一次；若一直如此，可能有人改動了伺服器上的資料",
+        "再试一次；如果一直如此，可能有人改动了服务器上的数据",
+        "try again; if it stays so, somebody may have changed what is on the server"
     }
     pulled_next(folder: &str, command: &str) {
         "先取得程式碼，再在 {folder} 執行 {command}",

@@ -14,7 +14,6 @@ use rustix::io::Errno;
 
 use crate::files::{self, PRIVATE, lock_wait};
 use crate::home::create_private_dir;
-use crate::session::REMOVED_PREFIX;
 use crate::{Home, LoopDoc, Session, SessionId, StoreError, WorkflowDoc};
 
 /// How the name of a session's folder begins while it is being put together; no session id begins like this.
@@ -22,6 +21,9 @@ const INCOMING_PREFIX: &str = ".incoming-";
 
 /// Held by whoever puts a session together, so that every such folder that is found is a dead one's.
 const INCOMING_LOCK: &str = ".incoming.lock";
+
+/// The folder of a home in which sessions are kept that one from elsewhere has replaced.
+const REPLACED: &str = "replaced";
 
 const MEGABYTE: u64 = 1024 * 1024;
 
@@ -156,8 +158,8 @@ fn limit_of(name: &str) -> Option<u64> {
 
 impl Home {
     /// Puts a session that came from elsewhere in its place, in one step. One that is here already gives way only if
-    /// it was moved away.
-    pub fn adopt(&self, id: &SessionId, files: &[(String, Vec<u8>)]) -> Result<(), AdoptError> {
+    /// it was moved away; then it is kept, and this returns where.
+    pub fn adopt(&self, id: &SessionId, files: &[(String, Vec<u8>)]) -> Result<Option<PathBuf>, AdoptError> {
         check(files)?;
         let folder = self.sessions_dir();
         create_private_dir(&folder).map_err(|error| StoreError::io(&folder, error))?;
@@ -168,7 +170,7 @@ impl Home {
         let incoming = folder.join(format!("{INCOMING_PREFIX}{id}"));
         let placed = write_all(&incoming, files)
             .map_err(AdoptError::from)
-            .and_then(|()| put_in_place(&self.session(id), &incoming));
+            .and_then(|()| put_in_place(&self.session(id), &incoming, &self.root().join(REPLACED)));
         placed.inspect_err(|_| {
             // The next one would sweep it, too.
             let _ = fs::remove_dir_all(&incoming);
@@ -234,16 +236,16 @@ fn write_all(incoming: &Path, files: &[(String, Vec<u8>)]) -> Result<(), StoreEr
     Ok(())
 }
 
-fn put_in_place(session: &Session, incoming: &Path) -> Result<(), AdoptError> {
+fn put_in_place(session: &Session, incoming: &Path, kept: &Path) -> Result<Option<PathBuf>, AdoptError> {
     match renameat_with(CWD, incoming, CWD, session.dir(), RenameFlags::NOREPLACE) {
-        Ok(()) => Ok(()),
-        Err(Errno::EXIST) => take_the_place_of(session, incoming),
+        Ok(()) => Ok(None),
+        Err(Errno::EXIST) => take_the_place_of(session, incoming, kept).map(Some),
         Err(error) => Err(StoreError::io(session.dir(), error.into()).into()),
     }
 }
 
-/// Exchanges the two folders, and deletes the one that was there.
-fn take_the_place_of(session: &Session, incoming: &Path) -> Result<(), AdoptError> {
+/// Exchanges the two folders, and keeps the one that was there.
+fn take_the_place_of(session: &Session, incoming: &Path, kept: &Path) -> Result<PathBuf, AdoptError> {
     let exists = || AdoptError::Exists(session.id().clone());
     // A link or a file in its place is nothing that we have moved away.
     if !fs::symlink_metadata(session.dir()).is_ok_and(|about| about.is_dir()) {
@@ -257,18 +259,24 @@ fn take_the_place_of(session: &Session, incoming: &Path) -> Result<(), AdoptErro
     let io = |error| AdoptError::Store(StoreError::io(session.dir(), error));
     // Whoever waits for the old session's lock goes on with the new session, so it has to be the same lock.
     fs::hard_link(session.dir().join(".lock"), incoming.join(".lock")).map_err(io)?;
-    renameat_with(CWD, incoming, CWD, session.dir(), RenameFlags::EXCHANGE)
-        .map_err(|error| io(error.into()))?;
+    // The new one goes to where the old one is to be kept, and then both change places: the old one is nowhere else at
+    // any moment.
+    create_private_dir(kept).map_err(io)?;
+    let place = free_place(kept, session);
+    fs::rename(incoming, &place).map_err(io)?;
+    let exchanged = renameat_with(CWD, &place, CWD, session.dir(), RenameFlags::EXCHANGE);
     drop(lock);
-    discard(session, incoming);
-    Ok(())
+    if let Err(error) = exchanged {
+        // It is a second copy of what is elsewhere.
+        let _ = fs::remove_dir_all(&place);
+        return Err(io(error.into()));
+    }
+    Ok(place)
 }
 
-/// Deletes the session that was replaced; what cannot be deleted is swept by the next one.
-fn discard(session: &Session, old: &Path) {
-    let name = format!("{REMOVED_PREFIX}{}-{}", session.id(), std::process::id());
-    let doomed: PathBuf = session.dir().with_file_name(name);
-    if fs::rename(old, &doomed).is_ok() {
-        let _ = fs::remove_dir_all(&doomed);
-    }
+/// `ID.1`, `ID.2` and so on: nothing that was kept is replaced.
+fn free_place(kept: &Path, session: &Session) -> PathBuf {
+    let mut places = (1_u64..).map(|number| kept.join(format!("{}.{number}", session.id())));
+    let is_free = |place: &PathBuf| fs::symlink_metadata(place).is_err();
+    places.find(is_free).unwrap_or_else(|| kept.join(session.id().as_str()))
 }

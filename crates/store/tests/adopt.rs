@@ -218,10 +218,19 @@ fn a_moved_session_gives_its_place_up_as_a_whole() {
     drop(session.lock().unwrap());
     let lock = || fs::metadata(session.dir().join(".lock")).unwrap().ino();
     let before = lock();
-    home.adopt(&id(), &whole()).unwrap();
-    assert_eq!(session.bundle().unwrap(), whole(), "nothing of the old one is left");
+    let old = session.bundle().unwrap();
+    let kept = home.adopt(&id(), &whole()).unwrap().unwrap();
+    assert_eq!(session.bundle().unwrap(), whole(), "nothing of the old one is left in its place");
     assert_eq!(lock(), before, "who waits for the session waits for the same lock");
     assert_eq!(entries(&home), [".incoming.lock", "s1"]);
+    for (name, bytes) in &old {
+        assert_eq!(fs::read(kept.join(name)).unwrap(), *bytes, "{name} is kept as it was");
+    }
+    // The next one takes nothing of it away.
+    let moved = [file("workflow.json", workflow(Some("attic")))];
+    put(&session.workflow_file(), &String::from_utf8_lossy(&moved[0].1));
+    let next = home.adopt(&id(), &whole()).unwrap().unwrap();
+    assert!(next != kept && kept.join("handoffs/09-DEV-developer.md").exists());
 }
 
 #[test]
@@ -299,6 +308,10 @@ fn a_kill_leaves_one_whole_session() {
         child.wait().unwrap();
         let found = home.session(&id()).bundle().unwrap();
         assert!(turns().contains(&found), "torn in round {round}");
+        for kept in fs::read_dir(home.root().join("replaced")).into_iter().flatten() {
+            let handoffs = fs::read_dir(kept.unwrap().path().join("handoffs")).unwrap().count();
+            assert_eq!(handoffs, 30, "what was replaced is kept whole in round {round}");
+        }
         home.adopt(&id(), &turns()[1]).unwrap();
         assert_eq!(home.session(&id()).bundle().unwrap(), turns()[1]);
         assert_eq!(entries(&home), [".incoming.lock", "s1"]);

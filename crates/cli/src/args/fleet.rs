@@ -9,7 +9,9 @@ use super::OutputArgs;
 const EXAMPLES: &str = "\
 Examples:
   overtone fleet up                               a server on this machine, to try it out
-  overtone fleet join nats://build.example:4222   become part of a fleet
+  overtone fleet join nats://build.example:4222   the first machine of a team
+  overtone fleet invite                           a line for the next machine, which runs: overtone fleet join
+  overtone fleet accept                           and then it is part of the team
   overtone relay                                  tell the others what happens here (the dashboard does, too)
   overtone fleet                                  machines, sessions, who works on what
   overtone fleet message 3c4d 'the database is back'
@@ -21,13 +23,39 @@ is kept on your own NATS server; prompts and code leave this machine only with
 
 const JOIN: &str = "\
 Examples:
-  overtone fleet join nats://127.0.0.1:4222
+  overtone fleet join                             asks for the line that overtone fleet invite prints
+  overtone fleet join nats://127.0.0.1:4222       makes a team on a server that has none
   overtone fleet join nats://a:4222,nats://b:4222,nats://c:4222 --replicas 3
+  overtone fleet join tls://nats.example --login team-a.login --ca ca.pem --prefix team-a
   overtone fleet join tls://nats.example --credentials ~/team.creds --prefix team-a
   overtone fleet join nats://127.0.0.1:4222 --share full --name laptop
 
 The way there is tried out first: nothing is written when it does not work,
-unless --offline is given.";
+unless --offline is given. This machine's key is made here and stays here.";
+
+const INVITE: &str = "\
+Example:
+  overtone fleet invite     paste its line into: overtone fleet join
+
+The line is good for one machine and one day. It has the server's login in it.";
+
+const ACCEPT: &str = "\
+Examples:
+  overtone fleet accept                           shows who waits, and asks
+  overtone fleet accept 1f3a-…                    the machine with this key
+  overtone fleet accept --invited                 all that have used an invitation of this machine";
+
+const REMOVE: &str = "\
+Example:
+  overtone fleet remove old-laptop    nobody believes it any more; overtone fleet invite takes it back";
+
+const SERVER_CONFIG: &str = "\
+Examples:
+  overtone fleet server-config --host nats.example
+  overtone fleet server-config --host nats.example --team team-a --team team-b --out /etc/nats
+
+Writes a configuration, certificates and a login for every team, all of them
+private. Run again to add a team: what is there is kept.";
 
 const LEAVE: &str = "\
 Example:
@@ -38,8 +66,8 @@ Examples:
   overtone fleet up
   overtone fleet up --port 4333
 
-Listens on 127.0.0.1 only and keeps its data in ~/.overtone/fleet/server. For a
-team, run nats-server with JetStream on a machine that all can reach.";
+Listens on 127.0.0.1 only, wants a login, and keeps both and its data in
+~/.overtone/fleet/server. For a team: overtone fleet server-config.";
 
 const DOWN: &str = "\
 Example:
@@ -109,6 +137,25 @@ pub(crate) enum FleetAction {
         #[command(flatten)]
         output: OutputArgs,
     },
+    /// Print a line that makes another machine part of the team
+    #[command(after_help = INVITE)]
+    Invite {
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    Accept(AcceptArgs),
+    Remove(RemoveArgs),
+    /// Show the machines of the team with their keys, and unknown ones
+    Machines {
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Show how this machine's relay is, and orders that were put aside
+    Status {
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    ServerConfig(ServerConfigArgs),
     /// Show every machine, its sessions, and who works on which feature
     List {
         #[command(flatten)]
@@ -162,9 +209,12 @@ pub(crate) struct OfSessionArgs {
 #[derive(Debug, Args)]
 #[command(after_help = JOIN)]
 pub(crate) struct JoinArgs {
-    /// nats://host:port or tls://…, several with commas between
+    /// nats://host:port or tls://…, several with commas between [default: asks for an invitation]
     #[arg(value_name = "URL")]
-    pub(crate) url: String,
+    pub(crate) url: Option<String>,
+    /// A private file with user:password
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) login: Option<PathBuf>,
     /// A file with the credentials of a user
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) credentials: Option<PathBuf>,
@@ -190,8 +240,55 @@ pub(crate) struct JoinArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=5))]
     pub(crate) replicas: Option<u8>,
     /// Do not try the way there
-    #[arg(long)]
+    #[arg(long, requires = "url")]
     pub(crate) offline: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// Make machines that wait part of the team
+#[derive(Debug, Args)]
+#[command(after_help = ACCEPT)]
+pub(crate) struct AcceptArgs {
+    /// The whole fingerprints of their keys [default: asks for each one that waits]
+    #[arg(value_name = "KEY")]
+    pub(crate) machines: Vec<String>,
+    /// All that have used an invitation of this machine, without asking
+    #[arg(long, conflicts_with = "machines")]
+    pub(crate) invited: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// Take a machine out of the team
+#[derive(Debug, Args)]
+#[command(after_help = REMOVE)]
+pub(crate) struct RemoveArgs {
+    /// Its name, its number or the fingerprint of its key
+    #[arg(value_name = "MACHINE")]
+    pub(crate) machine: String,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// Write a configuration for nats-server with TLS and a login for every team
+#[derive(Debug, Args)]
+#[command(after_help = SERVER_CONFIG)]
+pub(crate) struct ServerConfigArgs {
+    /// A name or an address by which machines reach the server; may be given several times
+    #[arg(long, value_name = "HOST", required = true)]
+    pub(crate) host: Vec<String>,
+    #[arg(long, value_name = "PORT", default_value_t = 4222, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) port: u16,
+    /// A team's prefix; may be given several times [default: overtone]
+    #[arg(long, value_name = "TEAM")]
+    pub(crate) team: Vec<String>,
+    /// The folder that everything is written to
+    #[arg(long, value_name = "DIR", default_value = "nats", value_hint = ValueHint::DirPath)]
+    pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }

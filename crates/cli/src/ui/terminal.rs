@@ -1,11 +1,14 @@
 //! Who is at the other end: a person or a program.
 
-use std::io::{self, BufRead, IsTerminal};
+use std::io::{self, BufRead, IsTerminal, Read as _};
 
 use terminal_size::{Height, Width, terminal_size_of};
 
 use super::out::complain;
 use super::text::Printable;
+
+/// More is nothing that somebody has meant to paste.
+const MOST_PASTED: u64 = 64 * 1024;
 
 /// Whether a person could type something.
 #[allow(clippy::disallowed_methods, reason = "nothing is read: only what it is connected to is asked")]
@@ -36,4 +39,16 @@ pub(crate) fn confirm(question: &(impl Printable + ?Sized)) -> bool {
     complain(" [y/N] ");
     let read = io::stdin().lock().read_line(&mut answer);
     read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "是")
+}
+
+/// One line from a person, who is asked for it, or from whatever program is on stdin.
+#[allow(clippy::disallowed_methods, reason = "the line ends with a line break or with the input")]
+pub(crate) fn read_line(question: &str) -> io::Result<String> {
+    if can_ask() {
+        complain(question);
+        complain("\n");
+    }
+    let mut line = String::new();
+    io::stdin().lock().take(MOST_PASTED).read_line(&mut line)?;
+    Ok(line)
 }

@@ -1,6 +1,8 @@
 //! A fleet of real servers: each machine's own tells of its sessions, and one shows and steers all of them.
 
 use std::fs;
+use std::io::Write as _;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -13,6 +15,22 @@ fn machine(nats: &Nats, name: &str) -> World {
     let world = World::new();
     world.put("overtone/config.json", nats.config(name));
     world
+}
+
+/// Makes a machine part of the team of another one.
+fn invite(member: &World, newcomer: &World, name: &str) {
+    let line = member.run(&["fleet", "invite"]);
+    assert!(line.status.success(), "{line:?}");
+    let mut command = newcomer.command(&["fleet", "join", "--name", name]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(&line.stdout.trim_ascii().iter().copied().chain(*b"\n").collect::<Vec<_>>())
+        .unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(member.run(&["fleet", "accept", "--invited"]).status.success());
 }
 
 fn timeline(world: &World, session: &str) -> Vec<Value> {
@@ -57,7 +75,8 @@ fn settings_that_cannot_be_used_are_told_and_the_rest_goes_on() {
 #[test]
 fn all_machines_are_shown_and_steered() {
     let nats = Nats::start();
-    let (one, two) = (machine(&nats, "one"), machine(&nats, "two"));
+    let (one, two) = (machine(&nats, "one"), World::new());
+    invite(&one, &two, "two");
     one.begin("first", "quick");
     two.begin("second", "quick");
     let (own, mut other) = (one.serve(), two.serve());

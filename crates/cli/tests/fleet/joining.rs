@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -42,7 +43,11 @@ fn joining_keeps_the_rest_of_the_configuration_and_leaving_too() {
         (&json!("full"), &json!("box"), &json!(true))
     );
     assert_eq!(read(&config)["fleet"], json!({ "url": server.url(), "name": "box", "share": "full" }));
-    assert!(machine.run(&["fleet", "list"]).ok().stdout.contains("no machine has spoken yet"));
+    let list = machine.json(&["fleet", "list"]);
+    assert_eq!(
+        (&list["machines"][0]["name"], &list["machines"][0]["present"]),
+        (&json!("box"), &json!(false))
+    );
     assert!(machine.run(&["fleet", "leave"]).ok().stdout.contains("until it expires"));
     assert_eq!(read(&config), json!({ "future": { "x": 1 }, "language": "en" }));
 }
@@ -61,6 +66,23 @@ fn nothing_is_written_for_a_way_that_does_not_work() {
     machine.run(&["fleet", "join", &nowhere, "--offline", "--credentials", "my.creds"]).ok();
     let stored = read(&machine.state("config.json"))["fleet"]["credentials"].clone();
     assert_eq!(stored, json!(machine.project().canonicalize().unwrap().join("my.creds")));
+}
+
+#[test]
+fn a_password_in_the_address_goes_to_a_private_file() {
+    let server = Server::start_with("authorization { user: ann, password: s3cret }");
+    let machine = Machine::new();
+    let url = format!("nats://ann:s3cret@127.0.0.1:{}", server.port);
+    machine.run(&["fleet", "join", &url]).ok();
+    let config = fs::read_to_string(machine.state("config.json")).unwrap();
+    assert!(!config.contains("s3cret"), "{config}");
+    let stored = read(&machine.state("config.json"))["fleet"]["login"].as_str().unwrap().to_owned();
+    let login = machine.state(&stored);
+    assert_eq!(fs::read_to_string(&login).unwrap(), "ann:s3cret\n");
+    for private in [login, machine.state("fleet/machine.key")] {
+        assert_eq!(fs::metadata(private).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    machine.run(&["fleet", "list"]).ok();
 }
 
 #[test]

@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a panic is the failure report of a test")]
 #![allow(clippy::disallowed_methods, reason = "tests write their fixtures plainly")]
 
+mod attack;
 mod features;
 mod joining;
 mod moving;
 mod server;
 mod steering;
+mod team;
 mod world;

@@ -1,5 +1,6 @@
 //! A session goes on at another machine.
 
+use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
@@ -50,6 +51,40 @@ fn from_a_machine_that_is_gone_only_by_saying_so() {
     crate::world::until("it steps aside", || {
         one.run(&["stop", "--session", "aaaa-1"]).stderr.contains("continues on two")
     });
+}
+
+#[test]
+fn a_pull_keeps_what_was_here() {
+    let server = Server::start();
+    let (one, two) = (Machine::joined(&server, "one"), Machine::joined(&server, "two"));
+    one.start("aaaa-1", &[]).ok();
+    let path = one.state("sessions/aaaa-1/timeline.jsonl");
+    let secret = json!({ "ts": "2026-01-01T00:00:00.000Z", "type": "tool:failure", "category": "tool", "label": "x", "error": "only here" });
+    let append = |text: &str| fs::write(&path, one.timeline("aaaa-1") + text + "\n").unwrap();
+    append(&secret.to_string());
+    let workflow = fs::read_to_string(one.state("sessions/aaaa-1/workflow.json")).unwrap();
+    let named = workflow.replacen('{', r#"{"otherHandoffs":["handoffs/01-DEV-developer.md"],"#, 1);
+    fs::write(one.state("sessions/aaaa-1/workflow.json"), named).unwrap();
+    fs::create_dir_all(one.state("sessions/aaaa-1/handoffs")).unwrap();
+    fs::write(one.state("sessions/aaaa-1/handoffs/01-DEV-developer.md"), "what was done").unwrap();
+    two.until_shown("aaaa-1", "running");
+    two.run(&["fleet", "pull", "aaaa"]).ok();
+    assert!(!two.timeline("aaaa-1").contains("only here"), "texts are not shared");
+    // Something is written here that nobody hears of: the session belongs to the other machine.
+    let unheard = json!({ "ts": "2026-01-02T00:00:00.000Z", "type": "tool:failure", "label": "x", "error": "unheard of" });
+    append(&unheard.to_string());
+    let before = one.timeline("aaaa-1");
+    one.until_owned_by("aaaa-1", "two");
+    let said = one.run(&["fleet", "pull", "aaaa"]).ok();
+    let kept =
+        said.stderr.lines().find_map(|line| line.strip_prefix("what was here before is kept in ")).unwrap();
+    assert_eq!(fs::read_to_string(std::path::Path::new(kept).join("timeline.jsonl")).unwrap(), before);
+    let now = one.timeline("aaaa-1");
+    assert!(now.contains("only here") && now.contains("session-pulled"), "{now}");
+    assert!(before.starts_with(now.lines().next().unwrap()));
+    let handoff = one.state("sessions/aaaa-1/handoffs/01-DEV-developer.md");
+    assert_eq!(fs::read_to_string(handoff).unwrap(), "what was done");
+    assert_eq!(read(&one.state("sessions/aaaa-1/workflow.json")).get("movedTo"), None);
 }
 
 #[test]

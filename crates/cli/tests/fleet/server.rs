@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::json;
 
@@ -25,12 +26,22 @@ fn up_joins_is_the_same_again_and_down_keeps_the_data() {
     let (url, text) = (format!("nats://127.0.0.1:{port}"), port.to_string());
     let first = machine.json(&["fleet", "up", "--port", &text]);
     assert_eq!((&first["started"], &first["url"]), (&json!(true), &json!(url)));
-    assert_eq!(first["join"], json!(format!("overtone fleet join {url}")));
     assert_eq!(read(&machine.state("config.json"))["fleet"]["url"], json!(url));
     let again = machine.json(&["fleet", "up"]);
     assert_eq!((&again["started"], &again["pid"]), (&json!(false), &first["pid"]));
+    // Nobody gets in without the login, which is in a private file and nowhere else.
     let other = Machine::new();
-    other.run(&["fleet", "join", &url]).ok();
+    other.run(&["fleet", "join", &url]).fails(1, "cannot reach");
+    let login = machine.state("fleet/server/login");
+    let password = fs::read_to_string(&login).unwrap().trim().split_once(':').unwrap().1.to_owned();
+    assert_eq!(fs::metadata(&login).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(!first.to_string().contains(&password));
+    let log = fs::read_to_string(machine.state("fleet/server/server.log")).unwrap();
+    let line = fs::read(format!("/proc/{}/cmdline", first["pid"])).unwrap();
+    assert!(!log.contains(&password) && !String::from_utf8_lossy(&line).contains(&password));
+    assert!(!fs::read_to_string(machine.state("config.json")).unwrap().contains(&password));
+    let line = machine.run(&["fleet", "invite"]).ok().stdout;
+    other.run_with(&["fleet", "join", "--name", "other"], line.trim()).ok();
     other.run(&["fleet", "up", "--port", &text]).fails(1, &format!("port {port} is in use"));
     other.run(&["fleet", "down"]).fails(1, "no server that overtone fleet up has started");
     assert_eq!(machine.json(&["fleet", "down"])["stopped"], first["pid"]);

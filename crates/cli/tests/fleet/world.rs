@@ -1,5 +1,6 @@
 //! A server, and machines that are homes side by side.
 
+use std::cell::RefCell;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -8,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use overtone_fleet::{Link, Settings};
+use overtone_fleet::{Keyring, Link, Settings};
 use overtone_store::Home;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -31,6 +32,8 @@ pub(crate) struct Server {
     pub(crate) port: u16,
     child: Child,
     _dir: TempDir,
+    /// The first machine of the team, which invites and accepts the others.
+    founder: RefCell<Option<PathBuf>>,
 }
 
 impl Server {
@@ -47,7 +50,8 @@ impl Server {
         command.args(["-a", "127.0.0.1", "-p", &port.to_string(), "-sd"]).arg(dir.path().join("data"));
         command.arg("-c").arg(config);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let server = Self { port, child: command.spawn().unwrap(), _dir: dir };
+        let founder = RefCell::new(None);
+        let server = Self { port, child: command.spawn().unwrap(), _dir: dir, founder };
         until("the server answers", || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok());
         server
     }
@@ -97,7 +101,20 @@ impl Machine {
 
     pub(crate) fn sharing(server: &Server, name: &str, share: &str) -> Self {
         let mut machine = Self::new();
-        machine.run(&["fleet", "join", &server.url(), "--name", name, "--share", share]).ok();
+        let founder = server.founder.borrow().clone();
+        match founder {
+            None => {
+                machine.run(&["fleet", "join", &server.url(), "--name", name, "--share", share]).ok();
+                server.founder.replace(Some(machine.root.path().to_owned()));
+            }
+            Some(founder) => {
+                let at_founder =
+                    |arguments: &[&str]| Output::of(command(&founder, arguments), arguments).ok();
+                let line = at_founder(&["fleet", "invite"]).stdout;
+                machine.run_with(&["fleet", "join", "--name", name, "--share", share], line.trim()).ok();
+                at_founder(&["fleet", "accept", "--invited"]);
+            }
+        }
         machine.start_relay();
         until("the others see it", || {
             let list = machine.json(&["fleet", "list"]);
@@ -116,20 +133,25 @@ impl Machine {
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_overtone"));
-        command
-            .args(arguments)
-            .env_clear()
-            .env("HOME", self.root.path())
-            .env("OVERTONE_HOME", self.root.path().join("state"))
-            .env("OVERTONE_LANG", "en")
-            .env("OVERTONE_NO_DASHBOARD", "1")
-            .env("OVERTONE_TEST_PATIENCE", "600")
-            .env("USER", "ann")
-            .env("PATH", "/nowhere")
-            .current_dir(self.project())
-            .stdin(Stdio::null());
-        command
+        command(self.root.path(), arguments)
+    }
+
+    /// With a text on stdin.
+    pub(crate) fn run_with(&self, arguments: &[&str], input: &str) -> Output {
+        let mut command = self.command(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(format!("{input}\n").as_bytes()).unwrap();
+        Output::read(child.wait_with_output().unwrap(), arguments)
+    }
+
+    pub(crate) fn home(&self) -> Home {
+        Home::at(self.state(""))
+    }
+
+    pub(crate) fn keyring(&self) -> Keyring {
+        let settings = Settings::load(&self.home()).0.unwrap();
+        Keyring::of(&self.home(), settings.machine_name.as_deref()).unwrap()
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
@@ -163,7 +185,13 @@ impl Machine {
 
     /// Returns when it is connected.
     pub(crate) fn start_relay(&mut self) {
+        self.start_relay_with(&[]);
+    }
+
+    /// With more in its environment.
+    pub(crate) fn start_relay_with(&mut self, environment: &[(&str, &str)]) {
         let mut command = self.command(&["relay", "--json"]);
+        command.envs(environment.iter().copied());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let is_connected = |line: &String| line.contains("\"connected\"");
@@ -183,12 +211,10 @@ impl Machine {
     /// As if its relay had been silent for half a minute.
     pub(crate) fn vanish(&mut self) {
         self.end_relay();
-        let home = Home::at(self.state(""));
-        let settings = Settings::load(&home).0.unwrap();
-        let machine = overtone_fleet::Machine::of(&home, None).unwrap();
+        let settings = Settings::load(&self.home()).0.unwrap();
         block_on(async {
-            let link = Link::open(&settings, "test").await.unwrap();
-            link.pulse.delete(&machine.id).await.unwrap();
+            let link = Link::open(&settings, &self.keyring()).await.unwrap();
+            link.pulse.delete(&self.keyring().machine().id).await.unwrap();
         });
     }
 
@@ -201,9 +227,35 @@ impl Machine {
         });
     }
 
+    /// Waits until the fleet shows a session as that of a machine.
+    pub(crate) fn until_owned_by(&self, session: &str, machine: &str) {
+        until(&format!("{session} is shown at {machine}"), || {
+            let list = self.json(&["fleet", "list"]);
+            let sessions = list["sessions"].as_array().unwrap();
+            sessions.iter().any(|shown| shown["id"] == session && shown["machine"]["name"] == machine)
+        });
+    }
+
     pub(crate) fn timeline(&self, session: &str) -> String {
         fs::read_to_string(self.state("sessions").join(session).join("timeline.jsonl")).unwrap_or_default()
     }
+}
+
+fn command(root: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_overtone"));
+    command
+        .args(arguments)
+        .env_clear()
+        .env("HOME", root)
+        .env("OVERTONE_HOME", root.join("state"))
+        .env("OVERTONE_LANG", "en")
+        .env("OVERTONE_NO_DASHBOARD", "1")
+        .env("OVERTONE_TEST_PATIENCE", "600")
+        .env("USER", "ann")
+        .env("PATH", "/nowhere")
+        .current_dir(root.join("shop"))
+        .stdin(Stdio::null());
+    command
 }
 
 pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
@@ -231,7 +283,10 @@ pub(crate) struct Output {
 
 impl Output {
     fn of(mut command: Command, arguments: &[&str]) -> Self {
-        let output = command.output().unwrap();
+        Self::read(command.output().unwrap(), arguments)
+    }
+
+    fn read(output: std::process::Output, arguments: &[&str]) -> Self {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         let output =
             Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) };

@@ -10,9 +10,10 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{FleetError, Result};
 use crate::link::Link;
-use crate::message::SessionState;
+use crate::message::{Handoff, SessionState};
 use crate::names::handoff_key;
 use crate::share::STATE_FILES;
+use crate::trust::{Kind, Opened};
 
 /// Makes the files say what the state says. The last one is the workflow, which most look at.
 pub(super) fn put_state(session: &Session, state: &SessionState) -> io::Result<()> {
@@ -51,9 +52,11 @@ pub(super) async fn fetch_handoffs(link: &Link, session: &Session, state: &Sessi
     let missing = state.handoffs.iter().filter(|name| is_plain(name));
     let missing = missing.filter(|name| !session.dir().join("handoffs").join(name).exists());
     for name in missing {
-        let text = link.handoffs.get(handoff_key(session.id().as_str(), name)).await;
-        let text = text.map_err(|error| FleetError::server("fetch an agent's message", error))?;
-        let Some(text) = text.and_then(|bytes| String::from_utf8(bytes.to_vec()).ok()) else { continue };
+        let key = handoff_key(session.id().as_str(), name);
+        let value = link.handoffs.get(&key).await;
+        let value = value.map_err(|error| FleetError::server("fetch an agent's message", error))?;
+        let opened = value.and_then(|value| link.keyring.open::<Handoff>(Kind::Handoff, &key, &value).ok());
+        let Some(Opened { body: Handoff { text }, .. }) = opened else { continue };
         session.save_handoff(&format!("handoffs/{name}"), &text).map_err(io::Error::other)?;
     }
     Ok(())

@@ -17,8 +17,9 @@ use super::timeline::{self, Fit, SILENCE};
 use super::{Keeper, copy, lock};
 use crate::error::{FleetError, Result};
 use crate::link::Link;
-use crate::message::{Batch, Foreign, SessionState, read};
+use crate::message::{Batch, Foreign, SessionState};
 use crate::names::state_key;
+use crate::picture::{open_batch, open_state_of};
 
 /// How often it is looked whether everything is still the same on the server.
 const CHECK_EVERY: Duration = Duration::from_secs(5);
@@ -44,7 +45,13 @@ impl Keeper {
         check.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                heard = news.next() => heard?.take_in(&mut lock(&self.shared.known), &mut dirty),
+                heard = news.next() => {
+                    let heard = heard?;
+                    if heard.is_of_team() {
+                        self.meet_team(link).await?;
+                    }
+                    heard.take_in(&link.keyring, &mut lock(&self.shared.known), &mut dirty);
+                }
                 message = events.next() => self.hear_event(link, notes, &there(message)?)?,
                 _ = check.tick() => is_same(&made, &self::made(link).await?)?,
                 _ = sweep.tick() => self.sweep(link, &mut dirty).await?,
@@ -52,6 +59,16 @@ impl Keeper {
             self.settle(link, notes, &mut dirty).await?;
             notes.save_if_due()?;
         }
+    }
+
+    /// Whoever has joined or left changes what counts of all that was heard before, so all is read again.
+    async fn meet_team(&self, link: &Link) -> Result<()> {
+        let before = link.keyring.members();
+        link.sync_team().await?;
+        if link.keyring.members() == before {
+            return Ok(());
+        }
+        Err(FleetError::server("follow the fleet", "the team has changed"))
     }
 
     /// What the server does not know is no longer shown.
@@ -123,10 +140,12 @@ impl Keeper {
         let failed = |error: &dyn std::fmt::Display| FleetError::server("listen to events", error);
         let sequence = message.info().map_err(|error| failed(&error))?.stream_sequence;
         let origin = link.names.origin_of(&message.subject);
-        match (origin, read::<Batch>(&message.payload)) {
-            (Some((machine, session)), Ok(batch)) => self.take_in(notes, &machine, &session, &batch)?,
-            (_, Err(foreign)) => self.count_foreign(&foreign),
-            (None, Ok(_)) => self.count_foreign(&Foreign::Malformed(message.subject.to_string())),
+        match origin {
+            Some((machine, session)) => match open_batch(link, &machine, &session, &message.payload) {
+                Ok(batch) => self.take_in(notes, &machine, &session, &batch)?,
+                Err(foreign) => self.count_foreign(&foreign),
+            },
+            None => self.count_foreign(&Foreign::Malformed(message.subject.to_string())),
         }
         notes.set_sequence(sequence);
         Ok(())
@@ -201,10 +220,11 @@ fn remove(notes: &mut Notes, session: &Session) -> Result<()> {
 }
 
 async fn fetch_state(link: &Link, machine: &str, session: &str) -> Result<Option<SessionState>> {
-    let value = link.sessions.get(state_key(machine, session)).await;
+    let key = state_key(machine, session);
+    let value = link.sessions.get(&key).await;
     let value = value.map_err(|error| FleetError::server("fetch a session", error))?;
     // One that cannot be understood was counted when it was heard of.
-    Ok(value.and_then(|bytes| read(&bytes).ok()))
+    Ok(value.and_then(|bytes| open_state_of(&link.keyring, &key, &bytes).ok()).map(|(state, _)| state))
 }
 
 /// When everything that is listened to was made: what is deleted and made again has another time.

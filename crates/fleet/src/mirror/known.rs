@@ -234,11 +234,9 @@ mod tests {
     use serde_json::{Map, json};
 
     use super::*;
-    use crate::message::VERSION;
 
     fn state(machine: &str, session: &str) -> SessionState {
         SessionState {
-            v: VERSION,
             machine: machine.to_owned(),
             machine_name: machine.to_uppercase(),
             session: session.to_owned(),
@@ -255,12 +253,12 @@ mod tests {
     fn claim(machine: &str, session: Option<&str>) -> Claim {
         let (machine, session) = (machine.to_owned(), session.map(str::to_owned));
         Claim {
-            v: VERSION,
             name: machine.to_uppercase(),
             machine,
             session,
             taken_from: None,
             at: String::new(),
+            epoch: 1,
         }
     }
 

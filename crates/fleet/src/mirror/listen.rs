@@ -8,12 +8,13 @@ use futures_util::StreamExt as _;
 use overtone_store::SessionId;
 
 use super::known::Known;
-use crate::claims::standing;
+use crate::claims::{pulse, standing};
 use crate::error::{FleetError, Result};
 use crate::link::Link;
-use crate::message::{Claim, Foreign, MachineInfo, SessionState, read};
-use crate::names::{state_key, token, word};
-use crate::picture::{entries, feature_of};
+use crate::message::{Foreign, SessionState};
+use crate::names::word;
+use crate::picture::{entries, feature_of, open_machine, open_state};
+use crate::trust::{Keyring, Kind};
 
 /// Sessions that are to be looked at, with what was just heard of them.
 #[derive(Debug, Default)]
@@ -38,15 +39,22 @@ pub(super) enum Heard {
     Machine(Entry),
     Pulse(Entry),
     State(Entry),
+    /// A list of the team.
+    Team,
 }
 
 impl Heard {
-    pub(super) fn take_in(&self, known: &mut Known, dirty: &mut Dirty) {
+    pub(super) const fn is_of_team(&self) -> bool {
+        matches!(self, Self::Team)
+    }
+
+    pub(super) fn take_in(&self, keyring: &Keyring, known: &mut Known, dirty: &mut Dirty) {
         match self {
-            Self::Claim(entry) => hear_claim(known, dirty, entry),
-            Self::Machine(entry) => hear_machine(known, entry),
-            Self::Pulse(entry) => hear_pulse(known, entry),
-            Self::State(entry) => hear_state(known, dirty, entry),
+            Self::Claim(entry) => hear_claim(keyring, known, dirty, entry),
+            Self::Machine(entry) => hear_machine(keyring, known, entry),
+            Self::Pulse(entry) => hear_pulse(keyring, known, entry),
+            Self::State(entry) => hear_state(keyring, known, dirty, entry),
+            Self::Team => {}
         }
     }
 }
@@ -57,11 +65,15 @@ pub(super) struct News {
     machines: Watch,
     pulses: Watch,
     states: Watch,
+    team: Watch,
 }
 
 impl News {
     /// Everything that is there now, and what changes from then on.
     pub(super) async fn open(link: &Link, dirty: &mut Dirty) -> Result<(Known, Self)> {
+        let team = link.team.watch_all().await;
+        let team = team.map_err(|error| FleetError::server("watch the fleet", error))?;
+        link.sync_team().await?;
         let (claims_now, claims) = bucket(&link.claims).await?;
         let (machines_now, machines) = bucket(&link.machines).await?;
         let (pulses_now, pulses) = bucket(&link.pulse).await?;
@@ -72,9 +84,9 @@ impl News {
         let heard = heard.chain(states_now.into_iter().map(Heard::State));
         let mut known = Known::default();
         for one in heard {
-            one.take_in(&mut known, dirty);
+            one.take_in(&link.keyring, &mut known, dirty);
         }
-        Ok((known, Self { claims, machines, pulses, states }))
+        Ok((known, Self { claims, machines, pulses, states, team }))
     }
 
     pub(super) async fn next(&mut self) -> Result<Heard> {
@@ -83,6 +95,7 @@ impl News {
             entry = self.machines.next() => there(entry).map(Heard::Machine),
             entry = self.pulses.next() => there(entry).map(Heard::Pulse),
             entry = self.states.next() => there(entry).map(Heard::State),
+            entry = self.team.next() => there(entry).map(|_| Heard::Team),
         }
     }
 }
@@ -140,13 +153,13 @@ fn strange(what: &str) -> Foreign {
     Foreign::Malformed(what.to_owned())
 }
 
-fn hear_claim(known: &mut Known, dirty: &mut Dirty, entry: &Entry) {
-    let claim = standing(entry).map(|standing| standing.claim);
-    if claim.is_none() && entry.operation == Operation::Put {
-        understood(known, entry, read::<Claim>(&entry.value));
+fn hear_claim(keyring: &Keyring, known: &mut Known, dirty: &mut Dirty, entry: &Entry) {
+    let claim = if entry.operation == Operation::Put {
+        understood(known, entry, standing(keyring, entry)).map(|standing| standing.claim)
     } else {
         known.is_understood(&place_of(entry));
-    }
+        None
+    };
     if let Some(session) = entry.key.strip_prefix("session.").and_then(word) {
         known.set_owner(&session, claim);
         dirty.mark(&session);
@@ -155,39 +168,30 @@ fn hear_claim(known: &mut Known, dirty: &mut Dirty, entry: &Entry) {
     }
 }
 
-fn hear_pulse(known: &mut Known, entry: &Entry) {
+fn hear_pulse(keyring: &Keyring, known: &mut Known, entry: &Entry) {
     if entry.operation != Operation::Put {
         known.end_pulse(&word(&entry.key).unwrap_or_default());
-    } else if let Some(info) = machine(known, entry) {
+    } else if let Some(info) = understood(known, entry, pulse(keyring, entry)) {
         known.note_pulse(info);
     }
 }
 
-fn hear_machine(known: &mut Known, entry: &Entry) {
+fn hear_machine(keyring: &Keyring, known: &mut Known, entry: &Entry) {
     if entry.operation == Operation::Put
-        && let Some(info) = machine(known, entry)
+        && let Some(info) = understood(known, entry, open_machine(keyring, Kind::Machine, entry))
     {
         known.note_machine(info);
     }
 }
 
-fn machine(known: &mut Known, entry: &Entry) -> Option<MachineInfo> {
-    let said = read::<MachineInfo>(&entry.value).and_then(|info| {
-        let is_own = token(&info.machine) == entry.key;
-        if is_own { Ok(info) } else { Err(strange("not its place")) }
-    });
-    understood(known, entry, said)
-}
-
-fn hear_state(known: &mut Known, dirty: &mut Dirty, entry: &Entry) {
+fn hear_state(keyring: &Keyring, known: &mut Known, dirty: &mut Dirty, entry: &Entry) {
     let Some((machine, session)) = origin_of(&entry.key) else {
         known.note_foreign(place_of(entry), &strange("not a session"));
         return;
     };
-    let said = read::<SessionState>(&entry.value).and_then(|state| {
-        let is_own = state_key(&state.machine, &state.session) == entry.key;
+    let said = open_state(keyring, entry).and_then(|state| {
         let is_session = SessionId::parse(&state.session).is_some();
-        if is_own && is_session { Ok(state) } else { Err(strange("not its place")) }
+        if is_session { Ok(state) } else { Err(strange("not its place")) }
     });
     let state = if entry.operation == Operation::Put { understood(known, entry, said) } else { None };
     if let Some(state) = state {

@@ -23,14 +23,16 @@ use std::time::Duration;
 
 use async_nats::Client;
 use async_nats::connection::State as Connection;
+use overtone_engine::text::printable;
 use overtone_store::{Home, create_private_dir, files};
-use tokio::sync::Notify;
 
 use crate::config::Settings;
-use crate::error::{FleetError, Result};
+use crate::error::Result;
 use crate::link::{self, Link};
 use crate::machine::folder;
 use crate::picture::MachineView;
+use crate::supervise::{End, Ended, OneThread, supervise};
+use crate::trust::Keyring;
 use known::Known;
 pub use known::{FeatureWork, FeatureWorker};
 use notes::Notes;
@@ -69,7 +71,7 @@ pub struct Mirror {
 
 #[derive(Debug, Default)]
 struct Shared {
-    end: Notify,
+    end: End,
     status: Mutex<MirrorStatus>,
     known: Mutex<Known>,
     link: Mutex<Option<Link>>,
@@ -98,15 +100,17 @@ impl Mirror {
         create_private_dir(&home.sessions_dir())?;
         let place = files::try_lock_file(&lock_path(&home))?.ok_or_else(taken)?;
         home.sweep_removed();
-        let notes = Notes::load(&home);
-        notes.cut_back(&home)?;
+        Notes::load(&home).cut_back(&home)?;
         let shared = Arc::new(Shared::default());
-        let keeper = Keeper { home, settings: setup.settings, shared: Arc::clone(&shared), _place: place };
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(2).build()?;
+        let keyring = Keyring::of(&setup.home, setup.settings.machine_name.as_deref())?;
+        let keeper =
+            Keeper { home, settings: setup.settings, keyring, shared: Arc::clone(&shared), _place: place };
         let work = move || {
-            runtime.block_on(keeper.run(notes));
-            runtime.shutdown_background();
+            supervise(
+                || keeper.run(),
+                |problem| keeper.note_problem(problem),
+                |time| keeper.shared.end.pause(time),
+            );
         };
         let thread = thread::Builder::new().name("fleet-mirror".to_owned()).spawn(work)?;
         Ok(Self { shared, thread: Some(thread) })
@@ -141,7 +145,7 @@ impl Mirror {
 
 impl Drop for Mirror {
     fn drop(&mut self) {
-        self.shared.end.notify_one();
+        self.shared.end.ask();
         if let Some(thread) = self.thread.take() {
             // A panic in there was told by itself.
             let _ = thread.join();
@@ -162,18 +166,32 @@ fn taken() -> io::Error {
 struct Keeper {
     home: Home,
     settings: Settings,
+    keyring: Keyring,
     shared: Arc<Shared>,
     _place: File,
 }
 
 impl Keeper {
-    async fn run(&self, mut notes: Notes) {
-        tokio::select! {
-            () = self.shared.end.notified() => {}
-            _ = self.go_on(&mut notes) => {}
-        }
-        if let Err(error) = notes.save() {
-            eprintln!("[overtone/fleet] {error}");
+    /// One life of the worker. Files are as far as was noted when it begins.
+    fn run(&self) -> Ended {
+        let lived = || -> io::Result<()> {
+            let mut notes = Notes::load(&self.home);
+            notes.cut_back(&self.home)?;
+            OneThread::new()?.block_on(async {
+                tokio::select! {
+                    () = self.shared.end.asked() => {}
+                    _ = self.go_on(&mut notes) => {}
+                }
+            });
+            notes.save()
+        };
+        match lived() {
+            Ok(()) => Ended::Asked,
+            Err(error) if self.shared.end.is_asked() => {
+                eprintln!("[overtone/fleet] {error}");
+                Ended::Asked
+            }
+            Err(error) => Ended::Failed(error.to_string()),
         }
     }
 
@@ -185,7 +203,7 @@ impl Keeper {
             // A while without trouble, and the next one is the first again.
             let was_well = lock(&self.shared.status).is_connected;
             failures = if was_well { 0 } else { failures + 1 };
-            self.note_problem(&error);
+            self.note_problem(&error.to_string());
             client = client.filter(|client| client.connection_state() == Connection::Connected);
             tokio::time::sleep(PAUSES[failures.min(PAUSES.len() - 1)]).await;
         }
@@ -198,23 +216,22 @@ impl Keeper {
             None => link::connect(&self.settings, "overtone mirror").await?,
         };
         *client = Some(open.clone());
-        let link = Box::pin(Link::with(open, &self.settings)).await?;
+        let link = Box::pin(Link::with(open, &self.settings, &self.keyring)).await?;
         *lock(&self.shared.link) = Some(link.clone());
-        self.follow(&link, notes).await
+        Box::pin(self.follow(&link, notes)).await
     }
 
     /// Says it once, and not again and again while it stays the same.
-    fn note_problem(&self, error: &FleetError) {
-        let problem = error.to_string();
+    fn note_problem(&self, problem: &str) {
         *lock(&self.shared.link) = None;
         let mut is_new = false;
         self.shared.update(|status| {
-            is_new = status.problem.as_deref() != Some(&problem);
+            is_new = status.problem.as_deref() != Some(problem);
             status.is_connected = false;
-            status.problem = Some(problem.clone());
+            status.problem = Some(problem.to_owned());
         });
         if is_new {
-            eprintln!("[overtone/fleet] {problem}");
+            eprintln!("[overtone/fleet] {}", printable(problem));
         }
     }
 }

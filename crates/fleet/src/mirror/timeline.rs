@@ -15,7 +15,8 @@ use tokio::time::timeout;
 use super::notes::Place;
 use crate::error::{FleetError, Result};
 use crate::link::Link;
-use crate::message::{Batch, read};
+use crate::message::Batch;
+use crate::picture::open_batch;
 
 /// A server that has something to say says it sooner.
 pub(super) const SILENCE: Duration = Duration::from_secs(20);
@@ -101,7 +102,7 @@ pub(super) async fn fetch(link: &Link, session: &Session, machine: &str) -> Resu
         let message = message.ok_or_else(|| failed(&"the server has ended it"))?;
         let message = message.map_err(|error| failed(&error))?;
         // What is foreign is counted where all events are heard.
-        if let Ok(batch) = read::<Batch>(&message.payload) {
+        if let Ok(batch) = open_batch(link, machine, session.id().as_str(), &message.payload) {
             fetching.take(&batch)?;
         }
         if message.info().map_err(|error| failed(&error))?.stream_sequence >= last {
@@ -171,12 +172,10 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::VERSION;
 
     #[test]
     fn lines_fit_by_their_place() {
-        let batch =
-            |generation, offset, end| Batch { v: VERSION, generation, offset, end, lines: Vec::new() };
+        let batch = |generation, offset, end| Batch { generation, offset, end, lines: Vec::new() };
         let place = Place { generation: 1, end: 10, ..Place::default() };
         for (batch, wanted) in [
             (batch(1, 10, 20), Fit::Next),
@@ -195,6 +194,6 @@ mod tests {
     #[test]
     fn a_line_stays_one() {
         let lines = vec!["{\n}".to_owned(), "{}".to_owned()];
-        assert_eq!(text(&Batch { v: VERSION, generation: 0, offset: 0, end: 9, lines }), "{ }\n{}\n");
+        assert_eq!(text(&Batch { generation: 0, offset: 0, end: 9, lines }), "{ }\n{}\n");
     }
 }

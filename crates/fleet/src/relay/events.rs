@@ -14,7 +14,9 @@ use crate::cursors::Place;
 use crate::error::{FleetError, Result};
 use crate::lines;
 use crate::link::Link;
-use crate::message::{Batch, read, write};
+use crate::message::Batch;
+use crate::names::state_key;
+use crate::trust::{Kind, Opened};
 
 /// So many messages of one session, then it is the others' turn.
 const IN_A_ROW: usize = 16;
@@ -34,7 +36,7 @@ impl Worker<'_> {
         }
         let subject = link.names.events_of(&self.machine.id, session.id().as_str());
         if track.sequence.is_none() {
-            recover(link, &subject, track).await?;
+            self.recover(link, &subject, session, track).await?;
         }
         if length < track.place.end {
             // It is another timeline.
@@ -61,8 +63,9 @@ impl Worker<'_> {
         batch: &Batch,
         track: &mut Track,
     ) -> Result<()> {
+        let payload = self.keyring.seal(Kind::Events, &self.place_of(session), "", batch);
         let message = PublishMessage::build()
-            .payload(write(batch))
+            .payload(payload)
             .message_id(self.message_id(session, batch))
             .expected_last_subject_sequence(track.sequence.unwrap_or(0));
         let lost = |error| FleetError::server("publish an event", error);
@@ -77,7 +80,7 @@ impl Worker<'_> {
             }
             // It was there already, or somebody else has put something there. The server knows how far it is.
             Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {
-                recover(link, subject, track).await
+                self.recover(link, subject, session, track).await
             }
             Err(error) => Err(lost(error)),
         }
@@ -85,25 +88,31 @@ impl Worker<'_> {
 
     fn message_id(&self, session: &Session, batch: &Batch) -> String {
         let anew = if batch.generation == 0 { String::new() } else { format!(":{}", batch.generation) };
-        format!("{}:{}:{}{anew}", self.machine.id, session.id(), batch.offset)
+        format!("{}:{}:{}:{}{anew}", self.keyring.team(), self.machine.id, session.id(), batch.offset)
     }
-}
 
-/// Asks how far the server is. What it has forgotten, this machine remembers.
-async fn recover(link: &Link, subject: &str, track: &mut Track) -> Result<()> {
-    match link.events.get_last_raw_message_by_subject(subject).await {
-        Ok(last) => {
-            track.sequence = Some(last.sequence);
-            // A foreign message tells nothing, but counts.
-            if let Ok(batch) = read::<Batch>(&last.payload) {
-                track.place = track.place.max(Place { generation: batch.generation, end: batch.end });
+    /// Where its events belong.
+    fn place_of(&self, session: &Session) -> String {
+        state_key(&self.machine.id, session.id().as_str())
+    }
+
+    /// Asks how far the server is. What it has forgotten, this machine remembers.
+    async fn recover(&self, link: &Link, subject: &str, session: &Session, track: &mut Track) -> Result<()> {
+        match link.events.get_last_raw_message_by_subject(subject).await {
+            Ok(last) => {
+                track.sequence = Some(last.sequence);
+                // A foreign message tells nothing, but counts.
+                let opened = self.keyring.open::<Batch>(Kind::Events, &self.place_of(session), &last.payload);
+                if let Ok(Opened { body: batch, .. }) = opened {
+                    track.place = track.place.max(Place { generation: batch.generation, end: batch.end });
+                }
+                Ok(())
             }
-            Ok(())
+            Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => {
+                track.sequence = Some(0);
+                Ok(())
+            }
+            Err(error) => Err(FleetError::server("ask how far the stream is", error)),
         }
-        Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => {
-            track.sequence = Some(0);
-            Ok(())
-        }
-        Err(error) => Err(FleetError::server("ask how far the stream is", error)),
     }
 }

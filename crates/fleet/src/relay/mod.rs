@@ -7,6 +7,8 @@ mod events;
 mod heed;
 mod obey;
 mod pulse;
+mod record;
+mod refused;
 mod state;
 mod track;
 mod visit;
@@ -20,17 +22,21 @@ use std::time::Duration;
 use async_nats::Client;
 use async_nats::connection::State as Connection;
 use overtone_engine::settings::Settings as Limits;
+use overtone_engine::text::printable;
 use overtone_messages::Lang;
 use overtone_store::config::Config;
 use overtone_store::{Home, clock, create_private_dir, files};
 use serde_json::json;
-use tokio::sync::Notify;
 
 use crate::config::Settings;
 use crate::dirty::Dirty;
 use crate::error::{FleetError, Result};
 use crate::link::{self, Link};
 use crate::machine::{Machine, folder, random_hex};
+use crate::supervise::{End, Ended, OneThread, supervise};
+use crate::trust::{Keyring, Membership};
+use record::Record;
+pub use refused::{Reason, RefusedOrder, RefusedOrders, refused_orders};
 use track::Tracks;
 
 /// How long to wait after something went wrong: longer and longer, up to the last.
@@ -58,6 +64,11 @@ pub struct Status {
     pub told: u64,
     /// What went wrong last, while it does.
     pub problem: Option<String>,
+    /// How often the worker was started again because it had ended.
+    pub restarts: u32,
+    /// Why, the last time.
+    pub last_failure: Option<String>,
+    pub membership: Membership,
 }
 
 /// A relay at work. It ends when dropped.
@@ -69,7 +80,7 @@ pub struct Relay {
 
 #[derive(Debug, Default)]
 struct Shared {
-    end: Notify,
+    end: End,
     status: Mutex<Status>,
 }
 
@@ -77,30 +88,36 @@ impl Shared {
     fn update(&self, change: impl FnOnce(&mut Status)) {
         change(&mut self.status.lock().unwrap_or_else(PoisonError::into_inner));
     }
+
+    fn now(&self) -> Status {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 impl Relay {
     pub fn start(setup: Setup) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let inner = Arc::clone(&shared);
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(2).build()?;
         let work = move || {
-            runtime.block_on(run(setup, &inner));
-            runtime.shutdown_background();
+            let mut place = None;
+            supervise(
+                || run(&setup, &inner, &mut place),
+                |problem| note_end(&setup, &inner, problem),
+                |time| inner.end.pause(time),
+            );
         };
         let thread = thread::Builder::new().name("fleet".to_owned()).spawn(work)?;
         Ok(Self { shared, thread: Some(thread) })
     }
 
     pub fn status(&self) -> Status {
-        self.shared.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shared.now()
     }
 }
 
 impl Drop for Relay {
     fn drop(&mut self) {
-        self.shared.end.notify_one();
+        self.shared.end.ask();
         if let Some(thread) = self.thread.take() {
             // A panic in there was told by itself.
             let _ = thread.join();
@@ -127,21 +144,46 @@ fn lock_path(home: &Home) -> std::path::PathBuf {
     folder(home).join("relay.lock")
 }
 
-async fn run(setup: Setup, shared: &Shared) {
-    tokio::select! {
-        () = shared.end.notified() => {}
-        outcome = go_on(setup, shared) => {
-            let Err(error) = outcome;
-            shared.update(|status| status.problem = Some(error.to_string()));
-            eprintln!("[overtone/fleet] {error}");
+/// One life of the worker. The place of the home's one relay is kept over all of them.
+fn run(setup: &Setup, shared: &Shared, place: &mut Option<File>) -> Ended {
+    live(setup, shared, place).unwrap_or_else(|error| Ended::Failed(error.to_string()))
+}
+
+fn live(setup: &Setup, shared: &Shared, place: &mut Option<File>) -> io::Result<Ended> {
+    create_private_dir(&folder(&setup.home))?;
+    while place.is_none() {
+        *place = files::try_lock_file(&lock_path(&setup.home))?;
+        if place.is_none() && !shared.end.pause(ASK_EVERY) {
+            return Ok(Ended::Asked);
         }
     }
+    let ended = OneThread::new()?.block_on(async {
+        tokio::select! {
+            () = shared.end.asked() => Ended::Asked,
+            ended = go_on(setup.clone(), shared) => {
+                let Err(error) = ended;
+                Ended::Failed(error.to_string())
+            }
+        }
+    });
+    Ok(ended.unwrap_or(Ended::Asked))
+}
+
+/// The worker has ended and is started again: until then it is neither connected nor does it do anything.
+fn note_end(setup: &Setup, shared: &Shared, problem: &str) {
+    eprintln!("[overtone/fleet] {}", printable(problem));
+    shared.update(|status| {
+        status.is_connected = false;
+        status.problem = Some(problem.to_owned());
+        status.restarts += 1;
+        status.last_failure = Some(problem.to_owned());
+    });
+    let machine = Machine::of(&setup.home, setup.settings.machine_name.as_deref());
+    write_status(&setup.home, machine.ok().as_ref(), &shared.now());
 }
 
 /// Ends only if this machine cannot even keep its own number.
 async fn go_on(setup: Setup, shared: &Shared) -> std::result::Result<std::convert::Infallible, io::Error> {
-    create_private_dir(&folder(&setup.home))?;
-    let _place = take_place(&setup.home).await?;
     let mut worker = Worker::new(setup, shared)?;
     let _watching = worker.dirty.watch(&worker.setup.home);
     let mut failures = 0;
@@ -149,8 +191,7 @@ async fn go_on(setup: Setup, shared: &Shared) -> std::result::Result<std::conver
     loop {
         let Err(error) = Box::pin(worker.work(&mut client)).await;
         // A while without trouble, and the next one is the first again.
-        let was_well = shared.status.lock().unwrap_or_else(PoisonError::into_inner).is_connected;
-        failures = if was_well { 0 } else { failures + 1 };
+        failures = if shared.now().is_connected { 0 } else { failures + 1 };
         worker.note_problem(&error);
         client = client.filter(|client| client.connection_state() == Connection::Connected);
         tokio::time::sleep(PAUSES[failures.min(PAUSES.len() - 1)]).await;
@@ -160,22 +201,14 @@ async fn go_on(setup: Setup, shared: &Shared) -> std::result::Result<std::conver
     }
 }
 
-/// There is one relay for a home; the others wait for its place.
-async fn take_place(home: &Home) -> io::Result<File> {
-    loop {
-        if let Some(lock) = files::try_lock_file(&lock_path(home))? {
-            return Ok(lock);
-        }
-        tokio::time::sleep(ASK_EVERY).await;
-    }
-}
-
 /// Everything that a relay works with, beside the connection.
 #[derive(Debug)]
 struct Worker<'a> {
     setup: Setup,
     limits: Limits,
     machine: Machine,
+    keyring: Keyring,
+    record: Record,
     /// Of this start.
     instance: String,
     dirty: Dirty,
@@ -185,9 +218,12 @@ struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     fn new(setup: Setup, shared: &'a Shared) -> io::Result<Self> {
+        let keyring = Keyring::of(&setup.home, setup.settings.machine_name.as_deref())?;
         Ok(Self {
             limits: Config::load_or_default(&setup.home).settings(),
-            machine: Machine::of(&setup.home, setup.settings.machine_name.as_deref())?,
+            machine: keyring.machine(),
+            keyring,
+            record: Record::load(&setup.home),
             instance: random_hex(8)?,
             dirty: Dirty::default(),
             tracks: Tracks::load(&setup.home),
@@ -213,8 +249,9 @@ impl<'a> Worker<'a> {
             None => link::connect(&self.setup.settings, &self.machine.name).await?,
         };
         *client = Some(open.clone());
-        let link = Box::pin(Link::with(open, &self.setup.settings)).await?;
-        self.tracks.begin(&link.events_made_at());
+        let link = Box::pin(Link::with(open, &self.setup.settings, &self.keyring)).await?;
+        // Whoever is in another team believes nothing that was signed for the one before, so all is told again.
+        self.tracks.begin(&format!("{} {}", link.events_made_at(), self.keyring.team()));
         self.dirty.mark_all(&self.setup.home);
         self.shared.update(|status| *status = Status { is_connected: true, problem: None, ..status.clone() });
         self.write_status();
@@ -224,6 +261,7 @@ impl<'a> Worker<'a> {
             outcome = self.pulse(&link) => outcome,
             outcome = self.obey(&link) => outcome,
             outcome = self.heed(&link) => outcome,
+            outcome = self.follow_team(&link) => outcome,
             outcome = self.look_at_everything() => outcome,
         }
     }
@@ -241,24 +279,33 @@ impl<'a> Worker<'a> {
         let mut is_new = false;
         self.shared.update(|status| {
             is_new = status.problem.as_deref() != Some(&problem);
-            *status = Status { is_connected: false, problem: Some(problem.clone()), told: status.told };
+            status.is_connected = false;
+            status.problem = Some(problem.clone());
         });
         if is_new {
-            eprintln!("[overtone/fleet] {problem}");
+            eprintln!("[overtone/fleet] {}", printable(&problem));
         }
         self.write_status();
     }
 
-    /// For `doctor` and whoever else asks without a server.
     fn write_status(&self) {
-        let mut status = Status::default();
-        self.shared.update(|now| status = now.clone());
-        let json = json!({
-            "connected": status.is_connected, "told": status.told, "problem": status.problem,
-            "machine": self.machine.id, "name": self.machine.name, "at": clock::to_iso(clock::now()),
-        });
-        // It is for looking at only.
-        let _ =
-            files::write_atomic(&status_file(&self.setup.home), json.to_string().as_bytes(), files::PRIVATE);
+        write_status(&self.setup.home, Some(&self.machine()), &self.shared.now());
     }
+
+    /// This machine, by the name that the team knows.
+    fn machine(&self) -> Machine {
+        self.keyring.machine()
+    }
+}
+
+/// For `status`, `doctor` and whoever else asks without a server.
+fn write_status(home: &Home, machine: Option<&Machine>, status: &Status) {
+    let json = json!({
+        "connected": status.is_connected, "told": status.told, "problem": status.problem,
+        "restarts": status.restarts, "lastFailure": status.last_failure, "membership": status.membership.name(),
+        "machine": machine.map(|machine| &machine.id), "name": machine.map(|machine| &machine.name),
+        "at": clock::to_iso(clock::now()),
+    });
+    // It is for looking at only.
+    let _ = files::write_atomic(&status_file(home), json.to_string().as_bytes(), files::PRIVATE);
 }

@@ -4,13 +4,14 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use async_nats::jetstream::kv::{Operation, Store};
-use overtone_store::clock;
+use overtone_engine::text::printable;
 
 use super::Worker;
 use crate::error::{FleetError, Result};
 use crate::link::Link;
-use crate::message::{MachineInfo, VERSION, read, write};
+use crate::message::MachineInfo;
 use crate::names::token;
+use crate::trust::{CLOCK_SKEW, Kind};
 
 /// Three of them may get lost before the machine counts as gone.
 const EVERY: Duration = Duration::from_secs(8);
@@ -24,10 +25,10 @@ impl Worker<'_> {
         loop {
             self.warn_of_twin(&link.pulse, &key, beat).await?;
             link.is_still_the_same().await?;
-            let info = write(&self.info());
-            put(&link.pulse, &key, info.clone()).await?;
+            let info = self.info();
+            link.give_sign_of_life(&info).await?;
             if beat % NOTE_EVERY == 0 {
-                put(&link.machines, &key, info).await?;
+                link.introduce(&info).await?;
             }
             beat += 1;
             self.write_status();
@@ -37,37 +38,46 @@ impl Worker<'_> {
 
     fn info(&self) -> MachineInfo {
         MachineInfo {
-            v: VERSION,
-            machine: self.machine.id.clone(),
-            name: self.machine.name.clone(),
-            version: self.setup.version.to_owned(),
-            instance: self.instance.clone(),
             load: load(),
             processors: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             sessions: self.tracks.count(),
-            at: clock::to_iso(clock::now()),
+            ..MachineInfo::new(&self.machine(), self.setup.version, &self.instance)
         }
     }
 
     /// A home that was copied has the number of another machine. At first the pulse may be our own of before.
     async fn warn_of_twin(&self, pulse: &Store, key: &str, beat: usize) -> Result<()> {
         let entry = pulse.entry(key).await.map_err(|error| FleetError::server("look at the pulse", error))?;
-        let entry = entry.filter(|entry| beat > 0 && entry.operation == Operation::Put);
-        let other = entry.and_then(|entry| read::<MachineInfo>(&entry.value).ok());
-        if let Some(other) = other.filter(|other| other.instance != self.instance) {
-            let problem = format!(
-                "{} uses this machine's number, too\nhint: on one of them, remove fleet/machine.json and start again",
-                other.name
-            );
-            eprintln!("[overtone/fleet] {problem}");
-            self.shared.update(|status| status.problem = Some(problem));
+        let Some(entry) = entry.filter(|entry| beat > 0 && entry.operation == Operation::Put) else {
+            return Ok(());
+        };
+        let Ok(opened) = self.keyring.open::<MachineInfo>(Kind::Pulse, key, &entry.value) else {
+            return Ok(());
+        };
+        if opened.body.instance != self.instance {
+            self.warn(&format!(
+                "{} uses this machine's number, too\nhint: on one of them, remove fleet/machine.json and \
+                 fleet/machine.key and join again",
+                printable(&opened.body.name)
+            ));
+            return Ok(());
+        }
+        let skew = (entry.created.unix_timestamp() * 1000 - opened.at) / 60_000;
+        if skew.abs() >= CLOCK_SKEW / 60_000 {
+            self.warn(&format!(
+                "this machine's clock is {skew} minutes away from the server's: others do not believe what is signed \
+                 here\nhint: set the clock"
+            ));
         }
         Ok(())
     }
-}
 
-async fn put(store: &Store, key: &str, bytes: bytes::Bytes) -> Result<()> {
-    store.put(key, bytes).await.map(|_| ()).map_err(|error| FleetError::server("give a sign of life", error))
+    fn warn(&self, problem: &str) {
+        if self.shared.now().problem.as_deref() != Some(problem) {
+            eprintln!("[overtone/fleet] {problem}");
+            self.shared.update(|status| status.problem = Some(problem.to_owned()));
+        }
+    }
 }
 
 fn load() -> f64 {

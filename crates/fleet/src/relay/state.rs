@@ -18,9 +18,10 @@ use super::track::{Told, Track};
 use crate::claims::{self, Insist, Outcome};
 use crate::config::Share;
 use crate::error::{FleetError, Result};
-use crate::link::Link;
-use crate::message::{Claim, SessionState, VERSION, write};
+use crate::link::{Link, MAX_VALUE};
+use crate::message::{Claim, Handoff, SessionState};
 use crate::names::{feature_claim, handoff_key, session_claim, state_key};
+use crate::trust::Kind;
 use crate::{repository, share};
 
 /// A session that changes all the time is told of so often.
@@ -44,10 +45,12 @@ impl Worker<'_> {
         self.tell_handoffs(link, session, &state, track).await?;
         self.claim_feature(link, session, &state, track).await?;
         let key = state_key(&self.machine.id, session.id().as_str());
-        let bytes = SessionState { timeline_bytes: track.place.end, ..state };
-        let revision = put(link, &key, write(&bytes), track.state.revision).await?;
+        let state = SessionState { timeline_bytes: track.place.end, ..state };
+        let sealed_at = clock::now().0;
+        let sealed = self.keyring.seal(Kind::State, &key, "", &state);
+        let revision = put(link, &key, sealed, track.state.revision).await?;
         let fingerprint = if revision.is_some() { fingerprint } else { 0 };
-        track.state = Told { fingerprint, revision, at: Some(Instant::now()) };
+        track.state = Told { fingerprint, revision, at: Some(Instant::now()), sealed_at };
         Ok(revision.is_none())
     }
 
@@ -64,9 +67,8 @@ impl Worker<'_> {
         let is_full = self.setup.settings.share == Share::Full;
         let workflow = summary.workflow.as_ref();
         SessionState {
-            v: VERSION,
             machine: self.machine.id.clone(),
-            machine_name: self.machine.name.clone(),
+            machine_name: self.machine().name,
             session: session.id().to_string(),
             files: share::files(self.setup.settings.share, session),
             summary: self.summary(&summary, is_full),
@@ -81,7 +83,7 @@ impl Worker<'_> {
     fn summary(&self, summary: &Summary, is_full: bool) -> Value {
         let supervision = Supervision::load(summary);
         let mut json = supervised(summary, supervision.as_ref(), &self.limits);
-        json["machine"] = json!({ "id": self.machine.id, "name": self.machine.name });
+        json["machine"] = json!({ "id": self.machine.id, "name": self.machine().name });
         if !is_full {
             json["project"] = json["projectName"].clone();
         }
@@ -105,8 +107,12 @@ impl Worker<'_> {
             // Something else in its place (a link, a pipe) holds up nothing.
             let Ok(Some(text)) = files::read_small(&path) else { continue };
             let key = handoff_key(session.id().as_str(), name);
-            let put = link.handoffs.put(&key, Bytes::from(text)).await;
-            put.map_err(|error| FleetError::server("share an agent's message", error))?;
+            let sealed = self.keyring.seal(Kind::Handoff, &key, "", &Handoff { text });
+            // As JSON it has grown.
+            if sealed.len() <= MAX_VALUE {
+                let put = link.handoffs.put(&key, sealed).await;
+                put.map_err(|error| FleetError::server("share an agent's message", error))?;
+            }
             track.handoffs.insert(name.clone(), length);
         }
         Ok(())
@@ -123,7 +129,7 @@ impl Worker<'_> {
         let is_at_work = state.summary["state"] == "running";
         let names = state.repository.as_ref().zip(state.feature.as_ref()).filter(|_| is_at_work);
         let wanted = names.map(|(repository, feature)| feature_claim(repository, feature));
-        let ours = Claim::by(&self.machine, Some(session.id().as_str()));
+        let ours = Claim::by(&self.machine(), Some(session.id().as_str()));
         if track.feature == wanted {
             return Ok(());
         }
@@ -131,7 +137,7 @@ impl Worker<'_> {
             claims::release(link, &old, &ours).await?;
         }
         if let Some(key) = wanted {
-            let outcome = claims::claim(link, &key, ours, Insist::IfGone).await?;
+            let outcome = claims::claim(link, &key, ours, Insist::IfGone, 0).await?;
             if let Outcome::Theirs(other) = &outcome
                 && other.machine != self.machine.id
             {
@@ -148,9 +154,11 @@ impl Worker<'_> {
         let key = state_key(&self.machine.id, id.as_str());
         let gone = link.sessions.delete(&key).await;
         gone.map_err(|error| FleetError::server("withdraw a session", error))?;
-        claims::release(link, &session_claim(id.as_str()), &Claim::by(&self.machine, None)).await?;
+        let claim = session_claim(id.as_str());
+        claims::release(link, &claim, &Claim::by(&self.machine(), None)).await?;
+        self.record.forget_claim(&claim);
         match track.feature {
-            Some(key) => claims::release(link, &key, &Claim::by(&self.machine, Some(id.as_str()))).await,
+            Some(key) => claims::release(link, &key, &Claim::by(&self.machine(), Some(id.as_str()))).await,
             None => Ok(()),
         }
     }
@@ -173,7 +181,8 @@ fn fingerprint(state: &SessionState) -> u64 {
         fields.shift_remove("bytes");
     }
     let mut hasher = DefaultHasher::new();
-    write(&still).hash(&mut hasher);
+    // Our own types have texts for keys and no endless numbers, so this cannot fail.
+    serde_json::to_vec(&still).unwrap_or_default().hash(&mut hasher);
     hasher.finish()
 }
 

@@ -31,6 +31,8 @@ pub(super) struct Told {
     pub(super) fingerprint: u64,
     pub(super) revision: Option<u64>,
     pub(super) at: Option<Instant>,
+    /// Just before it was signed, by this machine's clock.
+    pub(super) sealed_at: i64,
 }
 
 #[derive(Debug)]

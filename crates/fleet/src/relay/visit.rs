@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
+use overtone_engine::text::printable;
 use overtone_store::{Session, SessionId};
 
 use super::Worker;
@@ -43,6 +44,7 @@ impl Worker<'_> {
             }
             drop(visits);
             self.tracks.save_if_due();
+            self.record.save_claims()?;
         }
     }
 
@@ -88,16 +90,35 @@ impl Worker<'_> {
             return Ok(true);
         }
         let key = session_claim(session.id().as_str());
-        match claims::claim(link, &key, Claim::by(&self.machine, None), Insist::No).await? {
-            Outcome::Ours { .. } => track.is_ours = true,
-            Outcome::Theirs(claim) | Outcome::Orphaned(claim) => self.step_aside(session, &claim),
+        let known = self.record.known_claim(&key).unwrap_or_default();
+        // What another machine owns is claimed again by that machine, should its claim be lost.
+        let is_known_as_theirs = !known.machine.is_empty() && known.machine != self.machine.id;
+        if is_known_as_theirs && self.theirs(link, &key, known.epoch).await? {
+            return Ok(false);
+        }
+        let ours = Claim::by(&self.machine(), None);
+        match claims::claim(link, &key, ours.clone(), Insist::No, known.epoch).await? {
+            Outcome::Ours { epoch, .. } => {
+                self.record.set_claim(&key, &Claim { epoch, ..ours });
+                track.is_ours = true;
+            }
+            Outcome::Theirs(claim) | Outcome::Orphaned(claim) => {
+                self.record.set_claim(&key, &claim);
+                self.step_aside(session, &claim);
+            }
         }
         Ok(track.is_ours)
     }
 
+    /// Whether nothing newer is known of a session that another machine had last.
+    async fn theirs(&self, link: &Link, key: &str, epoch: u64) -> Result<bool> {
+        let standing = claims::look(link, key).await?;
+        Ok(standing.is_none_or(|standing| standing.claim.epoch < epoch))
+    }
+
     pub(super) fn step_aside(&self, session: &Session, claim: &Claim) {
         if let Err(problem) = self.here().step_aside(session, &claim.name) {
-            eprintln!("[overtone/fleet] {}: {problem}", session.id());
+            eprintln!("[overtone/fleet] {}: {}", session.id(), printable(&problem));
         }
     }
 

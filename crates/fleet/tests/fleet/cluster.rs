@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::support::{Servers, Station, block_on, told, until};
-use overtone_fleet::{Link, Relay};
+use crate::support::{Servers, Station, block_on, told, try_open, until};
+use overtone_fleet::Relay;
 
 const MACHINES: usize = 5;
 const SESSIONS: usize = 200;
@@ -38,7 +38,7 @@ fn happen(stations: &[Station], events: std::ops::Range<usize>) {
 /// The name of the server that leads a stream.
 fn leader(servers: &Servers, prefix: &str) -> Option<usize> {
     block_on(async {
-        let link = Link::open(&servers.settings(prefix), "test").await.ok()?;
+        let link = try_open(&servers.settings(prefix)).await.ok()?;
         let info = link.events.get_info().await.ok()?;
         info.cluster?.leader?.strip_prefix("node-")?.parse().ok()
     })

@@ -5,17 +5,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use data_encoding::BASE64URL_NOPAD;
 use nkeys::{KeyPair, KeyPairType};
-use overtone_fleet::{Link, Settings};
+use overtone_fleet::Settings;
 use overtone_store::files;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{Servers, Station, block_on, told, until};
+use crate::support::{Servers, Station, block_on, told, try_open, until};
 
 /// Why the server cannot be used, or nothing.
 fn refusal(settings: &Settings) -> Option<String> {
-    block_on(Link::open(settings, "test")).err().map(|error| error.to_string())
+    block_on(try_open(settings)).err().map(|error| error.to_string())
 }
 
 fn wait_for(settings: &Settings) {

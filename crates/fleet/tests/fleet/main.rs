@@ -15,3 +15,4 @@ mod races;
 mod relay;
 mod support;
 mod trouble;
+mod trust;

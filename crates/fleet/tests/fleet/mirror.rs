@@ -4,30 +4,27 @@ use std::path::PathBuf;
 
 use crate::support::{Servers, Station, block_on, event, open, text, until};
 use overtone_fleet::{
-    Claim, Insist, Machine, Mirror, MirrorSetup, Pull, Share, claim, feature_claim, state_key, timeline,
+    Claim, Insist, Machine, MachineInfo, Mirror, MirrorSetup, Pull, Share, claim, feature_claim, state_key,
+    timeline,
 };
 use overtone_store::{Home, SessionId};
 use overtone_view::TOLD_FILE;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 /// Somebody who only looks.
-struct Watcher {
-    dir: TempDir,
-    settings: overtone_fleet::Settings,
-}
+struct Watcher(Station);
 
 impl Watcher {
     fn new(settings: &overtone_fleet::Settings) -> Self {
-        Self { dir: tempfile::tempdir().unwrap(), settings: settings.clone() }
+        Self(Station::new(settings, "watcher"))
     }
 
     fn own_home(&self) -> Home {
-        Home::at(self.dir.path().to_owned())
+        self.0.home.clone()
     }
 
     fn start(&self) -> Mirror {
-        Mirror::start(MirrorSetup { home: self.own_home(), settings: self.settings.clone() }).unwrap()
+        Mirror::start(MirrorSetup { home: self.own_home(), settings: self.0.settings.clone() }).unwrap()
     }
 
     fn file(&self, session: &str, name: &str) -> PathBuf {
@@ -52,7 +49,7 @@ impl Watcher {
 }
 
 fn machine(station: &Station) -> Machine {
-    Machine::of(&station.home, station.settings.machine_name.as_deref()).unwrap()
+    station.machine()
 }
 
 fn full(servers: &Servers) -> overtone_fleet::Settings {
@@ -209,10 +206,10 @@ fn a_moved_session_is_shown_once_and_a_deleted_one_no_more() {
         machine: &here,
         session: &session,
         project: &project,
-        by: "ann",
+        user: "ann",
         take_over: false,
     };
-    block_on(async { pull.run(&open(&settings).await).await }).unwrap();
+    block_on(async { pull.run(&two.link().await).await }).unwrap();
     (30..40).for_each(|n| two.append("s", n));
     one.session("gone").remove().unwrap();
     until("it goes on there", || {
@@ -263,12 +260,12 @@ fn two_machines_at_one_feature_are_seen() {
     overtone_store::files::write_atomic(&file, state.to_string().as_bytes(), 0o600).unwrap();
     let origin = overtone_store::Origin { project: Some("/nowhere/shop".into()), transcript: None };
     station.session("s").note_origin(&origin).unwrap();
+    let other = Station::new(&settings, "other");
     block_on(async {
-        let link = open(&settings).await;
-        let other = Machine { id: "0123456789abcdef".into(), name: "other".into() };
-        link.pulse.put(&other.id, "{}".into()).await.unwrap();
+        let link = other.link().await;
+        link.give_sign_of_life(&MachineInfo::new(&other.machine(), "0.0.0", "x")).await.unwrap();
         let key = feature_claim("shop", "login");
-        claim(&link, &key, Claim::by(&other, Some("t")), Insist::No).await.unwrap();
+        claim(&link, &key, Claim::by(&other.machine(), Some("t")), Insist::No, 0).await.unwrap();
     });
     let watcher = Watcher::new(&settings);
     let (_relay, mirror) = (station.relay(), watcher.start());
@@ -284,7 +281,8 @@ fn there_is_one_keeper() {
     let servers = Servers::one();
     let watcher = Watcher::new(&servers.settings("a"));
     let mirror = watcher.start();
-    let second = Mirror::start(MirrorSetup { home: watcher.own_home(), settings: watcher.settings.clone() });
+    let second =
+        Mirror::start(MirrorSetup { home: watcher.own_home(), settings: watcher.0.settings.clone() });
     assert_eq!(second.unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
     drop(mirror);
     watcher.start();

@@ -1,7 +1,7 @@
 //! Orders from afar, and sessions that move.
 
 use crate::support::{self, Servers, Station, block_on, open, picture, text, until};
-use overtone_fleet::{Deed, Machine, NotPulled, Pull, Reply, Share, send_within};
+use overtone_fleet::{Deed, Machine, MachineInfo, NotPulled, Pull, Reply, Share, send_within};
 use overtone_store::{Session, SessionId};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -11,13 +11,13 @@ fn timeline(session: &Session) -> Vec<Value> {
 }
 
 fn machine(station: &Station) -> Machine {
-    Machine::of(&station.home, station.settings.machine_name.as_deref()).unwrap()
+    station.machine()
 }
 
 fn order(station: &Station, session: &str, deed: Deed) -> Reply {
     block_on(async {
         let link = open(&station.settings).await;
-        support::order(&link, &machine(station).id, session, deed, "ann@desk").await
+        support::order(&link, &machine(station).id, session, deed, "ann").await
     })
 }
 
@@ -29,11 +29,11 @@ fn pull(to: &Station, session: &str, take_over: bool) -> Result<overtone_fleet::
         machine: &machine,
         session: &session,
         project: &project,
-        by: "ann",
+        user: "ann",
         take_over,
     };
     block_on(async {
-        let link = open(&to.settings).await;
+        let link = to.link().await;
         pull.run(&link).await
     })
 }
@@ -59,7 +59,7 @@ fn an_order_is_done_once_traced_and_answered() {
     assert!(matches!(order(&station, "none", Deed::Stop), Reply::Refused(_)));
     let session = station.session("s");
     let traces = timeline(&session);
-    let by = |line: &&Value| line["by"].as_str().is_some_and(|by| by.ends_with("ann@desk"));
+    let by = |line: &&Value| line["by"].as_str().is_some_and(|by| by.ends_with("ann@one"));
     let reasons: Vec<_> = traces.iter().filter(by).map(|line| line["reason"].as_str().unwrap()).collect();
     assert_eq!(reasons, ["message", "loop-stopped", "resumed"]);
     let notices = session.workflow().unwrap().unwrap().state.notices;
@@ -75,7 +75,7 @@ fn an_order_to_a_machine_that_is_gone_is_refused() {
     let reply = block_on(async {
         let link = open(&station.settings).await;
         let id = machine(&station).id;
-        link.pulse.put(&id, "{}".into()).await.unwrap();
+        link.give_sign_of_life(&MachineInfo::new(&machine(&station), "0.0.0", "x")).await.unwrap();
         // Nobody ever answers, so any limit will do.
         send_within(&link, &id, "s", Deed::Stop, "ann", Duration::from_millis(200)).await.unwrap()
     });

@@ -1,62 +1,79 @@
-//! Teams on one server: the example of the manual lets each team do all of its own work, and nothing of another's.
+//! Teams on one server: the configuration that we write lets each team do all of its own work, and nothing of another's.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::support::{self, LOOK_EVERY, PATIENCE, Servers, Station, block_on, open, told, until};
-use overtone_fleet::{
-    Complaints, Deed, Link, Machine, Names, NotPulled, Picture, Pull, Pulled, Reply, Settings,
-    connect_listening,
+use crate::support::{
+    self, LOOK_EVERY, Node, PATIENCE, Servers, Station, block_on, free_port, open, told, until,
 };
-use overtone_store::SessionId;
+use overtone_fleet::{
+    Complaints, Deed, Link, Machine, Names, NotPulled, Picture, Pull, Pulled, Reply, ServerConfig,
+    ServerFiles, Settings, connect_listening,
+};
+use overtone_store::{SessionId, files};
+use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
 /// For what never comes, so any limit will do.
 const NEVER: Duration = Duration::from_millis(300);
 
-/// The part of the manual between the fences, as people copy it.
-fn example() -> String {
-    let page = include_str!("../../../../docs/fleet.md");
-    let (_, rest) = page.split_once("```conf\n").unwrap();
-    rest.split_once("\n```").unwrap().0.to_owned()
+/// A server that runs with a configuration of ours, as it was written.
+struct Written {
+    servers: Servers,
+    files: ServerFiles,
 }
 
-/// With the same permissions, but without the wall between accounts.
-fn in_one_account() -> String {
-    let example = example();
-    let users = |team: &str| {
-        let (_, rest) = example.split_once(&format!("{team}: {{")).unwrap();
-        let (_, rest) = rest.split_once("users: [").unwrap();
-        rest.split_once("\n    ]").unwrap().0.to_owned()
-    };
-    format!(
-        "accounts {{\n  ALL: {{\n    jetstream: enabled\n    users: [{}\n{}\n{{ user: ready, password: ready }} ]\n }}\n}}\nno_auth_user: ready",
-        users("TEAM_A"),
-        users("TEAM_B")
-    )
-}
+impl Written {
+    fn start() -> Self {
+        let (dir, port) = (tempfile::tempdir().unwrap(), free_port());
+        let files = config(&dir, port).write().unwrap();
+        let arguments = vec!["-c".to_owned(), files.config.display().to_string()];
+        Self { servers: Servers { nodes: vec![Node::start(arguments, port)], dir }, files }
+    }
 
-/// With an account more, through which the test sees that the server is up.
-fn apart() -> String {
-    let ready = "accounts {\n  READY: { jetstream: enabled, users: [ { user: ready, password: ready } ] }";
-    example().replacen("accounts {", ready, 1) + "\nno_auth_user: ready"
-}
-
-fn server(config: &str) -> Servers {
-    Servers::one_with(&config.lines().collect::<Vec<_>>())
-}
-
-fn settings(servers: &Servers, user: &str, prefix: &str) -> Settings {
-    let port = servers.nodes[0].port;
-    Settings {
-        urls: vec![format!("nats://{user}:secret-{user}@127.0.0.1:{port}")],
-        names: Names::new(prefix).unwrap(),
-        ..servers.settings("none")
+    /// The settings of a machine that has got the files of a team, and reaches for the names of one.
+    fn settings(&self, team: &str, prefix: &str) -> Settings {
+        let login = self.files.logins.iter().find(|(name, _)| name == team).map(|(_, path)| path.clone());
+        let port = self.servers.nodes[0].port;
+        Settings {
+            urls: vec![format!("tls://127.0.0.1:{port}")],
+            login,
+            ca: Some(self.files.ca.clone()),
+            names: Names::new(prefix).unwrap(),
+            ..self.servers.settings("none")
+        }
     }
 }
 
+fn config(dir: &TempDir, port: u16) -> ServerConfig {
+    let teams = ["team-a", "team.b"].map(|prefix| Names::new(prefix).unwrap());
+    let folder = dir.path().join("nats");
+    ServerConfig { hosts: vec!["127.0.0.1".to_owned()], port, teams: teams.to_vec(), folder }
+}
+
+/// With the same permissions, but without the wall between accounts.
+fn in_one_account() -> Written {
+    let (dir, port) = (tempfile::tempdir().unwrap(), free_port());
+    let written = config(&dir, port).write().unwrap();
+    let text = support::text(&written.config);
+    let (head, accounts) = text.split_once("accounts {\n").unwrap();
+    let user = |part: &str| {
+        let (_, rest) = part.split_once("users: [ ").unwrap();
+        rest.split_once(" ]\n  }\n").unwrap().0.to_owned()
+    };
+    let (first, second) = accounts.split_once("\"team_b\": {").unwrap();
+    let all = format!(
+        "{head}accounts {{ ALL: {{ jetstream: enabled, users: [ {}\n{} ] }} }}\n",
+        user(first),
+        user(second)
+    );
+    files::write_atomic(&written.config, all.as_bytes(), 0o600).unwrap();
+    let arguments = vec!["-c".to_owned(), written.config.display().to_string()];
+    Written { servers: Servers { nodes: vec![Node::start(arguments, port)], dir }, files: written }
+}
+
 fn machine(station: &Station) -> Machine {
-    Machine::of(&station.home, station.settings.machine_name.as_deref()).unwrap()
+    station.machine()
 }
 
 fn picture(settings: &Settings) -> Picture {
@@ -66,16 +83,16 @@ fn picture(settings: &Settings) -> Picture {
 fn pull(to: &Station, session: &str) -> Result<Pulled, NotPulled> {
     let (machine, session, project) = (machine(to), SessionId::parse(session).unwrap(), to.dir.path());
     let pull =
-        Pull { home: &to.home, machine: &machine, session: &session, project, by: "ann", take_over: false };
+        Pull { home: &to.home, machine: &machine, session: &session, project, user: "ann", take_over: false };
     block_on(async {
-        let link = open(&to.settings).await;
+        let link = to.link().await;
         pull.run(&link).await
     })
 }
 
-/// Everything that a team does, with the permissions of the manual and no others.
-fn works_for(servers: &Servers, user: &str, prefix: &str) {
-    let settings = settings(servers, user, prefix);
+/// Everything that a team does, with the permissions that were written and no others.
+fn works_for(written: &Written, team: &str) {
+    let settings = written.settings(team, team);
     let (one, two) = (Station::new(&settings, "one"), Station::new(&settings, "two"));
     one.workflow("s");
     (0..30).for_each(|n| one.append("s", n));
@@ -88,7 +105,7 @@ fn works_for(servers: &Servers, user: &str, prefix: &str) {
     let complaints = Complaints::default();
     let reply = block_on(async {
         let client = connect_listening(&settings, "test", &complaints).await.unwrap();
-        let link = Box::pin(Link::with(client, &settings)).await.unwrap();
+        let link = Box::pin(Link::with(client, &settings, &one.keyring())).await.unwrap();
         link.try_out("m").await.unwrap();
         support::order(&link, &machine(&one).id, "s", Deed::Stop, "ann").await
     });
@@ -113,9 +130,8 @@ async fn settle(client: &async_nats::Client, complaints: &Complaints) {
 }
 
 /// What another team's user gets to hear of this one, and gets to say.
-fn is_closed_to(servers: &Servers, user: &str, prefix: &str) {
-    let owner = if prefix == "team-a" { "ann" } else { "bob" };
-    let (theirs, ours) = (settings(servers, owner, prefix), settings(servers, user, "team-x"));
+fn is_closed_to(written: &Written, other: &str, prefix: &str) {
+    let (theirs, ours) = (written.settings(prefix, prefix), written.settings(other, "team-x"));
     let complaints = Complaints::default();
     block_on(async {
         let link = open(&theirs).await;
@@ -129,7 +145,7 @@ fn is_closed_to(servers: &Servers, user: &str, prefix: &str) {
             link.claims.put("session.x", "secret".into()).await.unwrap();
             settle(&client, &complaints).await;
             let next = timeout(NEVER, futures_util::StreamExt::next(&mut heard)).await;
-            assert!(!matches!(next, Ok(Some(_))), "{user} hears {subject}: {next:?}");
+            assert!(!matches!(next, Ok(Some(_))), "{other} hears {subject}: {next:?}");
         }
         assert!(thief.get_stream(theirs.names.events_stream()).await.is_err());
         assert!(thief.get_key_value(theirs.names.claims_bucket()).await.is_err());
@@ -155,18 +171,36 @@ fn is_closed_to(servers: &Servers, user: &str, prefix: &str) {
 }
 
 #[test]
-fn the_example_of_the_manual_keeps_teams_apart() {
-    let servers = server(&apart());
-    is_closed_to(&servers, "bob", "team-a");
-    is_closed_to(&servers, "ann", "team-b");
-    works_for(&servers, "ann", "team-a");
-    works_for(&servers, "bob", "team-b");
+fn the_configuration_keeps_teams_apart() {
+    let written = Written::start();
+    is_closed_to(&written, "team.b", "team-a");
+    is_closed_to(&written, "team-a", "team.b");
+    works_for(&written, "team-a");
+    works_for(&written, "team.b");
 }
 
 #[test]
 fn its_permissions_alone_guard_subjects_and_buckets() {
-    let servers = server(&in_one_account());
-    is_closed_to(&servers, "bob", "team-a");
-    works_for(&servers, "ann", "team-a");
-    assert!(picture(&settings(&servers, "bob", "team-b")).machines.is_empty());
+    let written = in_one_account();
+    is_closed_to(&written, "team.b", "team-a");
+    works_for(&written, "team-a");
+    assert!(picture(&written.settings("team.b", "team.b")).machines.is_empty());
+}
+
+#[test]
+fn nobody_gets_in_without_the_login_or_without_encryption() {
+    let written = Written::start();
+    let right = written.settings("team-a", "team-a");
+    block_on(open(&right));
+    let port = written.servers.nodes[0].port;
+    let wrong_login = written.servers.dir.path().join("wrong.login");
+    files::write_atomic(&wrong_login, b"team-a:guessed\n", 0o600).unwrap();
+    for wrong in [
+        Settings { login: None, ..right.clone() },
+        Settings { login: Some(wrong_login), ..right.clone() },
+        Settings { ca: None, ..right.clone() },
+        Settings { urls: vec![format!("nats://127.0.0.1:{port}")], ca: None, ..right },
+    ] {
+        assert!(block_on(support::try_open(&wrong)).is_err(), "{wrong:?}");
+    }
 }

@@ -1,13 +1,9 @@
 //! Two machines that want the same thing at the same moment: one gets it, a thousand times.
 
-use crate::support::{Servers, block_on, open};
-use overtone_fleet::{Claim, Insist, Machine, Outcome, claim, feature_claim, release, session_claim};
+use crate::support::{Servers, Station, block_on, until};
+use overtone_fleet::{Claim, Insist, Outcome, claim, feature_claim, is_present, release, session_claim};
 
 const ROUNDS: usize = 1_000;
-
-fn machine(name: &str) -> Machine {
-    Machine { id: format!("{name:0>16}"), name: name.to_owned() }
-}
 
 fn is_won(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Ours { .. })
@@ -17,9 +13,10 @@ fn is_won(outcome: &Outcome) -> bool {
 fn of_two_machines_exactly_one_wins() {
     let servers = Servers::one();
     let settings = servers.settings("race");
+    let stations = [Station::new(&settings, "one"), Station::new(&settings, "two")];
+    let (one, two) = (stations[0].machine(), stations[1].machine());
     block_on(async {
-        let (a, b) = (open(&settings).await, open(&settings).await);
-        let (one, two) = (machine("one"), machine("two"));
+        let (a, b) = (stations[0].link().await, stations[1].link().await);
         let mut wins = [0, 0];
         for round in 0..ROUNDS {
             // A session in even rounds and a feature in odd ones; nobody is there, so it could be taken over, too.
@@ -30,7 +27,7 @@ fn of_two_machines_exactly_one_wins() {
             };
             let (first, second) = (Claim::by(&one, session), Claim::by(&two, session));
             let (first, second) =
-                tokio::join!(claim(&a, &key, first, Insist::No), claim(&b, &key, second, Insist::No));
+                tokio::join!(claim(&a, &key, first, Insist::No, 0), claim(&b, &key, second, Insist::No, 0));
             let won = [is_won(&first.unwrap()), is_won(&second.unwrap())];
             assert_eq!(won.iter().filter(|won| **won).count(), 1, "round {round}: {won:?}");
             wins[usize::from(won[1])] += 1;
@@ -43,21 +40,26 @@ fn of_two_machines_exactly_one_wins() {
 fn of_two_heirs_of_a_dead_machine_exactly_one_wins() {
     let servers = Servers::one();
     let settings = servers.settings("race");
+    let stations = ["one", "two", "dead"].map(|name| Station::new(&settings, name));
+    let [one, two, dead] = [0, 1, 2].map(|at| stations[at].machine());
+    // Both are there, so neither takes from the other what it has won.
+    let _relays = [stations[0].relay(), stations[1].relay()];
+    until("both are there", || {
+        block_on(async {
+            let link = stations[2].link().await;
+            is_present(&link, &one.id).await.unwrap() && is_present(&link, &two.id).await.unwrap()
+        })
+    });
     block_on(async {
-        let (a, b) = (open(&settings).await, open(&settings).await);
-        let (dead, one, two) = (machine("dead"), machine("one"), machine("two"));
+        let (a, b, c) = (stations[0].link().await, stations[1].link().await, stations[2].link().await);
         for round in 0..ROUNDS / 10 {
-            // Both are there, so neither takes from the other what it has won. The server forgets them after a while.
-            for machine in [&one, &two] {
-                a.pulse.put(&machine.id, r#"{"v":1}"#.into()).await.unwrap();
-            }
             let key = session_claim(&format!("s{round}"));
-            assert!(is_won(&claim(&a, &key, Claim::by(&dead, None), Insist::No).await.unwrap()));
-            let refused = claim(&a, &key, Claim::by(&one, None), Insist::No).await.unwrap();
+            assert!(is_won(&claim(&c, &key, Claim::by(&dead, None), Insist::No, 0).await.unwrap()));
+            let refused = claim(&a, &key, Claim::by(&one, None), Insist::No, 0).await.unwrap();
             assert!(matches!(refused, Outcome::Orphaned(owner) if owner.name == "dead"));
             let (first, second) = tokio::join!(
-                claim(&a, &key, Claim::by(&one, None), Insist::IfGone),
-                claim(&b, &key, Claim::by(&two, None), Insist::IfGone)
+                claim(&a, &key, Claim::by(&one, None), Insist::IfGone, 0),
+                claim(&b, &key, Claim::by(&two, None), Insist::IfGone, 0)
             );
             let won = [is_won(&first.unwrap()), is_won(&second.unwrap())];
             assert_eq!(won.iter().filter(|won| **won).count(), 1, "round {round}: {won:?}");
@@ -69,15 +71,16 @@ fn of_two_heirs_of_a_dead_machine_exactly_one_wins() {
 fn what_is_given_up_can_be_had_and_only_by_its_owner_is_it_given_up() {
     let servers = Servers::one();
     let settings = servers.settings("race");
+    let stations = [Station::new(&settings, "one"), Station::new(&settings, "two")];
+    let (one, two) = (stations[0].machine(), stations[1].machine());
     block_on(async {
-        let link = open(&settings).await;
-        let (one, two) = (machine("one"), machine("two"));
+        let (link, other) = (stations[0].link().await, stations[1].link().await);
         let key = feature_claim("example.org/shop", "login");
         let (first, second) = (Claim::by(&one, Some("s1")), Claim::by(&two, Some("s2")));
-        assert!(is_won(&claim(&link, &key, first.clone(), Insist::No).await.unwrap()));
-        release(&link, &key, &second).await.unwrap();
-        assert!(!is_won(&claim(&link, &key, second.clone(), Insist::No).await.unwrap()));
+        assert!(is_won(&claim(&link, &key, first.clone(), Insist::No, 0).await.unwrap()));
+        release(&other, &key, &second).await.unwrap();
+        assert!(!is_won(&claim(&other, &key, second.clone(), Insist::No, 0).await.unwrap()));
         release(&link, &key, &first).await.unwrap();
-        assert!(is_won(&claim(&link, &key, second, Insist::No).await.unwrap()));
+        assert!(is_won(&claim(&other, &key, second, Insist::No, 0).await.unwrap()));
     });
 }

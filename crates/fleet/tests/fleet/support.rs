@@ -5,15 +5,17 @@ use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
 use overtone_fleet::{
-    Batch, Deed, Link, Names, Picture, Relay, Reply, Settings, Setup, Share, read, send_within,
+    Deed, Keyring, Link, Machine, MachineInfo, Membership, Names, Picture, Relay, Reply, Settings, Setup,
+    Share, send_within,
 };
 use overtone_messages::Lang;
 use overtone_store::{Home, Session, SessionId, files};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Longer than anything takes that will ever come: a watchdog, not a measure.
@@ -31,7 +33,7 @@ fn program() -> PathBuf {
     found.expect("nats-server is not installed\nhint: apt-get install nats-server")
 }
 
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
 }
 
@@ -44,7 +46,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    fn start(arguments: Vec<String>, port: u16) -> Self {
+    pub(crate) fn start(arguments: Vec<String>, port: u16) -> Self {
         let mut node = Self { port, arguments, child: None };
         node.restart();
         node
@@ -163,6 +165,7 @@ impl Servers {
     pub(crate) fn settings(&self, prefix: &str) -> Settings {
         Settings {
             urls: self.urls(),
+            login: None,
             credentials: None,
             ca: None,
             identity: None,
@@ -188,11 +191,38 @@ pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
 }
 
-/// A connection. A busy server may need more than one attempt.
+/// The first machine of every team in these tests, by the server's port and the prefix.
+static FOUNDERS: Mutex<BTreeMap<String, (Home, String)>> = Mutex::new(BTreeMap::new());
+
+fn team_of(settings: &Settings) -> String {
+    let port = settings.urls[0].rsplit(':').next().unwrap_or_default();
+    format!("{port} {}", settings.names.prefix())
+}
+
+/// The key of the team's first machine; without a team, one that nobody knows.
+fn keyring(settings: &Settings) -> Keyring {
+    let founder = FOUNDERS.lock().unwrap().get(&team_of(settings)).cloned();
+    match founder.filter(|(home, _)| home.root().exists()) {
+        Some((home, name)) => Keyring::of(&home, Some(&name)).unwrap(),
+        None => Keyring::nobody().unwrap(),
+    }
+}
+
+/// A connection of the team's first machine.
 pub(crate) async fn open(settings: &Settings) -> Link {
+    open_with(settings, &keyring(settings)).await
+}
+
+/// One try, where the server may be away.
+pub(crate) async fn try_open(settings: &Settings) -> overtone_fleet::Result<Link> {
+    Link::open(settings, &keyring(settings)).await
+}
+
+/// A busy server may need more than one attempt.
+pub(crate) async fn open_with(settings: &Settings, keyring: &Keyring) -> Link {
     let begun = Instant::now();
     loop {
-        match Link::open(settings, "test").await {
+        match Link::open(settings, keyring).await {
             Ok(link) => return link,
             Err(error) => assert!(begun.elapsed() < PATIENCE, "no connection: {error}"),
         }
@@ -204,7 +234,7 @@ pub(crate) async fn open(settings: &Settings) -> Link {
 pub(crate) async fn picture(settings: &Settings) -> Picture {
     let begun = Instant::now();
     loop {
-        match Picture::take(&open(settings).await).await {
+        match Picture::take(&Box::pin(open(settings)).await).await {
             Ok(picture) => return picture,
             Err(error) => assert!(begun.elapsed() < PATIENCE, "no picture: {error}"),
         }
@@ -212,8 +242,8 @@ pub(crate) async fn picture(settings: &Settings) -> Picture {
 }
 
 /// Gives an order, and waits for the answer as long as it takes.
-pub(crate) async fn order(link: &Link, machine: &str, session: &str, deed: Deed, by: &str) -> Reply {
-    send_within(link, machine, session, deed, by, PATIENCE).await.unwrap()
+pub(crate) async fn order(link: &Link, machine: &str, session: &str, deed: Deed, user: &str) -> Reply {
+    send_within(link, machine, session, deed, user, PATIENCE).await.unwrap()
 }
 
 /// A machine: a home, and settings for its relay.
@@ -225,11 +255,52 @@ pub(crate) struct Station {
 }
 
 impl Station {
+    /// The first one of a prefix makes a team as soon as it reaches the server; the others are invited and accepted.
     pub(crate) fn new(settings: &Settings, name: &str) -> Self {
+        let station = Self::outside(settings, name);
+        let mut founders = FOUNDERS.lock().unwrap();
+        let founder =
+            founders.entry(team_of(settings)).or_insert_with(|| (station.home.clone(), name.to_owned()));
+        let is_first = founder.0.root() == station.home.root();
+        drop(founders);
+        if !is_first {
+            block_on(station.be_accepted());
+        }
+        station
+    }
+
+    /// A machine that is part of no team.
+    pub(crate) fn outside(settings: &Settings, name: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::at(dir.path().to_owned());
         let settings = Settings { machine_name: Some(name.to_owned()), ..settings.clone() };
         Self { dir, home, settings }
+    }
+
+    async fn be_accepted(&self) {
+        let member = open(&self.settings).await;
+        let invitation = member.keyring.invite(&self.settings).unwrap().unwrap();
+        let keyring = self.keyring();
+        keyring.follow(&invitation).unwrap();
+        let link = open_with(&self.settings, &keyring).await;
+        link.introduce(&MachineInfo::new(&keyring.machine(), "0.0.0", "x")).await.unwrap();
+        let unknown = Picture::take(&member).await.unwrap().unknown;
+        let stranger = unknown.iter().find(|stranger| stranger.id == keyring.machine().id).unwrap();
+        member.admit(stranger).await.unwrap();
+        assert_eq!(link.sync_team().await.unwrap(), Membership::Member);
+    }
+
+    pub(crate) fn keyring(&self) -> Keyring {
+        Keyring::of(&self.home, self.settings.machine_name.as_deref()).unwrap()
+    }
+
+    /// A connection as this machine.
+    pub(crate) async fn link(&self) -> Link {
+        open_with(&self.settings, &self.keyring()).await
+    }
+
+    pub(crate) fn machine(&self) -> Machine {
+        self.keyring().machine()
     }
 
     pub(crate) fn relay(&self) -> Relay {
@@ -283,7 +354,7 @@ pub(crate) type Told = BTreeMap<(String, String), Vec<u64>>;
 /// All events on the server, in the order in which they are there; `None` if it cannot be asked just now.
 pub(crate) fn told(settings: &Settings) -> Option<Told> {
     block_on(async {
-        let link = Link::open(settings, "test").await.ok()?;
+        let link = try_open(settings).await.ok()?;
         // A reader whose server has just gone may wait for ever; the next one will not.
         tokio::time::timeout(READING, on_the_server(&link)).await.ok()?
     })
@@ -298,10 +369,10 @@ async fn on_the_server(link: &Link) -> Option<Told> {
     for _ in 0..wanted {
         let message = messages.next().await?.ok()?;
         let origin = link.names.origin_of(&message.subject).unwrap();
-        let Ok(batch) = read::<Batch>(&message.payload) else { continue };
-        let count =
-            |line: &String| serde_json::from_str::<serde_json::Value>(line).unwrap()["count"].as_u64();
-        all.entry(origin).or_default().extend(batch.lines.iter().filter_map(count));
+        let Ok(said) = serde_json::from_slice::<Value>(&message.payload) else { continue };
+        let Some(lines) = said["body"]["lines"].as_array() else { continue };
+        let count = |line: &Value| serde_json::from_str::<Value>(line.as_str()?).ok()?["count"].as_u64();
+        all.entry(origin).or_default().extend(lines.iter().filter_map(count));
     }
     Some(all)
 }

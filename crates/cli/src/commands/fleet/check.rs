@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
+use overtone_engine::text::printable;
 use overtone_fleet::{
-    Complaints, Deed, FleetError, Link, Machine, Reply, Settings, connect_listening, is_running, last_status,
-    send_within,
+    Complaints, Deed, FleetError, Keyring, Link, Membership, Reply, Settings, connect_listening, is_running,
+    last_status, send_within,
 };
 use overtone_messages::fleet as words;
 use overtone_store::Home;
 
-use super::desk::{Waiter, told};
+use super::desk::{Waiter, membership_problem, told};
 use crate::context::Context;
 
 /// How long the own relay may take to answer.
@@ -49,7 +50,7 @@ fn relay(context: &Context, home: &Home) -> Option<Finding> {
         let (what, fix) = (words::no_relay(lang), words::start_relay(lang));
         return Some(Finding { name: "fleet-relay", is_serious: false, what, fix });
     }
-    let problem = last_status(home)?["problem"].as_str()?.to_owned();
+    let problem = last_status(home)?["problem"].as_str().map(|problem| printable(problem).into_owned())?;
     let (what, fix) = (words::relay_problem(lang, &problem), words::server_failed_hint(lang));
     Some(Finding { name: "fleet-relay", is_serious: false, what, fix })
 }
@@ -70,11 +71,15 @@ fn way(context: &Context, home: &Home, settings: &Settings) -> Option<Finding> {
         Ok(_) if !said.is_empty() => Some(Finding {
             name: "fleet-permission",
             is_serious: true,
-            what: words::not_permitted(context.lang, &said.join("; ")),
+            what: words::not_permitted(context.lang, &printable(&said.join("; "))),
             fix: words::not_permitted_hint(context.lang),
         }),
-        Ok(None | Some(Reply::Done)) => None,
-        Ok(Some(_)) => Some(Finding {
+        Ok((membership, _)) if membership != Membership::Member => {
+            let (what, fix) = membership_problem(context, membership)?;
+            Some(Finding { name: "fleet-team", is_serious: true, what, fix })
+        }
+        Ok((_, None | Some(Reply::Done))) => None,
+        Ok((_, Some(_))) => Some(Finding {
             name: "fleet-relay",
             is_serious: true,
             what: words::relay_silent(context.lang),
@@ -83,18 +88,20 @@ fn way(context: &Context, home: &Home, settings: &Settings) -> Option<Finding> {
     }
 }
 
-/// What the own relay answers, if one runs here.
+/// What this machine is to the team, and what its own relay answers, if one runs here.
 async fn there_and_back(
     home: &Home,
     settings: &Settings,
     complaints: &Complaints,
-) -> Result<Option<Reply>, FleetError> {
-    let machine = Machine::of(home, settings.machine_name.as_deref())?;
+) -> Result<(Membership, Option<Reply>), FleetError> {
+    let keyring = Keyring::of(home, settings.machine_name.as_deref())?;
+    let machine = keyring.machine();
     let client = connect_listening(settings, &machine.name, complaints).await?;
-    let link = Box::pin(Link::with(client, settings)).await?;
+    let link = Box::pin(Link::with(client, settings, &keyring)).await?;
     link.try_out(&machine.id).await?;
     if !is_running(home) {
-        return Ok(None);
+        return Ok((keyring.membership(), None));
     }
-    send_within(&link, &machine.id, "", Deed::Ping, "doctor", PATIENCE).await.map(Some)
+    let reply = send_within(&link, &machine.id, "", Deed::Ping, "doctor", PATIENCE).await?;
+    Ok((keyring.membership(), Some(reply)))
 }

@@ -4,8 +4,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use overtone_engine::text::printable;
 use overtone_fleet::{
-    Claim, FleetError, Insist, Link, Machine, Outcome, Settings, claim, feature_claim, look, release,
+    Claim, FleetError, Insist, Keyring, Link, Outcome, Settings, claim, feature_claim, look, release,
     repository_of,
 };
 use overtone_messages::fleet as words;
@@ -55,7 +56,7 @@ pub(in crate::commands) fn ask(
             Err(Failure::new(what).hint(words::feature_taken_hint(context.lang)))
         }
         Err(error) => {
-            say(&words::feature_not_asked(context.lang, &error.to_string()));
+            say(&words::feature_not_asked(context.lang, &printable(&error.to_string())));
             Ok(None)
         }
     }
@@ -76,22 +77,22 @@ struct Question<'a> {
 impl Question<'_> {
     fn put(self, context: &Context) -> Result<(Outcome, Option<Held>), FleetError> {
         let home = context.environment.home.as_ref().ok_or_else(|| std::io::Error::other("no home"))?;
-        let machine = Machine::of(home, self.settings.machine_name.as_deref())?;
-        let ours = Claim::by(&machine, Some(self.session.as_str()));
+        let keyring = Keyring::of(home, self.settings.machine_name.as_deref())?;
+        let ours = Claim::by(&keyring.machine(), Some(self.session.as_str()));
         let waiter = Waiter::new()?;
-        let asked = waiter.wait(within(Box::pin(self.claim(&machine, &ours))));
+        let asked = waiter.wait(within(Box::pin(self.claim(&keyring, &ours))));
         let (outcome, link) = asked?;
         let held = link.map(|link| Held { waiter, link, key: self.key, ours });
         Ok((outcome, held))
     }
 
     /// With the link if the claim is a new one.
-    async fn claim(&self, machine: &Machine, ours: &Claim) -> Result<(Outcome, Option<Link>), FleetError> {
-        let link = Link::open(self.settings, &machine.name).await?;
-        let before = look(&link.claims, &self.key).await?;
+    async fn claim(&self, keyring: &Keyring, ours: &Claim) -> Result<(Outcome, Option<Link>), FleetError> {
+        let link = Link::open(self.settings, keyring).await?;
+        let before = look(&link, &self.key).await?;
         let was_ours = before.is_some_and(|standing| standing.claim.session == ours.session);
         let insist = if self.anyway { Insist::Always } else { Insist::IfGone };
-        let outcome = claim(&link, &self.key, ours.clone(), insist).await?;
+        let outcome = claim(&link, &self.key, ours.clone(), insist, 0).await?;
         let is_new = matches!(outcome, Outcome::Ours { .. }) && !was_ours;
         Ok((outcome, is_new.then_some(link)))
     }

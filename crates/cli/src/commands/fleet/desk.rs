@@ -3,8 +3,10 @@
 use std::env;
 use std::io;
 
+use overtone_engine::text::printable;
 use overtone_fleet::{
-    Complaints, FleetError, Link, Machine, Picture, SessionState, Settings, connect_listening,
+    Complaints, FleetError, Keyring, Link, Machine, Membership, Picture, SessionState, Settings,
+    connect_listening,
 };
 use overtone_messages::fleet as words;
 use overtone_store::MIN_PREFIX;
@@ -52,22 +54,39 @@ pub(super) struct Desk<'a> {
 }
 
 impl<'a> Desk<'a> {
-    /// Of the fleet that is configured.
+    /// Of the fleet that is configured. Whoever is not part of its team is told so.
     pub(super) fn open(context: &'a Context) -> Result<Self, Failure> {
-        Self::at(context, settings(context)?)
+        let settings = settings(context)?;
+        let keyring = keyring(context, &settings)?;
+        let desk = Self::at(context, settings, &keyring)?;
+        if let Some((what, hint)) = membership_problem(context, keyring.membership()) {
+            warn(&format!("{what}; {hint}"));
+        }
+        Ok(desk)
     }
 
     /// Of a fleet that may not be configured yet.
-    pub(super) fn at(context: &'a Context, settings: Settings) -> Result<Self, Failure> {
-        let machine = machine(context, &settings)?;
+    pub(super) fn at(context: &'a Context, settings: Settings, keyring: &Keyring) -> Result<Self, Failure> {
         let waiter = Waiter::new().map_err(|error| Failure::new(error.to_string()))?;
         let complaints = Complaints::default();
         let opened = waiter.wait(Box::pin(async {
-            let client = connect_listening(&settings, &machine.name, &complaints).await?;
-            Box::pin(Link::with(client, &settings)).await
+            let client = connect_listening(&settings, &keyring.machine().name, &complaints).await?;
+            Box::pin(Link::with(client, &settings, keyring)).await
         }));
         let link = opened.map_err(|error| failed(context, &settings, &error, &complaints.all()))?;
+        let machine = keyring.machine();
         Ok(Self { context, settings, machine, link, waiter, complaints })
+    }
+
+    /// As [`open`](Self::open), for what only a machine of the team is heard with.
+    pub(super) fn open_as_member(context: &'a Context) -> Result<Self, Failure> {
+        let settings = settings(context)?;
+        let keyring = keyring(context, &settings)?;
+        let desk = Self::at(context, settings, &keyring)?;
+        match membership_problem(context, keyring.membership()) {
+            Some((what, hint)) => Err(Failure::new(what).hint(hint)),
+            None => Ok(desk),
+        }
     }
 
     pub(super) fn wait<T>(&self, work: impl Future<Output = Result<T, FleetError>>) -> Result<T, Failure> {
@@ -90,10 +109,21 @@ impl<'a> Desk<'a> {
         self.wait(Box::pin(Picture::take(&self.link)))
     }
 
-    /// Who gives an order, as people know them.
-    pub(super) fn by(&self) -> String {
+    /// Who gives an order. The machine's name is added by whoever receives it.
+    pub(super) fn user() -> String {
         let user = ["USER", "LOGNAME"].iter().find_map(|name| env::var(name).ok().filter(|v| !v.is_empty()));
-        format!("{}@{}", user.unwrap_or_else(|| "user".to_owned()), self.machine.name)
+        user.unwrap_or_else(|| "user".to_owned())
+    }
+}
+
+/// Why this machine is not heard, and what to do about it; `None` if it is.
+pub(super) fn membership_problem(context: &Context, membership: Membership) -> Option<(String, String)> {
+    let lang = context.lang;
+    match membership {
+        Membership::Member | Membership::Unknown => None,
+        Membership::Waiting => Some((words::membership_waiting(lang), words::membership_waiting_hint(lang))),
+        Membership::Removed => Some((words::membership_removed(lang), words::join_again_hint(lang))),
+        Membership::Outsider => Some((words::membership_outsider(lang), words::join_again_hint(lang))),
     }
 }
 
@@ -116,10 +146,11 @@ pub(super) fn settings(context: &Context) -> Result<Settings, Failure> {
     }
 }
 
-pub(super) fn machine(context: &Context, settings: &Settings) -> Result<Machine, Failure> {
+/// This machine's key and the team that it knows. The key is made if there is none.
+pub(super) fn keyring(context: &Context, settings: &Settings) -> Result<Keyring, Failure> {
     let home = context.home()?;
-    Machine::of(home, settings.machine_name.as_deref())
-        .map_err(|error| Failure::io(context.lang, home.root(), &error))
+    Keyring::of(home, settings.machine_name.as_deref())
+        .map_err(|error| Failure::io(context.lang, &overtone_fleet::folder(home), &error))
 }
 
 fn failed(context: &Context, settings: &Settings, error: &FleetError, complaints: &[String]) -> Failure {
@@ -137,13 +168,13 @@ pub(super) fn told(
     let lang = context.lang;
     match error {
         FleetError::Unreachable(why) => {
-            (words::unreachable(lang, &settings.shown_urls(), why), words::unreachable_hint(lang))
+            (words::unreachable(lang, &settings.shown_urls(), &printable(why)), words::unreachable_hint(lang))
         }
         FleetError::Server { .. } if !complaints.is_empty() => {
-            (words::not_permitted(lang, &complaints.join("; ")), words::not_permitted_hint(lang))
+            (words::not_permitted(lang, &printable(&complaints.join("; "))), words::not_permitted_hint(lang))
         }
         FleetError::Server { .. } => {
-            (words::server_failed(lang, &error.to_string()), words::server_failed_hint(lang))
+            (words::server_failed(lang, &printable(&error.to_string())), words::server_failed_hint(lang))
         }
         FleetError::Io(error) => (error.to_string(), words::server_failed_hint(lang)),
     }
@@ -163,7 +194,8 @@ pub(super) fn one<'p>(
         [session] => Ok(session),
         [] => Err(Failure::new(words::unknown_session(lang, name)).hint(words::unknown_session_hint(lang))),
         several => {
-            let candidate = |state: &&SessionState| format!("{} ({})", state.session, state.machine_name);
+            let candidate =
+                |state: &&SessionState| format!("{} ({})", printable(&state.session), state.machine_name);
             let mut names: Vec<_> = several.iter().take(CANDIDATES).map(candidate).collect();
             if several.len() > CANDIDATES {
                 names.push("…".to_owned());

@@ -1,13 +1,15 @@
 //! `overtone fleet list`: machines, their sessions, and who works on which feature.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
+use overtone_engine::text::printable;
 use overtone_fleet::{MachineView, Picture, SessionState};
 use overtone_messages::{cli, fleet as words};
 use overtone_store::clock;
 use serde_json::{Value, json};
 
 use super::desk::Desk;
+use super::machines::{unknown_object, unknown_rows};
 use super::shown::{cost, is_running, or_dash, progress, project, short, state_cell, text};
 use crate::args::OutputArgs;
 use crate::context::Context;
@@ -90,6 +92,7 @@ fn object(picture: &Picture) -> Value {
     json!({
         "machines": picture.machines.iter().map(machine_object).collect::<Vec<_>>(),
         "sessions": picture.sessions.iter().map(|state| session_object(picture, state)).collect::<Vec<_>>(),
+        "unknown": picture.unknown.iter().map(unknown_object).collect::<Vec<_>>(),
         "features": works(picture).iter().map(|(key, work)| feature_object(key, work)).collect::<Vec<_>>(),
         "foreign": picture.foreign,
         "laterVersion": picture.later,
@@ -134,10 +137,13 @@ fn feature_object((repository, feature): &(String, String), work: &Work) -> Valu
 
 fn drawn(context: &Context, picture: &Picture) -> Text {
     let lang = context.lang;
-    if picture.machines.is_empty() {
+    if picture.machines.is_empty() && picture.unknown.is_empty() {
         return words::nobody_yet(lang).into();
     }
     let mut parts = vec![machines(context, picture).render(context.palette)];
+    if !picture.unknown.is_empty() {
+        parts.push(unknown_rows(context, &picture.unknown));
+    }
     if !picture.sessions.is_empty() {
         parts.push(sessions(context, picture).render(context.palette));
     }
@@ -202,13 +208,19 @@ fn sessions(context: &Context, picture: &Picture) -> Table {
     ]);
     let mut all: Vec<_> = picture.sessions.iter().collect();
     all.sort_by_key(|state| (&state.machine_name, &state.session));
+    let present: HashSet<_> = picture
+        .machines
+        .iter()
+        .filter(|view| view.is_present)
+        .map(|view| view.info.machine.as_str())
+        .collect();
     for state in all {
-        let is_present = picture.is_present(&state.machine);
+        let is_present = present.contains(state.machine.as_str());
         table.row([
             short(&state.session).into(),
             Cell::new(&state.machine_name).tone(if is_present { Tone::Plain } else { Tone::Faint }),
-            or_dash(project(state)).into(),
-            or_dash(text(state, "workflow")).into(),
+            or_dash(project(state).as_deref()).into(),
+            or_dash(text(state, "workflow").as_deref()).into(),
             Cell::new(progress(state)).right(),
             state_cell(lang, state),
             or_dash(state.feature.as_deref()).into(),
@@ -230,8 +242,8 @@ fn features(context: &Context, works: &BTreeMap<(String, String), Work>) -> Tabl
         let who: Vec<_> = work.workers().map(|worker| who(context, worker)).collect();
         let conflict = if work.is_conflict() { words::conflict(lang) } else { String::new() };
         table.row([
-            feature.as_str().into(),
-            repository.as_str().into(),
+            printable(feature).into(),
+            printable(repository).into(),
             who.join(" + ").into(),
             Cell::new(conflict).tone(Tone::Bad),
         ]);

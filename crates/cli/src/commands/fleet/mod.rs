@@ -6,12 +6,15 @@ mod desk;
 mod export;
 mod join;
 mod list;
+mod machines;
 mod order;
 mod pull;
 pub(crate) mod relay;
 mod server;
+mod server_config;
 mod show;
 mod shown;
+mod status;
 mod tail;
 
 use overtone_fleet::Deed;
@@ -30,6 +33,12 @@ pub(crate) fn run(context: &Context, args: &FleetArgs) -> Done {
         FleetAction::Leave { output } => join::leave(context, output),
         FleetAction::Up { port, output } => server::up(context, *port, output),
         FleetAction::Down { output } => server::down(context, output),
+        FleetAction::Invite { output } => machines::invite(context, output),
+        FleetAction::Accept(args) => machines::accept(context, args),
+        FleetAction::Remove(args) => machines::remove(context, args),
+        FleetAction::Machines { output } => machines::list(context, output),
+        FleetAction::Status { output } => status::run(context, output),
+        FleetAction::ServerConfig(args) => server_config::run(context, args),
         FleetAction::List { output } => list::run(context, output),
         FleetAction::Show(args) => show::run(context, args),
         FleetAction::Tail { session, output } => tail::run(context, session.as_deref(), output),

@@ -15,11 +15,11 @@ const WITHDRAWN: u8 = 4;
 const UNKNOWN: u8 = 5;
 
 pub(super) fn run(context: &Context, name: &str, deed: Deed, output: &OutputArgs) -> Done {
-    let desk = Desk::open(context)?;
+    let desk = Desk::open_as_member(context)?;
     let picture = desk.picture()?;
     let state = one(context, &picture, name)?;
-    let (done, by) = (done_words(context, &deed, &state.machine_name), desk.by());
-    let reply = desk.wait(Box::pin(send(&desk.link, &state.machine, &state.session, deed, &by)))?;
+    let (done, user) = (done_words(context, &deed, &state.machine_name), Desk::user());
+    let reply = desk.wait(Box::pin(send(&desk.link, &state.machine, &state.session, deed, &user)))?;
     let ended = ending(context, &reply, &state.machine_name, &state.session);
     if output.json {
         let (outcome, reason) = key(&reply);
@@ -57,7 +57,7 @@ fn done_words(context: &Context, deed: &Deed, machine: &str) -> String {
         Deed::Resume => words::done_resume(lang, machine),
         Deed::Pause => words::done_pause(lang, machine),
         Deed::Message { .. } => words::done_message(lang, machine),
-        Deed::HandOver { .. } | Deed::Ping => words::done_other(lang, machine),
+        Deed::HandOver | Deed::Ping => words::done_other(lang, machine),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use overtone_engine::text::printable;
 use overtone_fleet::{NotPulled, Picture, Pull, Pulled, repository_of};
 use overtone_messages::{cli, fleet as words};
 use overtone_store::{AdoptError, SessionId};
@@ -16,18 +17,18 @@ use crate::ui::out;
 
 pub(super) fn run(context: &Context, args: &PullArgs) -> Done {
     let project = context.project(args.project.as_deref())?;
-    let desk = Desk::open(context)?;
+    let desk = Desk::open_as_member(context)?;
     let picture = desk.picture()?;
     let session = which(context, &picture, &args.session)?;
     let repository = picture.find(session.as_str()).first().and_then(|state| state.repository.clone());
     warn_of_other_repository(context, repository.as_deref(), &project);
-    let by = desk.by();
+    let user = Desk::user();
     let pull = Pull {
         home: context.home()?,
         machine: &desk.machine,
         session: &session,
         project: &project,
-        by: &by,
+        user: &user,
         take_over: args.take_over,
     };
     let pulled = desk.wait_for(Box::pin(pull.run(&desk.link)))?;
@@ -49,7 +50,7 @@ fn warn_of_other_repository(context: &Context, theirs: Option<&str>, project: &P
     let ours = repository_of(project);
     if let Some(theirs) = theirs.filter(|theirs| ours.as_deref() != Some(*theirs)) {
         let here = ours.unwrap_or_else(|| project.display().to_string());
-        warn(&words::other_repository(context.lang, theirs, &here));
+        warn(&words::other_repository(context.lang, &printable(theirs), &here));
     }
 }
 
@@ -59,7 +60,7 @@ fn report(context: &Context, args: &PullArgs, session: &SessionId, project: &Pat
         return out::json(&json!({
             "session": session.as_str(), "from": pulled.from, "events": pulled.events,
             "handoffs": pulled.handoffs, "full": pulled.is_full, "cut": pulled.is_cut,
-            "feature": pulled.feature, "project": project, "next": command,
+            "feature": pulled.feature, "project": project, "next": command, "kept": pulled.kept,
         }));
     }
     out::print(&words::pulled(lang, session.as_str(), &pulled.from, pulled.events, pulled.handoffs))?;
@@ -68,6 +69,9 @@ fn report(context: &Context, args: &PullArgs, session: &SessionId, project: &Pat
     }
     if pulled.is_cut {
         say(&words::pulled_cut(lang));
+    }
+    if let Some(kept) = &pulled.kept {
+        say(&words::pulled_kept(lang, &kept.display().to_string()));
     }
     out::print(&format!("→ {}\n", words::pulled_next(lang, &project.display().to_string(), &command)))
 }
@@ -92,6 +96,9 @@ fn refused(context: &Context, desk: &Desk, session: &SessionId, reason: NotPulle
         }
         NotPulled::Lost { name } => {
             Failure::new(words::pull_lost(lang, &name)).hint(words::pull_lost_hint(lang))
+        }
+        NotPulled::Changed { name } => {
+            Failure::new(words::pull_changed(lang, &name)).hint(words::pull_changed_hint(lang))
         }
         NotPulled::Occupied(AdoptError::Exists(_)) => {
             Failure::new(words::pull_occupied(lang)).hint(words::pull_occupied_hint(lang, id))

@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use overtone_engine::text::printable;
 use overtone_fleet::{Relay, Settings, Setup, Status, is_running};
 use overtone_messages::fleet as words;
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use super::desk::{machine, settings};
+use super::desk::{keyring, settings};
 use super::export::Export;
 use crate::args::RelayArgs;
 use crate::context::Context;
@@ -47,7 +48,7 @@ fn begin(context: &Context, teller: &Teller, exports: bool) -> Result<Option<Rel
         }
     }
     let settings = settings(context)?;
-    let machine = machine(context, &settings)?;
+    let machine = keyring(context, &settings)?.machine();
     let (urls, prefix) = (settings.shown_urls(), settings.names.prefix().to_owned());
     teller.tell("begin", None, &words::relaying(lang, &urls, &prefix, &machine.name))?;
     if is_running(home) {
@@ -80,7 +81,8 @@ fn follow(
             export.look(home);
         }
         let now = relay.map(Relay::status).unwrap_or_default();
-        let problem = now.problem.as_deref();
+        let problem = now.problem.as_deref().map(printable);
+        let problem = problem.as_deref();
         if now.is_connected && !before.is_connected {
             teller.tell("connected", None, &words::relay_connected(lang))?;
         }

@@ -24,6 +24,8 @@ use crate::ui::error::{Done, Failure};
 use crate::ui::out;
 
 const DEFAULT_PORT: u16 = 4222;
+/// The one user of the server.
+const USER: &str = "overtone";
 /// Where packages put it that are not on everybody's path.
 const PLACES: [&str; 4] = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew/bin"];
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -50,6 +52,15 @@ impl Place {
 
     fn log(&self) -> PathBuf {
         self.0.join("server.log")
+    }
+
+    fn config(&self) -> PathBuf {
+        self.0.join("server.conf")
+    }
+
+    /// `user:password`, for whoever may read this home.
+    fn login(&self) -> PathBuf {
+        self.0.join("login")
     }
 
     fn note(&self) -> PathBuf {
@@ -92,7 +103,7 @@ pub(super) fn up(context: &Context, port: Option<u16>, output: &OutputArgs) -> D
         Some(running) => running,
         None => start(context, &place, port)?,
     };
-    join(context, &url)?;
+    join(context, &url, &place)?;
     report(context, &url, running, before.is_none(), output)
 }
 
@@ -107,10 +118,26 @@ fn refuse_other_fleet(context: &Context, url: &str) -> Done {
     }
 }
 
-fn join(context: &Context, url: &str) -> Done {
+fn join(context: &Context, url: &str, place: &Place) -> Done {
     let mut section = join::known(context)?;
     section.insert("url".to_owned(), json!(url));
-    join::join(context, Value::Object(section), false).map(drop)
+    if place.login().exists() {
+        section.insert("login".to_owned(), json!(place.login()));
+    }
+    join::join(context, Value::Object(section), false, None).map(drop)
+}
+
+/// The configuration has the login, so that no argument has it. It stays the same from one start to the next.
+fn configure(place: &Place) -> io::Result<()> {
+    let login = match files::read_small(&place.login())? {
+        Some(login) => login.trim().to_owned(),
+        None => format!("{USER}:{}", overtone_fleet::new_password()?),
+    };
+    files::write_atomic(&place.login(), format!("{login}\n").as_bytes(), files::PRIVATE)?;
+    let (user, password) = login.split_once(':').unwrap_or((USER, &login));
+    let text =
+        format!("jetstream: enabled\nauthorization {{ user: \"{user}\", password: \"{password}\" }}\n");
+    files::write_atomic(&place.config(), text.as_bytes(), files::PRIVATE)
 }
 
 fn start(context: &Context, place: &Place, port: u16) -> Result<Running, Failure> {
@@ -123,6 +150,7 @@ fn start(context: &Context, place: &Place, port: u16) -> Result<Running, Failure
     }
     let failed = |error: io::Error| Failure::io(lang, &place.0, &error);
     create_private_dir(&place.0).map_err(failed)?;
+    configure(place).map_err(failed)?;
     let mut child = spawn(&program, place, port).map_err(failed)?;
     let running = Running { pid: child.id(), port };
     let note = json!({ "pid": running.pid, "port": port });
@@ -146,7 +174,7 @@ fn program() -> Option<PathBuf> {
 /// As the dashboard: on its own, whoever started it ends.
 fn spawn(program: &Path, place: &Place, port: u16) -> io::Result<Child> {
     let mut command = Command::new(program);
-    command.args(["-js", "-a", "127.0.0.1", "-p", &port.to_string()]);
+    command.arg("-c").arg(place.config()).args(["-a", "127.0.0.1", "-p", &port.to_string()]);
     command.arg("-sd").arg(place.data()).arg("-l").arg(place.log());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
     command.spawn()
@@ -168,13 +196,12 @@ fn answers(port: u16) -> bool {
 }
 
 fn report(context: &Context, url: &str, running: Running, is_new: bool, output: &OutputArgs) -> Done {
-    let line = format!("overtone fleet join {url}");
     if output.json {
-        return out::json(&json!({ "url": url, "pid": running.pid, "started": is_new, "join": line }));
+        return out::json(&json!({ "url": url, "pid": running.pid, "started": is_new }));
     }
     let lang = context.lang;
     out::print(&if is_new { words::server_started(lang, url) } else { words::server_runs(lang, url) })?;
-    out::print(&format!("→ {}\n→ {}\n", words::start_relay(lang), words::join_others(lang, &line)))
+    out::print(&format!("→ {}\n→ {}\n", words::start_relay(lang), words::invite_others(lang)))
 }
 
 pub(super) fn down(context: &Context, output: &OutputArgs) -> Done {

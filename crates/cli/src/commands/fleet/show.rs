@@ -1,5 +1,6 @@
 //! `overtone fleet show`: one session of any machine.
 
+use overtone_engine::text::printable;
 use overtone_fleet::{Picture, SessionState, timeline};
 use overtone_messages::{cli, fleet as words};
 use overtone_store::timeline::Entry;
@@ -48,10 +49,10 @@ pub(super) fn run(context: &Context, args: &OfSessionArgs) -> Done {
 fn fields(context: &Context, picture: &Picture, state: &SessionState) -> Fields {
     let lang = context.lang;
     let mut fields = Fields::default();
-    fields.add(cli::label_session(lang), Cell::new(&state.session).tone(Tone::Strong));
+    fields.add(cli::label_session(lang), Cell::new(printable(&state.session)).tone(Tone::Strong));
     fields.add(words::head_machine(lang), machine(context, picture, state));
     fields.add(words::head_project(lang), place(state));
-    fields.add(cli::label_workflow(lang), or_dash(text(state, "workflow")));
+    fields.add(cli::label_workflow(lang), or_dash(text(state, "workflow").as_deref()));
     fields.add(cli::head_state(lang), state_cell(lang, state));
     let stages = stages(state);
     if !stages.is_empty() {
@@ -59,18 +60,19 @@ fn fields(context: &Context, picture: &Picture, state: &SessionState) -> Fields 
     }
     let looping = &state.summary["loop"];
     if looping.is_object() {
-        fields.add(cli::label_loop(lang), format!("{}/{}", looping["iterations"], looping["limit"]));
+        let number = |name: &str| looping[name].as_u64().unwrap_or_default();
+        fields.add(cli::label_loop(lang), format!("{}/{}", number("iterations"), number("limit")));
     }
     let supervisor = &state.summary["supervisor"];
     if supervisor.is_object() {
-        let last = supervisor["last"].as_str().unwrap_or("–");
+        let last = printable(supervisor["last"].as_str().unwrap_or("–"));
         let rounds = supervisor["rounds"].as_u64().unwrap_or_default();
-        fields.add(words::label_supervisor(lang), words::supervised(lang, rounds, last));
+        fields.add(words::label_supervisor(lang), words::supervised(lang, rounds, &last));
     }
     fields.add(cli::label_feature(lang), or_dash(state.feature.as_deref()));
     fields.add(words::head_cost(lang), cost(state));
     if let Some(at) = text(state, "lastActivity") {
-        fields.add(cli::head_activity(lang), seen(context, at));
+        fields.add(cli::head_activity(lang), seen(context, &at));
     }
     let shared = if state.is_full { words::shared_full(lang) } else { words::shared_state(lang) };
     fields.add(words::label_shared(lang), shared);
@@ -85,7 +87,7 @@ fn machine(context: &Context, picture: &Picture, state: &SessionState) -> String
 
 fn place(state: &SessionState) -> String {
     match &state.repository {
-        Some(repository) => format!("{} · {repository}", or_dash(project(state))),
-        None => or_dash(project(state)),
+        Some(repository) => format!("{} · {}", or_dash(project(state).as_deref()), printable(repository)),
+        None => or_dash(project(state).as_deref()),
     }
 }

@@ -1,5 +1,8 @@
 //! How what others say of themselves is shown: nothing of it is trusted to be there or to be short.
 
+use std::borrow::Cow;
+
+use overtone_engine::text::printable;
 use overtone_fleet::SessionState;
 use overtone_messages::{Lang, cli};
 use serde_json::Value;
@@ -11,19 +14,20 @@ use crate::ui::table::Cell;
 const SHORT: usize = 8;
 
 pub(super) fn short(id: &str) -> String {
-    id.chars().take(SHORT).collect()
+    printable(id).chars().take(SHORT).collect()
 }
 
-pub(super) fn text<'a>(state: &'a SessionState, name: &str) -> Option<&'a str> {
-    state.summary[name].as_str().filter(|text| !text.is_empty())
+/// A text of the summary, as it can be shown.
+pub(super) fn text<'a>(state: &'a SessionState, name: &str) -> Option<Cow<'a, str>> {
+    state.summary[name].as_str().filter(|text| !text.is_empty()).map(printable)
 }
 
 pub(super) fn or_dash(text: Option<&str>) -> String {
-    text.unwrap_or("–").to_owned()
+    text.map_or_else(|| "–".to_owned(), |text| printable(text).into_owned())
 }
 
 /// What the project is called; where it is there is nobody's business.
-pub(super) fn project(state: &SessionState) -> Option<&str> {
+pub(super) fn project(state: &SessionState) -> Option<Cow<'_, str>> {
     text(state, "projectName").or_else(|| text(state, "project"))
 }
 
@@ -44,7 +48,7 @@ pub(super) fn is_running(state: &SessionState) -> bool {
 
 pub(super) fn state_cell(lang: Lang, state: &SessionState) -> Cell {
     let needs_person = state.summary["needsPerson"] == true;
-    let (text, tone) = match text(state, "state").unwrap_or("none") {
+    let (text, tone) = match text(state, "state").as_deref().unwrap_or("none") {
         "running" if needs_person => (format!("✋ {}", cli::state_running(lang)), Tone::Warning),
         "running" => (cli::state_running(lang), Tone::Strong),
         "stopped" => (cli::state_stopped(lang), Tone::Warning),
@@ -60,7 +64,10 @@ pub(super) fn state_cell(lang: Lang, state: &SessionState) -> Cell {
 /// `✅ DEV → 🔄 REVIEW → ⬜ TEST`.
 pub(super) fn stages(state: &SessionState) -> Vec<String> {
     let stages = state.summary["stages"].as_array().cloned().unwrap_or_default();
-    stages.iter().map(|stage| format!("{} {}", mark(stage), stage["key"].as_str().unwrap_or("?"))).collect()
+    stages
+        .iter()
+        .map(|stage| format!("{} {}", mark(stage), printable(stage["key"].as_str().unwrap_or("?"))))
+        .collect()
 }
 
 fn mark(stage: &Value) -> &'static str {

@@ -1,0 +1,59 @@
+//! `overtone fleet server-config`: a server for one team or several, with TLS and logins, by one command.
+
+use std::path::PathBuf;
+
+use overtone_fleet::{DEFAULT_PREFIX, Names, ServerConfig, ServerFiles};
+use overtone_messages::fleet as words;
+use serde_json::json;
+
+use crate::args::ServerConfigArgs;
+use crate::context::Context;
+use crate::ui::error::{Done, Failure};
+use crate::ui::out;
+
+pub(super) fn run(context: &Context, args: &ServerConfigArgs) -> Done {
+    let lang = context.lang;
+    let folder = absolute(context, args)?;
+    let mut teams = Vec::new();
+    for prefix in if args.team.is_empty() { vec![DEFAULT_PREFIX.to_owned()] } else { args.team.clone() } {
+        let bad = || Failure::new(format!("--team {prefix}: {}", words::bad_prefix(lang)));
+        teams.push(Names::new(&prefix).ok_or_else(|| bad().hint(words::join_hint(lang)))?);
+    }
+    let is_strange = folder.exists() && !folder.join("server.conf").exists() && !is_empty(&folder);
+    if is_strange {
+        return Err(Failure::new(words::server_new_folder(lang)).hint(words::server_new_folder_hint(lang)));
+    }
+    let config = ServerConfig { hosts: args.host.clone(), port: args.port, teams, folder };
+    let files = config.write().map_err(|error| Failure::io(lang, &config.folder, &error))?;
+    report(context, args, &config, &files)
+}
+
+fn absolute(context: &Context, args: &ServerConfigArgs) -> Result<PathBuf, Failure> {
+    std::path::absolute(&args.out).map_err(|error| Failure::io(context.lang, &args.out, &error))
+}
+
+fn is_empty(folder: &std::path::Path) -> bool {
+    std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+fn report(context: &Context, args: &ServerConfigArgs, config: &ServerConfig, files: &ServerFiles) -> Done {
+    let lang = context.lang;
+    let url = config.hosts.first().map(|host| format!("tls://{host}:{}", config.port)).unwrap_or_default();
+    let line = |prefix: &str, login: &std::path::Path| {
+        let (login, ca) = (login.display(), files.ca.display());
+        format!("overtone fleet join {url} --prefix {prefix} --login {login} --ca {ca}")
+    };
+    let joins = || files.logins.iter().map(|(prefix, login)| (prefix, line(prefix, login)));
+    if args.output.json {
+        let joins: serde_json::Map<_, _> =
+            joins().map(|(prefix, line)| (prefix.clone(), json!(line))).collect();
+        return out::json(&json!({ "config": files.config, "ca": files.ca, "url": url, "join": joins }));
+    }
+    let mut lines = vec![
+        words::server_written(lang, &config.folder.display().to_string()),
+        format!("→ {}", words::server_start(lang, &files.config.display().to_string())),
+    ];
+    lines.extend(joins().map(|(prefix, line)| format!("→ {}", words::server_first(lang, prefix, &line))));
+    lines.push(format!("→ {}", words::server_others(lang)));
+    out::print(&(lines.join("\n") + "\n"))
+}
