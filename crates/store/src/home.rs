@@ -111,9 +111,11 @@ impl Home {
 
     /// Makes the folder if it is missing. A new one gets the mark that says whose it is.
     pub fn create(&self) -> io::Result<()> {
-        let is_there = fs::DirBuilder::new().mode(0o700).create(&self.root);
-        if is_there.is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists) {
-            return Ok(());
+        if let Err(error) = fs::DirBuilder::new().mode(0o700).create(&self.root) {
+            // A call that fails for another reason says nothing about the folder.
+            if error.kind() == io::ErrorKind::AlreadyExists || self.root.is_dir() {
+                return Ok(());
+            }
         }
         create_private_dir(&self.root)?;
         // Without a mark the folder works as well; only deleting it takes a person.

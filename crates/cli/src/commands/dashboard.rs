@@ -167,7 +167,7 @@ fn open(context: &Context, home: &Home, server: &Running, address: &str) -> Done
         return Ok(());
     }
     // The link is for the user at this terminal, not for a log or for whoever else reads the output.
-    if io::stderr().is_terminal() {
+    if terminal::stderr_is_terminal() {
         say(&words::cannot_open(context.lang, &link.url));
     } else {
         say(&words::cannot_open_here(context.lang));

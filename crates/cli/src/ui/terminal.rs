@@ -16,6 +16,11 @@ pub(crate) fn stdin_is_terminal() -> bool {
     io::stdin().is_terminal()
 }
 
+/// Whether a person reads what is said on stderr.
+pub(crate) fn stderr_is_terminal() -> bool {
+    io::stderr().is_terminal()
+}
+
 /// How many columns stdout has; `None` when it is no terminal.
 pub(crate) fn columns() -> Option<usize> {
     size().map(|(columns, _)| usize::from(columns))
@@ -28,7 +33,7 @@ pub(crate) fn size() -> Option<(u16, u16)> {
 
 /// Whether a person can be asked.
 pub(crate) fn can_ask() -> bool {
-    stdin_is_terminal() && io::stderr().is_terminal()
+    stdin_is_terminal() && stderr_is_terminal()
 }
 
 /// Asks a person; anything but a clear yes is a no.
