@@ -78,6 +78,7 @@ impl<'a> Event<'a> {
     }
 }
 
+#[derive(Clone, Copy)]
 enum PlainValue<'a> {
     Text(&'a [u8]),
     /// A number, or `null`, `true`, `false`.
@@ -85,7 +86,7 @@ enum PlainValue<'a> {
 }
 
 impl PlainValue<'_> {
-    fn number(&self) -> Option<i64> {
+    fn number(self) -> Option<i64> {
         match self {
             Self::Other(digits) => std::str::from_utf8(digits).ok()?.parse().ok(),
             Self::Text(_) => None,
@@ -108,7 +109,7 @@ fn plain_value(text: &[u8]) -> Option<(PlainValue<'_>, &[u8])> {
     let (value, rest) = text.split_at(end);
     let digits = value.strip_prefix(b"-").unwrap_or(value);
     let is_number = match digits {
-        [b'0'] | [b'1'..=b'9'] => true,
+        [b'0'] => true,
         [b'1'..=b'9', more @ ..] => more.iter().all(u8::is_ascii_digit),
         _ => false,
     };
