@@ -86,8 +86,8 @@ fn switching_can_be_undone(places: &Places, text: &str, names: Vec<String>) {
         let (settings, current) = (read(&places.settings()), config.current());
         let shown = preview(places, &fragment);
         match switch(places, &name, &fragment) {
-            Ok(changes) => {
-                assert_eq!(changes, shown.expect("a preview of what can be done"));
+            Ok(done) => {
+                assert_eq!(done.changes, shown.expect("a preview of what can be done"));
                 assert_eq!(switched(places), Some(name.clone()));
                 last = Some(name);
             }

@@ -16,6 +16,33 @@ const isMarked = (page) => page.evaluate(() => window.mark === true);
 const expectStages = (scope, wanted) => untilEqual(() => stages(scope), { ...PENDING, ...wanted }, 'the stages');
 const expectAgents = (scope, wanted) => untilEqual(async () => (await agents(scope)).sort(), wanted, 'the agents');
 
+const BLOCKED = 'no database here <!-- VERDICT: {"result":"BLOCKED"} -->';
+
+scenario('a blocked stage is not done, and the user is needed', async ({ world, visitor }) => {
+  const server = await world.serve();
+  const page = await visitor(server);
+  await open(page, server);
+  world.begin('one', 'quick');
+  for (const agent of ['developer', 'code-reviewer']) world.delegate('one', agent);
+  world.delegate('one', 'tester', BLOCKED);
+  const card = by(page, 'session-card', { id: 'one' });
+  await expectStages(card, { DEV: 'done', REVIEW: 'done', TEST: 'failed' });
+  await by(card, 'needs-you').waitFor();
+});
+
+scenario('a workflow is finished when its stages are done, and completed with the end of the turn', async ({ world, visitor }) => {
+  const server = await world.serve();
+  const page = await visitor(server);
+  await open(page, server);
+  world.begin('one', 'single');
+  const card = by(page, 'session-card', { id: 'one' });
+  await by(card, 'state', { state: 'running' }).waitFor();
+  world.delegate('one', 'developer');
+  await by(card, 'state', { state: 'finished' }).waitFor();
+  world.stopTurn('one');
+  await by(page, 'session-row', { id: 'one', state: 'completed' }).waitFor();
+});
+
 scenario('a session is followed on the overview from its first stage to its last', async ({ world, visitor }) => {
   const server = await world.serve();
   const page = await visitor(server);

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::error::{Error, Result};
 use crate::shell;
-use rules::{FORBIDDEN_IN_HOOKS, HOOK_CRATE, LAYERS, Layer, PURE_SOURCES, Reach};
+use rules::{COMMAND_SOURCES, FORBIDDEN_IN_HOOKS, HOOK_CRATE, LAYERS, Layer, PURE_SOURCES, Reach};
 
 pub(crate) fn run() -> Result<()> {
     let mut violations = Vec::new();
@@ -18,6 +18,7 @@ pub(crate) fn run() -> Result<()> {
     for folder in PURE_SOURCES {
         violations.extend(sources::impure(&shell::root().join(folder))?);
     }
+    violations.extend(sources::writes_to_terminal(&shell::root().join(COMMAND_SOURCES))?);
     report(&violations)
 }
 

@@ -1,5 +1,6 @@
 //! Development commands. `cargo xtask ci` is everything that CI checks; this file only knows their names.
 
+mod advisories;
 mod bench;
 mod browser;
 mod ci;
@@ -56,6 +57,11 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Look for known vulnerabilities of our dependencies, without a network
+    ///
+    /// Compares the lock files with a pinned table of the `RustSec` database, which --from renews from a clone of it;
+    /// --online asks the newest one.
+    Advisories(advisories::Options),
     /// Build the static release binary: <target>/dist/overtone
     ///
     /// For musl when rustup has or gets that target, else for glibc with a static C runtime: a dynamic loader
@@ -133,6 +139,7 @@ fn main() -> ExitCode {
         Task::Layers => layers::run(),
         Task::Codegen { check: true } => codegen::check(),
         Task::Codegen { check: false } => codegen::write(),
+        Task::Advisories(options) => advisories::run(&options),
         Task::Dist => dist::run(),
         Task::Bench(options) => bench::run(&options),
         Task::Load(options) => load::run(&options),

@@ -138,7 +138,8 @@ pub(crate) struct InitArgs {
     /// Replace a workflow that is running, or set broken state files aside
     #[arg(long)]
     pub(crate) force: bool,
-    /// Start although another session, here or on another machine of the fleet, works on the feature
+    /// Start although another session, here or on another machine of the fleet, works on the feature, or although the
+    /// feature came with the repository
     #[arg(long)]
     pub(crate) anyway: bool,
     /// The session, by its whole id, since it may be new; by default the one this runs in, else the one that started last
@@ -343,7 +344,7 @@ pub(crate) struct FeatureArgs {
     pub(crate) output: OutputArgs,
 }
 
-/// See and judge what was learned in a project
+/// See, judge and remove what was learned in a project
 #[derive(Debug, Args)]
 #[command(after_help = help::INSTINCT)]
 pub(crate) struct InstinctArgs {
@@ -364,6 +365,13 @@ pub(crate) enum InstinctAction {
     Confirm(LessonArgs),
     /// Say that a lesson is wrong
     Contradict(LessonArgs),
+    /// Forget a lesson
+    Rm(LessonArgs),
+    /// Forget everything that was learned in the project
+    Clear {
+        #[command(flatten)]
+        output: OutputArgs,
+    },
     /// Remove the lessons that have faded
     Decay {
         #[command(flatten)]
@@ -450,6 +458,37 @@ mod tests {
             command.get_subcommands().for_each(check);
         }
         check(&whole());
+    }
+
+    /// The lines of the test that runs every command against hostile files.
+    const HOSTILE: &str = include_str!("../tests/hostile/commands.txt");
+
+    /// `sessions list`, `ccc audit`: every command that does something itself.
+    fn commands(of: &clap::Command, path: &str, found: &mut Vec<String>) {
+        for command in of.get_subcommands().filter(|command| command.get_name() != "help") {
+            let path = format!("{path} {}", command.get_name()).trim_start().to_owned();
+            if command.has_subcommands() {
+                commands(command, &path, found);
+            } else {
+                found.push(path);
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_is_run_against_hostile_files() {
+        let mut all = Vec::new();
+        commands(&whole(), "", &mut all);
+        assert!(all.len() > 60, "{all:?}");
+        let lines: Vec<_> = HOSTILE.lines().map(|line| line.trim_start_matches('$')).collect();
+        let is_run = |command: &String| {
+            lines.iter().any(|line| {
+                line.strip_prefix(command.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+            })
+        };
+        let missing: Vec<_> = all.iter().filter(|command| !is_run(command)).collect();
+        assert!(missing.is_empty(), "add them to tests/hostile/commands.txt: {missing:?}");
     }
 }
 

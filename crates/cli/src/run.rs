@@ -8,11 +8,14 @@ use overtone_hooks::Environment;
 use crate::args::{Cli, Command, whole};
 use crate::commands;
 use crate::context::Context;
-use crate::ui::error::Done;
+use crate::ui::error::{Done, exit_with};
 use crate::ui::{out, terminal};
 
 pub(crate) fn run(environment: Environment) -> ExitCode {
-    let parsed = Cli::from_arg_matches(&whole().get_matches()).unwrap_or_else(|error| error.exit());
+    let parsed = whole()
+        .try_get_matches()
+        .and_then(|matches| Cli::from_arg_matches(&matches))
+        .unwrap_or_else(|error| exit_with(&error));
     let Some(command) = parsed.command else { return alone(environment) };
     let context = Context::new(environment);
     finish(&context, dispatch(&context, command))
@@ -24,7 +27,7 @@ fn alone(environment: Environment) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let help = whole().render_help().ansi().to_string();
-    finish(&Context::new(environment), out::styled(&help))
+    finish(&Context::new(environment), out::help(&help))
 }
 
 fn finish(context: &Context, done: Done) -> ExitCode {

@@ -1,7 +1,7 @@
 //! What a person (or the main agent, for them) may do to a workflow: start, stop, resume; say something to its main
 //! agent; let another machine go on with it, and take it back.
 
-use overtone_messages::{Lang, prompt as words};
+use overtone_messages::{Lang, cli, prompt as words};
 use overtone_registry::{EventKind, Workflow};
 
 use crate::flow::next_step;
@@ -163,6 +163,7 @@ pub fn resume(snapshot: &Snapshot, settings: &Settings, by: &str, now: Millis) -
         return Err(Refusal::NothingToDo);
     }
     workflow.forgive();
+    workflow.user_wrote |= workflow.has_begun();
     looping.restart();
     if looping.iterations >= settings.max_iterations {
         looping.iterations = 0;
@@ -188,6 +189,7 @@ pub fn message(
     let length = deliverable(&workflow, &text).map_err(Refusal::Message)?;
     let by = short_name(by);
     workflow.leave_notice(words::message_from(lang, &by, &text));
+    workflow.user_wrote |= workflow.has_begun();
     let mut outcome = Outcome::default();
     let record = Record::new(EventKind::SystemWarning).with("reason", "message").with("by", by);
     outcome.emit(record.with("length", length));
@@ -266,9 +268,32 @@ fn open_workflow(snapshot: &Snapshot) -> Result<&WorkflowState, Refusal> {
     }
 }
 
-/// The next step in words for the user, for status displays.
-pub fn next_words(workflow: &WorkflowState, settings: &Settings, lang: Lang) -> String {
-    moved_text(lang, workflow).unwrap_or_else(|| step_for_user(lang, &next_step(workflow, settings)))
+/// The next step in words for the user, for status displays. `None` when nothing is left to do.
+pub fn next_words(
+    workflow: &WorkflowState,
+    looping: Option<&LoopState>,
+    settings: &Settings,
+    lang: Lang,
+) -> Option<String> {
+    if let Some(moved) = moved_text(lang, workflow) {
+        return Some(moved);
+    }
+    let step = next_step(workflow, settings);
+    match workflow.ending {
+        Some(Ending::Completed) => return None,
+        Some(Ending::Aborted) => return Some(step_for_user(lang, &step)),
+        None => {}
+    }
+    Some(match looping {
+        Some(looping) if looping.stopped_by == Some(StoppedBy::SessionEnd) && looping.stopped => {
+            cli::next_reopen(lang, &workflow.session_id)
+        }
+        Some(looping) if looping.stopped => cli::resume_to_go_on(lang),
+        Some(looping) if looping.paused.is_some() && step.waits_for_user().is_none() => {
+            cli::next_continue(lang)
+        }
+        _ => step_for_user(lang, &step),
+    })
 }
 
 #[cfg(test)]

@@ -6,14 +6,15 @@ use overtone_registry::{Agent, EventKind, Stage, StageKey};
 use crate::flow::{Step, limit_reached, next_step};
 use crate::gate::stage_without_record;
 use crate::handoff::{handoff_head, handoff_number, next_handoff_file};
-use crate::instinct::{Observation, Signal};
+use crate::instinct::{Observation, ObservationKind, Signal};
+use crate::marker::grade;
 use crate::outcome::{Effect, Handoff, Outcome, Permission, Record};
 use crate::redact::first_line;
 use crate::state::{ActiveAgent, Hold, StageResult, StageState, Status, Verdict, WorkflowState};
 use crate::suggestion::{Reason, format_size, suggest_compact};
-use crate::text::{TASK_UNITS, cut, moved_text, step_text, titled};
+use crate::text::{TASK_UNITS, cut, moved_text, next_step_text, titled};
 use crate::trigger::Facts;
-use crate::verdict::{Judgement, grade, judge};
+use crate::verdict::{Judgement, judge};
 
 /// An agent's report.
 pub(crate) struct Report<'a> {
@@ -172,7 +173,7 @@ fn hold(workflow: &WorkflowState, at: usize, report: &Report, facts: &Facts) -> 
             (Hold::NoVerdict, words::ask_verdict(facts.lang, &choices))
         }
         Judgement::Verdict(Verdict::Pass) if key.stage == Stage::Dev => {
-            let open = &facts.own_feature(workflow)?.open_work;
+            let open = facts.open_work(workflow);
             let first = cut(open.first()?, TASK_UNITS);
             (Hold::OpenTasks, words::ask_tasks(facts.lang, open.len(), first))
         }
@@ -370,8 +371,8 @@ impl ReportProcessor<'_> {
 
     /// A developer that keeps tasks open on purpose has said whose they are; the main agent should know.
     fn mention_open_tasks(&mut self, key: StageKey) {
-        let open = self.facts.own_feature(&self.workflow).map_or(0, |feature| feature.open_work.len());
-        if key.stage == Stage::Dev && open > 0 {
+        let open = self.facts.open_work(&self.workflow).len();
+        if key.stage == Stage::Dev && open > 0 && !self.workflow.is_finished() {
             self.lines.push(words::tasks_open(self.facts.lang, open));
         }
     }
@@ -419,12 +420,9 @@ impl ReportProcessor<'_> {
     /// Which stages tend to fail in this project is worth knowing; a pass speaks against it.
     fn observe_performance(&mut self, key: StageKey, signal: Signal) {
         if key.stage.is_judge() {
-            let lesson = overtone_messages::tools::agent_often_fails(self.facts.lang, key.stage.key());
-            self.outcome.push(Effect::Observe(Observation::agent_performance(
-                key.stage.key(),
-                lesson,
-                signal,
-            )));
+            let kind = ObservationKind::AgentPerformance;
+            let seen = Observation::seen(self.facts.lang, kind, key.stage.key());
+            self.outcome.push(Effect::Observe(Observation { signal, ..seen }));
         }
     }
 
@@ -476,7 +474,7 @@ impl ReportProcessor<'_> {
         self.suggest(&step);
         self.workflow.leave_notice(self.lines.join("\n"));
         let next = moved_text(self.facts.lang, &self.workflow);
-        self.lines.insert(said, next.unwrap_or_else(|| step_text(self.facts.lang, &step)));
+        self.lines.insert(said, next.unwrap_or_else(|| next_step_text(&self.workflow, self.facts)));
         self.outcome.reply.result = self.lines.join("\n");
         self.outcome.push(Effect::PutWorkflow(self.workflow));
         self.outcome
@@ -526,6 +524,10 @@ pub(crate) fn release(
         return released;
     }
     for agent in released.lost.clone() {
+        // One that never went on again has still reported, and may be continued another time.
+        if let (true, Some(id)) = (agent.awaits_start, &agent.agent_id) {
+            released.workflow.remember_finished(id, agent.agent());
+        }
         if let Some((key, verdict)) = agent.stage.and_then(|key| verdict_of_twin(&released.workflow, key)) {
             settle_for_twin(&mut released, &agent, key, verdict, facts);
         }

@@ -44,7 +44,8 @@ pub fn decide(snapshot: &Snapshot, trigger: &Trigger, facts: &Facts) -> Outcome 
         }
         Trigger::UserAnswered => prompt::user_answered(workflow),
         Trigger::BashRan { command, error, is_main_agent } => {
-            tools::bash_ran(workflow.filter(|_| is_main_agent), command, error, facts)
+            let own = workflow.filter(|_| is_main_agent && !snapshot.is_halted());
+            tools::bash_ran(own, command, error, facts)
         }
         Trigger::FileWritten { path, text } => tools::file_written(path, text, facts),
         // The user's own interruption teaches nothing, but whoever was interrupted is not waited for.

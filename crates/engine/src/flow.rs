@@ -28,6 +28,16 @@ pub enum Step {
     AskUser(StageKey),
 }
 
+impl Step {
+    /// The stage that the user has to decide about before anything goes on.
+    pub const fn waits_for_user(&self) -> Option<StageKey> {
+        match self {
+            Self::Report(key) | Self::Blocked(key) | Self::AskUser(key) => Some(*key),
+            _ => None,
+        }
+    }
+}
+
 pub fn next_step(workflow: &WorkflowState, settings: &Settings) -> Step {
     if let Some(failed) = workflow.stages.iter().find(|stage| stage.is_failed()) {
         return after_failure(workflow, failed, settings);

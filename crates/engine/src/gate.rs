@@ -7,7 +7,7 @@ use crate::completion::recorded;
 use crate::flow::{Obstacle, Step, limit_reached, next_step, obstacle};
 use crate::outcome::{Effect, InputPatch, Outcome, Permission, Record, Reply};
 use crate::state::{ActiveAgent, Ending, StageState, Status, Turn, Verdict, WorkflowState};
-use crate::text::{key_list, moved_text, step_text, workflow_context};
+use crate::text::{key_list, moved_text, next_step_text, step_text, workflow_context};
 use crate::trigger::{Facts, Snapshot};
 
 /// What divides the context block from the original prompt.
@@ -80,7 +80,9 @@ pub(crate) fn agent_restarted(snapshot: &Snapshot, agent: Agent, agent_id: &str,
     let Some(workflow) = snapshot.workflow.as_ref().filter(|workflow| workflow.is_open()) else {
         return Outcome::default();
     };
-    let admitted = match admit(workflow, agent, facts) {
+    // What the user wrote to it is their word, as a prompt would be.
+    let asked = WorkflowState { user_wrote: true, ..workflow.clone() };
+    let admitted = match admit(&asked, agent, facts) {
         Ok(admitted) => admitted,
         Err(_) => Admitted { workflow: workflow.clone(), target: None, stage: None },
     };
@@ -174,16 +176,16 @@ fn admit(workflow: &WorkflowState, agent: Agent, facts: &Facts) -> Result<Admitt
         return Err(deny_at_limit(agent, facts));
     }
     let repairs = matches!(agent, Agent::Developer | Agent::Debugger);
-    // Both reports of a round come first; and what needs the user is not repaired.
-    if repairs && let Some(failed) = workflow.stages.iter().find(|stage| stage.is_failed()) {
-        match next_step(workflow, &facts.settings) {
-            Step::Wait(running) => return Err(deny_running(&running, facts)),
-            Step::Blocked(key) if !workflow.user_wrote && workflow.repair_stage(failed.key).is_some() => {
-                let step = step_text(lang, &Step::Blocked(key));
-                return Err(deny(words::deny_blocked(lang, &key.to_string()), step));
-            }
-            _ => {}
-        }
+    // Both reports of a round come first.
+    if repairs
+        && workflow.stages.iter().any(StageState::is_failed)
+        && let Step::Wait(running) = next_step(workflow, &facts.settings)
+    {
+        return Err(deny_running(&running, facts));
+    }
+    if let Some(blocked) = waits_for_user(workflow, agent, repairs) {
+        let step = step_text(lang, &Step::Blocked(blocked));
+        return Err(deny(words::deny_blocked(lang, &blocked.to_string()), step));
     }
     let had_failed = workflow.stages.iter().any(StageState::is_failed);
     let mut next = workflow.clone();
@@ -201,13 +203,50 @@ fn admit(workflow: &WorkflowState, agent: Agent, facts: &Facts) -> Result<Admitt
     {
         return Err(refuse(&next, key, &obstacle, facts));
     }
-    if let Some(key) = target
-        && agent == Agent::Developer
-    {
-        reopen_behind(&mut next, key);
+    match target {
+        Some(key) if agent == Agent::Developer => {
+            if workflow.is_finished() {
+                next.tasks_tried = u32::try_from(facts.open_work(workflow).len()).ok();
+            }
+            reopen_behind(&mut next, key);
+        }
+        None if agent.changes_code() => {
+            if let Some(running) = judges_at_work(&next) {
+                return Err(deny_running(&running, facts));
+            }
+            reopen_judged(&mut next);
+        }
+        _ => {}
     }
     let stage = target.or_else(|| agent.stage().map(StageKey::first));
     Ok(Admitted { workflow: next, target, stage })
+}
+
+/// The blocked stage that keeps an agent from starting. Before the user has said something, neither a repair starts nor
+/// the stage itself again: it would only be blocked again, and nothing counts that.
+fn waits_for_user(workflow: &WorkflowState, agent: Agent, repairs: bool) -> Option<StageKey> {
+    if workflow.user_wrote {
+        return None;
+    }
+    let target = target_stage(workflow, agent).and_then(|key| workflow.stage(key));
+    if let Some(stage) = target
+        && stage.is_blocked()
+    {
+        return Some(stage.key);
+    }
+    let blocked = workflow.stages.iter().find(|stage| stage.is_blocked())?;
+    repairs.then_some(blocked.key)
+}
+
+/// The stages behind DEV that are running: they judge the code as it is.
+fn judges_at_work(workflow: &WorkflowState) -> Option<Vec<StageKey>> {
+    let running = behind_development(workflow).filter(|stage| stage.status == Status::Active);
+    let keys: Vec<_> = running.map(|stage| stage.key).collect();
+    (!keys.is_empty()).then_some(keys)
+}
+
+fn behind_development(workflow: &WorkflowState) -> impl Iterator<Item = &StageState> {
+    workflow.stages.iter().skip_while(|stage| stage.key.stage != Stage::Dev).skip(1)
 }
 
 /// The first unresolved stage of the agent, else its last one.
@@ -224,11 +263,11 @@ fn asks_for_change(workflow: &WorkflowState, facts: &Facts) -> bool {
     let found_issues = workflow.stages.iter().any(|stage| {
         stage.key.stage == Stage::Retro && stage.is_resolved() && stage.verdict() == Some(Verdict::Issues)
     });
-    let has_open_tasks = facts.own_feature(workflow).is_some_and(|feature| !feature.pending.is_empty());
-    let is_finished = workflow.stages.iter().all(StageState::is_resolved);
+    let has_open_tasks = facts.own_feature(workflow).is_some_and(|feature| !feature.pending.is_empty())
+        && !workflow.tried_tasks(facts.open_work(workflow).len());
     workflow.user_wrote
         || (found_issues && workflow.retro_count < facts.settings.max_retros)
-        || (is_finished && has_open_tasks)
+        || (workflow.is_finished() && has_open_tasks)
 }
 
 /// Opens DEV and every failed stage after it, each with its parallel group.
@@ -255,6 +294,15 @@ fn reopen_behind(workflow: &mut WorkflowState, dev: StageKey) {
     }
 }
 
+/// The same for an agent that changes code without a stage of its own here. What failed stays so until it is repaired.
+fn reopen_judged(workflow: &mut WorkflowState) {
+    let judged: Vec<_> =
+        behind_development(workflow).filter(|stage| stage.is_resolved()).map(|stage| stage.key).collect();
+    for key in judged {
+        reopen_completed(workflow, key);
+    }
+}
+
 fn reopen_completed(workflow: &mut WorkflowState, key: StageKey) {
     if let Some(stage) = workflow.stage_mut(key)
         && stage.status == Status::Completed
@@ -265,7 +313,7 @@ fn reopen_completed(workflow: &mut WorkflowState, key: StageKey) {
 
 fn refuse(workflow: &WorkflowState, target: StageKey, obstacle: &Obstacle, facts: &Facts) -> Refusal {
     let lang = facts.lang;
-    let step = || step_text(lang, &next_step(workflow, &facts.settings));
+    let step = || next_step_text(workflow, facts);
     match obstacle {
         Obstacle::Unfinished(keys) => {
             let stages = key_list(lang, keys);
@@ -342,7 +390,8 @@ fn start(
         holds: Vec::new(),
         handoff: None,
     });
-    workflow.user_wrote = false;
+    // One answer of the user may be about several blocked stages.
+    workflow.user_wrote &= workflow.stages.iter().any(StageState::is_blocked);
     if let Some(looping) = &snapshot.looping {
         let mut next = looping.clone();
         next.turn = Some(Turn::Working);

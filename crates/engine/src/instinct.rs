@@ -1,6 +1,12 @@
 //! Instinct: what is observed, how sure it is, and when it is used.
 
+use overtone_messages::{Lang, tools as words};
+use overtone_registry::{Stage, Workflow};
+
 use crate::state::Millis;
+use crate::text::quoted;
+use crate::tools::preferred_tool;
+use crate::wording::is_rule;
 
 /// The kinds of things that are learned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,23 +55,66 @@ pub struct Observation {
     pub kind: ObservationKind,
     /// What it is about; the same trigger is the same lesson.
     pub trigger: String,
-    /// What to do about it, in words for the model.
+    /// What is learned from it, as [`advice`] words it; empty where there is nothing to say.
     pub lesson: String,
+    /// What was seen, quoted as data: for the user, never for the model.
+    pub evidence: Option<String>,
     pub signal: Signal,
 }
 
 impl Observation {
-    pub(crate) fn seen(kind: ObservationKind, trigger: impl Into<String>, lesson: String) -> Self {
-        Self { kind, trigger: trigger.into(), lesson, signal: Signal::Confirm }
+    pub(crate) fn seen(lang: Lang, kind: ObservationKind, trigger: impl Into<String>) -> Self {
+        let trigger = trigger.into();
+        let lesson = advice(lang, kind, &trigger).unwrap_or_default();
+        Self { kind, trigger, lesson, evidence: None, signal: Signal::Confirm }
     }
 
-    pub(crate) fn agent_performance(stage: &str, lesson: String, signal: Signal) -> Self {
-        Self { signal, ..Self::seen(ObservationKind::AgentPerformance, stage, lesson) }
+    /// With the line of an error or another text that somebody else has written.
+    pub(crate) fn with_evidence(self, text: &str) -> Self {
+        Self { evidence: Some(quoted(text)).filter(|line| !line.is_empty()), ..self }
     }
 
     pub fn id(&self) -> String {
         id(self.kind, &self.trigger)
     }
+}
+
+/// A lesson that is sure enough to be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Learned {
+    pub kind: ObservationKind,
+    pub trigger: String,
+}
+
+/// What the main agent is told of a lesson. The sentences are ours and the names in them are checked: errors, files and
+/// names that others chose teach that something happens, but never speak. `None` for anything else.
+pub fn advice(lang: Lang, kind: ObservationKind, trigger: &str) -> Option<String> {
+    match kind {
+        ObservationKind::ErrorResolutions => {
+            is_command_name(trigger).then(|| words::often_fails(lang, trigger))
+        }
+        ObservationKind::ToolPreferences => {
+            preferred_tool(trigger).map(|tool| words::use_tool_instead(lang, tool, trigger))
+        }
+        ObservationKind::WordingMismatch => {
+            let (marker, word) = trigger.split_once(' ')?;
+            is_rule(marker, word).then(|| words::wording_lesson(lang, marker, word))
+        }
+        ObservationKind::WorkflowRouting => {
+            Workflow::from_name(trigger).map(|workflow| words::user_prefers_workflow(lang, workflow.name()))
+        }
+        ObservationKind::AgentPerformance => {
+            Stage::from_key(trigger).map(|stage| words::agent_often_fails(lang, stage.key()))
+        }
+    }
+}
+
+/// A program with its subcommand, or a tool: `npm test`, `Write`. Not a sentence.
+fn is_command_name(text: &str) -> bool {
+    let is_word = |word: &str| {
+        !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "._+-".contains(c))
+    };
+    text.len() <= 64 && text.split(' ').count() <= 2 && text.split(' ').all(is_word)
 }
 
 /// A short stable name for a lesson: the kind's initials and a hash of what it is about (FNV-1a, so that it is
@@ -146,6 +195,36 @@ mod tests {
         assert!((Confidence::START.decayed(Millis(0), later).fraction() - 0.24).abs() < 1e-9);
         assert_eq!(Confidence::START.decayed(later, Millis(0)), Confidence::START);
         assert!(Confidence::APPLICABLE.decayed(Millis(0), Millis(i64::MAX)).is_dropped());
+    }
+
+    #[test]
+    fn only_names_that_are_known_or_plain_are_told() {
+        use ObservationKind::{
+            AgentPerformance, ErrorResolutions, ToolPreferences, WordingMismatch, WorkflowRouting,
+        };
+        for (kind, trigger) in [
+            (ErrorResolutions, "npm test"),
+            (ErrorResolutions, "mcp__files__read"),
+            (ToolPreferences, "cat"),
+            (WordingMismatch, "💡 MUST"),
+            (WorkflowRouting, "secure"),
+            (AgentPerformance, "REVIEW"),
+        ] {
+            assert!(advice(Lang::En, kind, trigger).is_some(), "{trigger}");
+        }
+        for (kind, trigger) in [
+            (ErrorResolutions, ""),
+            (ErrorResolutions, "run this now"),
+            (ErrorResolutions, "x`; evil"),
+            (ErrorResolutions, "x\u{1b}[31m"),
+            (ToolPreferences, "evil"),
+            (WordingMismatch, "💡 evil"),
+            (WordingMismatch, "evil"),
+            (WorkflowRouting, "evil"),
+            (AgentPerformance, "evil"),
+        ] {
+            assert_eq!(advice(Lang::En, kind, trigger), None, "{trigger}");
+        }
     }
 
     #[test]

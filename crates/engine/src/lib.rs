@@ -13,9 +13,11 @@ mod gate;
 mod handoff;
 mod initiator;
 pub mod instinct;
+mod marker;
 mod notification;
 mod outcome;
 mod permission;
+mod printable;
 mod prompt;
 mod redact;
 mod session;
@@ -38,5 +40,5 @@ pub use outcome::{Effect, FieldValue, Handoff, InputPatch, Outcome, Permission, 
 pub use redact::redact_lines;
 pub use stopping::{NO_REPORT, NO_REPORT_IN_TIME};
 pub use tools::{INTERRUPTED, is_delegation, is_markdown};
-pub use trigger::{Facts, Feature, FeatureHolder, Snapshot, StartSource, Trigger};
+pub use trigger::{Facts, Feature, FeatureHolder, FeatureOrigin, Snapshot, StartSource, Trigger};
 pub use verdict::{Judgement, judge};

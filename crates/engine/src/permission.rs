@@ -97,7 +97,7 @@ pub(crate) fn running_command(snapshot: &Snapshot, command: &str, facts: &Facts)
         return Outcome::default();
     };
     match OWN_COMMANDS.iter().find(|own| own.matches(arguments)) {
-        Some(own) if own.writes && facts.plan_mode => Outcome::default(),
+        Some(own) if own.writes && facts.plan_mode => deny_while_planning(facts),
         Some(_) => allow(facts),
         None => ask(snapshot, &arguments.join(" "), facts),
     }
@@ -170,6 +170,13 @@ fn ask(snapshot: &Snapshot, command: &str, facts: &Facts) -> Outcome {
         next.asked = Some(command.to_owned());
         outcome.push(Effect::PutLoop(next));
     }
+    outcome
+}
+
+/// Planning writes nothing, and the user has not asked to be asked about it.
+fn deny_while_planning(facts: &Facts) -> Outcome {
+    let mut outcome = opinion(Permission::Deny { reason: flow::deny_plan_writes(facts.lang) });
+    outcome.reply.model_context = Some(flow::plan_mode_advice(facts.lang));
     outcome
 }
 
@@ -298,8 +305,9 @@ mod tests {
     fn planning_changes_nothing() {
         let facts = Facts { plan_mode: true, ..Facts::default() };
         let planning = |command| running_command(&Snapshot::default(), command, &facts).reply.permission;
-        assert_eq!(planning("overtone init single"), None);
-        assert_eq!(planning("overtone specs new x"), None);
+        for command in ["overtone init single", "overtone specs new x"] {
+            assert!(matches!(planning(command), Some(Permission::Deny { .. })), "{command}");
+        }
         assert!(planning("overtone status").is_some());
     }
 

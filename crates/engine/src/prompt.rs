@@ -5,12 +5,12 @@ use overtone_registry::{EventKind, PLUGIN_PREFIX, Skill, Workflow};
 
 use crate::commands::{self, Refusal, USER};
 use crate::completion;
-use crate::flow::next_step;
+use crate::flow::{Step, next_step};
 use crate::instinct::{Observation, ObservationKind};
 use crate::notification::{Notification, notified};
 use crate::outcome::{Effect, Outcome, Record};
 use crate::state::{Ending, LoopState, Pause, Turn, WorkflowState};
-use crate::text::{moved_text, step_subject, step_text, titled};
+use crate::text::{agent_name, moved_text, next_step_text, step_subject, titled};
 use crate::tools::INTERRUPTED;
 use crate::trigger::{Facts, Snapshot};
 
@@ -18,7 +18,7 @@ pub(crate) fn submit(snapshot: &Snapshot, prompt: &str, facts: &Facts) -> Outcom
     let prompt = prompt.trim_start();
     let notification = Notification::parse(prompt);
     let is_interrupt = match notification {
-        None => is_in_turn(snapshot),
+        None => is_in_turn(snapshot) && !joins_turn(snapshot, facts),
         Some(Notification::StoppedByUser) => true,
         Some(_) => false,
     };
@@ -50,6 +50,15 @@ pub(crate) fn user_answered(workflow: Option<&WorkflowState>) -> Outcome {
 /// A turn that neither ended nor was let go has been interrupted: the client raises no event for it.
 fn is_in_turn(snapshot: &Snapshot) -> bool {
     snapshot.looping.as_ref().is_some_and(|looping| looping.turn.is_some())
+}
+
+/// Whether a prompt was typed while the turn was running. The client lets it join the turn, or keeps it for later, and
+/// nothing was interrupted.
+fn joins_turn(snapshot: &Snapshot, facts: &Facts) -> bool {
+    let Some(looping) = snapshot.looping.as_ref().filter(|looping| looping.turn.is_some()) else {
+        return false;
+    };
+    looping.prompt_id.is_some() && looping.prompt_id == facts.prompt_id
 }
 
 /// Commands of ours that only show something.
@@ -97,7 +106,7 @@ fn resume_by_user(snapshot: &Snapshot, facts: &Facts) -> Outcome {
             }
             outcome.reply.system_message = Some(cli::resumed(lang));
             outcome.reply.model_context = outcome.workflow().map(|workflow| {
-                let step = step_text(lang, &next_step(workflow, &facts.settings));
+                let step = next_step_text(workflow, facts);
                 words::user_resumed(lang, &workflow.workflow_type, &step)
             });
             outcome
@@ -127,6 +136,14 @@ fn for_both(text: String) -> Outcome {
     outcome
 }
 
+/// A command that asks for no work.
+fn is_silent_command(prompt: &str) -> bool {
+    match own_command(prompt) {
+        Some(name) => LOOKING.contains(&name) || name == Skill::Stop.name(),
+        None => false,
+    }
+}
+
 /// Whether the notification is about an agent that the workflow knows.
 fn is_report(snapshot: &Snapshot, notification: &Notification) -> bool {
     let Some(workflow) = &snapshot.workflow else { return false };
@@ -152,7 +169,10 @@ fn begin_turn(snapshot: &mut Snapshot, beginning: &Beginning, facts: &Facts, out
     if !workflow.is_open() || next.stopped {
         return put_loop(snapshot, next, outcome);
     }
-    next.turn = Some(beginning.turn);
+    if !joins_turn(snapshot, facts) {
+        next.turn = Some(beginning.turn);
+        next.prompt_id.clone_from(&facts.prompt_id);
+    }
     if beginning.is_user {
         next.forget_progress();
     }
@@ -200,6 +220,13 @@ fn answer_user(snapshot: &Snapshot, prompt: &str, facts: &Facts) -> Outcome {
         _ => {}
     }
     if prompt.starts_with('/') {
+        // Whoever types a command says something, unless it only looks or stops.
+        if !is_silent_command(prompt)
+            && let Some(next) = snapshot.workflow.as_ref().and_then(note_user_words)
+        {
+            outcome.push(Effect::PutWorkflow(next.clone()));
+            current.workflow = Some(next);
+        }
         // Commands of others are theirs; ours say themselves what is to be done.
         if is_ours {
             outcome.reply.model_context = take_notices(&current, &mut outcome);
@@ -219,8 +246,7 @@ fn answer_user(snapshot: &Snapshot, prompt: &str, facts: &Facts) -> Outcome {
 
 /// With the note that the user wrote, once the work has begun: before that there is nothing to change.
 fn note_user_words(workflow: &WorkflowState) -> Option<WorkflowState> {
-    let has_begun = workflow.stages.iter().any(|stage| stage.attempts > 0);
-    if !workflow.is_open() || workflow.user_wrote || !has_begun {
+    if !workflow.is_open() || workflow.user_wrote || !workflow.has_begun() {
         return None;
     }
     Some(WorkflowState { user_wrote: true, ..workflow.clone() })
@@ -234,7 +260,7 @@ pub(crate) fn deliver_notices(snapshot: &Snapshot, facts: &Facts, outcome: &mut 
     let going = snapshot.workflow.as_ref().filter(|workflow| workflow.ending != Some(Ending::Aborted));
     let is_ordered_on = |workflow: &&WorkflowState| !workflow.is_open() || !snapshot.is_halted();
     let step = going.filter(is_ordered_on);
-    let step = step.map(|workflow| step_text(facts.lang, &next_step(workflow, &facts.settings)));
+    let step = step.map(|workflow| next_step_text(workflow, facts));
     Some([Some(text), step].into_iter().flatten().collect::<Vec<_>>().join("\n"))
 }
 
@@ -254,12 +280,8 @@ fn guidance(snapshot: &Snapshot, prompt: &str, facts: &Facts, outcome: &mut Outc
     let lang = facts.lang;
     match workflow_override(prompt) {
         Some(Ok(workflow)) => {
-            let lesson = overtone_messages::tools::user_prefers_workflow(lang, workflow.name());
-            outcome.push(Effect::Observe(Observation::seen(
-                ObservationKind::WorkflowRouting,
-                workflow.name(),
-                lesson,
-            )));
+            let seen = Observation::seen(lang, ObservationKind::WorkflowRouting, workflow.name());
+            outcome.push(Effect::Observe(seen));
             words::use_workflow(lang, workflow.name())
         }
         Some(Err(name)) => {
@@ -279,25 +301,37 @@ fn standing(snapshot: &Snapshot, facts: &Facts) -> String {
         return words::use_auto(lang);
     };
     let is_stopped = snapshot.looping.as_ref().is_some_and(|looping| looping.stopped);
-    let step = || step_text(lang, &next_step(workflow, &facts.settings));
     match workflow.ending {
         Some(Ending::Completed) => words::use_auto(lang),
         Some(Ending::Aborted) => words::stopped(lang, &workflow.workflow_type),
         None if is_stopped => words::stopped(lang, &workflow.workflow_type),
-        None if snapshot.is_halted() => {
-            let next = step_subject(lang, &next_step(workflow, &facts.settings));
-            words::paused(lang, &workflow.workflow_type, &next)
+        None => of_open(snapshot, workflow, facts),
+    }
+}
+
+/// What a prompt says of a workflow that the user has not stopped.
+fn of_open(snapshot: &Snapshot, workflow: &WorkflowState, facts: &Facts) -> String {
+    let (lang, name) = (facts.lang, &workflow.workflow_type);
+    match next_step(workflow, &facts.settings) {
+        Step::Blocked(key) => {
+            words::waiting(lang, name, &titled(lang, key), &agent_name(lang, key.stage.agent()))
         }
-        None => {
+        step if snapshot.is_halted() => words::paused(lang, name, &step_subject(lang, &step)),
+        _ => {
             let stage = workflow.current_stage.map_or_else(|| "–".to_owned(), |key| titled(lang, key));
-            words::running(lang, &workflow.workflow_type, &stage, &step())
+            words::running(lang, name, &stage, &next_step_text(workflow, facts))
         }
     }
 }
 
 /// `[workflow:standard]` anywhere in the prompt, in any case; an unknown name is reported, not taken.
 fn workflow_override(prompt: &str) -> Option<Result<Workflow, String>> {
-    let name = prompt.split_once("[workflow:")?.1.split(']').next()?.trim();
+    const OPENING: &str = "[workflow:";
+    let is_opening = |at: &usize| {
+        prompt.get(*at..*at + OPENING.len()).is_some_and(|part| part.eq_ignore_ascii_case(OPENING))
+    };
+    let at = prompt.match_indices('[').map(|(at, _)| at).find(is_opening)?;
+    let name = prompt[at + OPENING.len()..].split(']').next()?.trim();
     let plain = !name.is_empty()
         && name.len() <= 40
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');

@@ -4,11 +4,16 @@ use overtone_messages::{context, prompt};
 use overtone_registry::{Agent, EventKind, RefSkill};
 
 use crate::completion::{self, bind_agent};
+use crate::flow::next_step;
 use crate::gate;
+use crate::instinct::advice;
 use crate::outcome::{Effect, Outcome, Record};
 use crate::state::{LoopState, Pause, StoppedBy, WorkflowState};
-use crate::text::{duration, moved_text, pending_tasks, recovery, short_id};
-use crate::trigger::{Facts, Snapshot, StartSource};
+use crate::text::{
+    duration, moved_text, pending_tasks, quoted, recovery, repository_feature, short_id, state_summary,
+    titled,
+};
+use crate::trigger::{Facts, FeatureOrigin, Snapshot, StartSource};
 
 pub(crate) fn start(snapshot: &Snapshot, source: StartSource, facts: &Facts) -> Outcome {
     let mut outcome = Outcome::default();
@@ -68,7 +73,7 @@ fn refreshed(
 ) -> WorkflowState {
     let mut next = workflow.clone();
     let unnamed = next.feature_name.as_deref().unwrap_or_default().is_empty();
-    if let Some(feature) = &facts.feature
+    if let Some(feature) = facts.known_feature()
         && unnamed
         && next.is_open()
         && facts.feature_holder.is_none()
@@ -112,13 +117,22 @@ fn greeting(snapshot: &Snapshot, workflow: Option<&WorkflowState>, facts: &Facts
     let lang = facts.lang;
     if let Some(workflow) = workflow {
         let (name, done, total) = (&workflow.workflow_type, workflow.resolved_count(), workflow.stages.len());
-        return match &workflow.moved_to {
-            Some(machine) => prompt::greet_moved(lang, name, machine),
+        if let Some(machine) = &workflow.moved_to {
+            return prompt::greet_moved(lang, name, machine);
+        }
+        let is_stopped = snapshot.looping.as_ref().is_some_and(|looping| looping.stopped);
+        return match next_step(workflow, &facts.settings).waits_for_user() {
+            _ if is_stopped => prompt::greet_stopped(lang, name, done, total),
+            Some(key) => prompt::greet_waiting(lang, name, &titled(lang, key)),
             None if snapshot.is_halted() => prompt::greet_paused(lang, name, done, total),
             None => prompt::greet_running(lang, name, done, total),
         };
     }
     match (&facts.feature, &facts.feature_holder) {
+        (Some(feature), _) if feature.origin == FeatureOrigin::Repository => {
+            let name = quoted(&feature.name);
+            prompt::greet_repository_feature(lang, facts.version, &name, feature.checked, feature.total)
+        }
         (Some(feature), Some(holder)) => {
             let age = duration(facts.now.since(holder.last_active));
             prompt::greet_held(lang, facts.version, &feature.name, short_id(&holder.session_id), &age)
@@ -130,9 +144,13 @@ fn greeting(snapshot: &Snapshot, workflow: Option<&WorkflowState>, facts: &Facts
     }
 }
 
-/// What the model is told of a feature that an earlier session left unfinished, or that another one works on.
+/// What the model is told of a feature that an earlier session left unfinished, that another one works on, or that came
+/// with the repository.
 fn leftover(facts: &Facts) -> Option<String> {
     let feature = facts.feature.as_ref()?;
+    if feature.origin == FeatureOrigin::Repository {
+        return (!feature.pending.is_empty()).then(|| repository_feature(facts.lang, feature));
+    }
     if let Some(holder) = &facts.feature_holder {
         let age = duration(facts.now.since(holder.last_active));
         let id = short_id(&holder.session_id);
@@ -143,10 +161,11 @@ fn leftover(facts: &Facts) -> Option<String> {
 }
 
 fn lessons(facts: &Facts) -> Option<String> {
-    if facts.lessons.is_empty() {
+    let told = facts.lessons.iter().filter_map(|lesson| advice(facts.lang, lesson.kind, &lesson.trigger));
+    let list: Vec<_> = told.map(|lesson| format!("- {lesson}")).collect();
+    if list.is_empty() {
         return None;
     }
-    let list: Vec<_> = facts.lessons.iter().map(|lesson| format!("- {lesson}")).collect();
     Some(format!("{}\n{}", context::instincts(facts.lang), list.join("\n")))
 }
 
@@ -160,9 +179,13 @@ pub(crate) fn compact(snapshot: &Snapshot, trigger: &str, facts: &Facts) -> Outc
     let record = Record::new(EventKind::SessionCompact).with("workflowType", &*workflow.workflow_type);
     outcome.emit(record.with("currentStage", workflow.current_stage).with("trigger", trigger));
     if workflow.is_open() {
-        let text = moved_text(facts.lang, workflow)
-            .unwrap_or_else(|| recovery(context::recovery_header(facts.lang), snapshot, workflow, facts));
-        outcome.reply.system_message = Some(text);
+        let header = context::recovery_header(facts.lang);
+        outcome.reply.system_message = Some(match moved_text(facts.lang, workflow) {
+            Some(moved) => moved,
+            // The orders come with the start of the session after the compaction, which the user does not see.
+            None if facts.shows_compaction => state_summary(header, workflow, facts),
+            None => recovery(header, snapshot, workflow, facts),
+        });
     }
     outcome
 }

@@ -269,6 +269,8 @@ pub struct WorkflowState {
     pub ending: Option<Ending>,
     /// The user has written something since the last delegation: it may ask for another change of the code.
     pub user_wrote: bool,
+    /// How many tasks were open when the developer was last sent for them with every stage done.
+    pub tasks_tried: Option<u32>,
     /// The machine that has taken the session over. Kept here, not with the loop: a delegation reads only this.
     pub moved_to: Option<String>,
 }
@@ -312,6 +314,7 @@ impl WorkflowState {
             completed_stages: Some(0),
             ending: None,
             user_wrote: false,
+            tasks_tried: None,
             moved_to: None,
         }
     }
@@ -343,6 +346,21 @@ impl WorkflowState {
 
     pub fn resolved_count(&self) -> usize {
         self.stages.iter().filter(|stage| stage.is_resolved()).count()
+    }
+
+    /// An agent has been sent to a stage.
+    pub fn has_begun(&self) -> bool {
+        self.stages.iter().any(|stage| stage.attempts > 0)
+    }
+
+    /// Every stage has a good verdict.
+    pub fn is_finished(&self) -> bool {
+        self.stages.iter().all(StageState::is_resolved)
+    }
+
+    /// Whether the developer was sent for this many open tasks before, and none of them was finished.
+    pub fn tried_tasks(&self, open: usize) -> bool {
+        open > 0 && self.tasks_tried.is_some_and(|tried| usize::try_from(tried) == Ok(open))
     }
 
     /// Failures that count against the limit.
@@ -546,6 +564,8 @@ pub struct LoopState {
     pub turn: Option<Turn>,
     /// The command of ours that the client asks the user about in this turn.
     pub asked: Option<String>,
+    /// The client's name for that turn. What the user types while it runs comes under the same one.
+    pub prompt_id: Option<String>,
     pub started_at: Option<Millis>,
 }
 

@@ -7,7 +7,7 @@ use crate::completion;
 use crate::flow::{Step, next_step};
 use crate::outcome::{Effect, Outcome, Record};
 use crate::state::{Ending, LoopState, Pause, StoppedBy, Turn, WorkflowState};
-use crate::text::{TASK_UNITS, agent_name, cut, duration, moved_text, progress_bar, step_text, titled};
+use crate::text::{TASK_UNITS, cut, duration, moved_text, progress_bar, short_name, step_for_loop, titled};
 use crate::trigger::{Facts, Snapshot};
 
 /// A background agent that has not reported back for this long is given up (old clients do not say which run).
@@ -217,12 +217,12 @@ impl StopDecision<'_> {
         if self.looping.iterations >= settings.max_iterations {
             return self.stop_at_limit();
         }
+        if let Some(text) = self.tasks_stay_open(step) {
+            return self.pause_without_progress(text);
+        }
         if self.stuck() {
-            self.say(looping::limit_no_progress(self.facts.lang, settings.max_consecutive_errors));
-            self.looping.pause(Pause::NoProgress);
-            self.looping.announced = true;
-            self.looping.end_turn();
-            return;
+            let text = looping::limit_no_progress(self.facts.lang, settings.max_consecutive_errors);
+            return self.pause_without_progress(text);
         }
         self.looping.iterations += 1;
         let text = self.marching_orders(step);
@@ -237,6 +237,20 @@ impl StopDecision<'_> {
         } else {
             self.outcome.reply.block = Some(text);
         }
+    }
+
+    fn pause_without_progress(&mut self, text: String) {
+        self.say(text);
+        self.looping.pause(Pause::NoProgress);
+        self.looping.announced = true;
+        self.looping.end_turn();
+    }
+
+    /// Development was run again for the open tasks and finished none of them: another round would be no different.
+    fn tasks_stay_open(&self, step: &Step) -> Option<String> {
+        let open = self.facts.open_work(&self.workflow);
+        let first = open.first().filter(|_| *step == Step::Done && self.workflow.tried_tasks(open.len()))?;
+        Some(looping::tasks_stay_open(self.facts.lang, open.len(), cut(first, TASK_UNITS)))
     }
 
     fn stop_at_limit(&mut self) {
@@ -288,15 +302,12 @@ impl StopDecision<'_> {
         lines.append(&mut self.workflow.notices);
         let next = match (step, &*self.open_tasks()) {
             (Step::Done, open @ [first, ..]) => {
-                let developer = agent_name(lang, Agent::Developer);
-                words::tasks_left(lang, open.len(), cut(first, TASK_UNITS), &developer)
+                let developer = short_name(Agent::Developer);
+                looping::next_tasks(lang, open.len(), cut(first, TASK_UNITS), &developer)
             }
-            (step, _) => step_text(lang, step),
+            (step, _) => step_for_loop(lang, step),
         };
-        // A waiting notice may end with the very same sentence.
-        if !lines.iter().any(|line| line.contains(&next)) {
-            lines.push(next);
-        }
+        lines.push(next);
         lines.push(looping::how_to_stop(lang));
         lines.join("\n")
     }

@@ -4,6 +4,7 @@ use overtone_messages::{Lang, cli, context, flow as words, looping, prompt, stag
 use overtone_registry::{Agent, Stage, StageKey, TestMode, limits};
 
 use crate::flow::{Step, next_step};
+pub use crate::printable::{escaped_json, printable, printable_lines};
 use crate::state::{StageState, Status, WorkflowState};
 use crate::trigger::{Facts, Feature, Snapshot};
 
@@ -15,11 +16,9 @@ pub fn units(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// One line for somebody else's text: what could look like lines of ours becomes blanks, what shows nothing goes.
+/// One line for somebody else's text, which therefore cannot look like lines of ours.
 pub(crate) fn one_line(text: &str) -> String {
-    let blank = |c: char| if c.is_whitespace() { ' ' } else { c };
-    let line: String = text.chars().map(blank).filter(|c| !c.is_control()).collect();
-    line.trim().to_owned()
+    printable(text).trim().to_owned()
 }
 
 /// What is said of a session that another machine has taken over.
@@ -99,6 +98,47 @@ pub fn step_text(lang: Lang, step: &Step) -> String {
     }
 }
 
+/// What the main agent has to do now. Tasks that are open when every stage is done come before the summary.
+pub(crate) fn next_step_text(workflow: &WorkflowState, facts: &Facts) -> String {
+    let (lang, step) = (facts.lang, next_step(workflow, &facts.settings));
+    let open = facts.open_work(workflow);
+    let Some(first) = open.first().filter(|_| step == Step::Done && workflow.is_open()) else {
+        return step_text(lang, &step);
+    };
+    let first = cut(first, TASK_UNITS);
+    if workflow.tried_tasks(open.len()) {
+        return words::tasks_stay_open(lang, open.len(), first);
+    }
+    words::tasks_left(lang, open.len(), first, &agent_name(lang, Agent::Developer))
+}
+
+/// The next step as the loop says it: agents by their names, and no orders, since the user reads it, too.
+pub(crate) fn step_for_loop(lang: Lang, step: &Step) -> String {
+    let (debugger, developer) = (short_name(Agent::Debugger), short_name(Agent::Developer));
+    match step {
+        Step::Done => looping::next_summary(lang),
+        Step::Delegate(keys) if keys.len() > 1 => looping::next_agents(lang, &short_names(lang, keys)),
+        Step::Delegate(keys) => looping::next_agent(lang, &short_names(lang, keys)),
+        Step::Repair(keys) if keys.len() > 1 => {
+            looping::next_repair_all(lang, &debugger, &developer, &key_list(lang, keys))
+        }
+        Step::Repair(keys) => looping::next_repair(lang, &debugger, &developer, &key_list(lang, keys)),
+        Step::Rework(keys) => looping::next_rework(lang, &developer, &key_list(lang, keys)),
+        Step::Again(key) => looping::next_again(lang, &short_name(key.stage.agent())),
+        Step::Wait(_) | Step::Report(_) | Step::Blocked(_) | Step::AskUser(_) => step_for_user(lang, step),
+    }
+}
+
+/// `TESTER`.
+pub(crate) fn short_name(agent: Agent) -> String {
+    agent.name().to_uppercase()
+}
+
+fn short_names(lang: Lang, keys: &[StageKey]) -> String {
+    let names = keys.iter().map(|key| short_name(key.stage.agent()));
+    names.collect::<Vec<_>>().join(&context::list_separator(lang))
+}
+
 /// The next step for the user to read: stages instead of agents, and no orders.
 pub fn step_for_user(lang: Lang, step: &Step) -> String {
     match step {
@@ -132,7 +172,7 @@ pub fn step_subject(lang: Lang, step: &Step) -> String {
 
 /// `TESTER（ot:tester）`.
 pub fn agent_name(lang: Lang, agent: Agent) -> String {
-    words::delegate(lang, &agent.name().to_uppercase(), agent.name())
+    words::delegate(lang, &short_name(agent), agent.name())
 }
 
 /// `🧪 測試`, with the key where a workflow has the stage twice.
@@ -171,6 +211,34 @@ pub fn pending_tasks(lang: Lang, feature: &Feature, interrupted: bool) -> Option
     Some(lines.join("\n"))
 }
 
+/// How many lines of a file that is not ours are quoted, and how much of each.
+const QUOTED_LINES: usize = 5;
+const QUOTED_UNITS: usize = 120;
+
+/// Text of others as one line of data: nothing in it ends the fence around it or looks like a tag of the client.
+pub(crate) fn quoted(text: &str) -> String {
+    let line = one_line(text).replace('`', "'").replace('<', "‹").replace('>', "›");
+    match cut(&line, QUOTED_UNITS) {
+        whole if whole.len() == line.len() => line,
+        beginning => format!("{beginning}…"),
+    }
+}
+
+/// A feature that came with the repository, as data. Nothing here asks for anything to be done.
+pub(crate) fn repository_feature(lang: Lang, feature: &Feature) -> String {
+    let mut lines = vec![context::repository_feature(lang), "```text".to_owned()];
+    lines.push(format!("feature: {}", quoted(&feature.name)));
+    lines.push(format!("tasks: {}/{}", feature.checked, feature.total));
+    lines
+        .extend(feature.pending.iter().take(QUOTED_LINES).map(|task| format!("open task: {}", quoted(task))));
+    let hidden = feature.pending.len().saturating_sub(QUOTED_LINES);
+    if hidden > 0 {
+        lines.push(format!("open tasks not quoted: {hidden}"));
+    }
+    lines.push("```".to_owned());
+    lines.join("\n")
+}
+
 /// The text that brings the state back after a compaction or a resume. A workflow that the user has stopped or paused
 /// gets no orders.
 pub fn recovery(header: String, snapshot: &Snapshot, workflow: &WorkflowState, facts: &Facts) -> String {
@@ -179,19 +247,29 @@ pub fn recovery(header: String, snapshot: &Snapshot, workflow: &WorkflowState, f
     lines.extend(summary(workflow, facts));
     let is_halted = snapshot.is_halted();
     if !is_halted {
-        lines.push(step_text(lang, &next_step(workflow, &facts.settings)));
+        lines.push(next_step_text(workflow, facts));
     }
     lines.extend(handoff_paths(workflow, facts));
+    let step = next_step(workflow, &facts.settings);
     if is_halted {
-        let next = step_subject(lang, &next_step(workflow, &facts.settings));
-        lines.push(prompt::paused(lang, &workflow.workflow_type, &next));
+        lines.push(prompt::paused(lang, &workflow.workflow_type, &step_subject(lang, &step)));
+    }
+    // Neither a halted workflow nor one that waits for the user's decision is to be pushed on.
+    if is_halted || step.waits_for_user().is_some() {
         return fit(lines.join("\n"), &context::recovery_truncated(lang), limits::RECOVERY_TEXT_UNITS);
     }
-    if let Some(tasks) = facts.feature.as_ref().and_then(|feature| pending_tasks(lang, feature, false)) {
+    if let Some(tasks) = facts.known_feature().and_then(|feature| pending_tasks(lang, feature, false)) {
         lines.push(String::new());
         lines.push(tasks);
     }
     close_with_guide(lang, &lines.join("\n"))
+}
+
+/// The same state without orders and paths, for a place that the user sees.
+pub(crate) fn state_summary(header: String, workflow: &WorkflowState, facts: &Facts) -> String {
+    let mut lines = vec![header];
+    lines.extend(summary(workflow, facts));
+    fit(lines.join("\n"), &context::recovery_truncated(facts.lang), limits::RECOVERY_TEXT_UNITS)
 }
 
 /// The guide is what makes the model go on, so it survives a cut; the note about the cut comes last.
@@ -255,7 +333,9 @@ pub fn workflow_context(
     lines.extend(stage.and_then(|key| test_mode(lang, workflow, key)));
     lines.extend(feature_lines(workflow, facts));
     lines.extend(earlier_work(workflow, facts));
-    fit(lines.join("\n"), &context::truncated(lang), max)
+    let text = fit(lines.join("\n"), &context::truncated(lang), max);
+    // Names in it come from files. The prompt that it is put in front of stays as it is.
+    printable_lines(&text).into_owned()
 }
 
 /// What was done before: finished stages, and reopened ones whose report says why.

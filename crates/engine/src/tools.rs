@@ -95,7 +95,7 @@ fn reconcile(workflow: &WorkflowState, returned: &Returned, facts: &Facts) -> Op
     Some(completion::report(workflow, &report, facts))
 }
 
-/// `workflow`: the one that the main agent runs the command in.
+/// `workflow`: the one that the main agent runs the command in, unless the user has stopped or paused it.
 pub(crate) fn bash_ran(
     workflow: Option<&WorkflowState>,
     command: &str,
@@ -141,17 +141,22 @@ fn error_guard(
 
 /// A failure is a lesson; the same command going well speaks against it.
 fn command_outcome(name: &str, error: Option<&str>, facts: &Facts) -> Observation {
-    let detail = first_line(error.unwrap_or_default(), ERROR_LENGTH);
-    let lesson = words::command_fails(facts.lang, name, &detail);
-    let signal = if error.is_some() { Signal::Confirm } else { Signal::Contradict };
-    Observation { signal, ..Observation::seen(ObservationKind::ErrorResolutions, name, lesson) }
+    let seen = Observation::seen(facts.lang, ObservationKind::ErrorResolutions, name);
+    match error {
+        Some(error) => seen.with_evidence(&first_line(error, ERROR_LENGTH)),
+        None => Observation { signal: Signal::Contradict, ..seen },
+    }
 }
 
 fn tool_preference(name: &str, facts: &Facts) -> Option<Observation> {
     let program = name.split(' ').next()?;
-    let (program, tool) = PREFERRED.into_iter().find(|(known, _)| *known == program)?;
-    let lesson = words::use_tool_instead(facts.lang, tool, program);
-    Some(Observation::seen(ObservationKind::ToolPreferences, program, lesson))
+    preferred_tool(program)?;
+    Some(Observation::seen(facts.lang, ObservationKind::ToolPreferences, program))
+}
+
+/// The tool that does better what a program does.
+pub(crate) fn preferred_tool(program: &str) -> Option<&'static str> {
+    PREFERRED.into_iter().find(|(known, _)| *known == program).map(|(_, tool)| tool)
 }
 
 /// Whether the wording of a file is checked.
@@ -170,11 +175,8 @@ pub(crate) fn file_written(path: &str, text: &str, facts: &Facts) -> Outcome {
         found.iter().take(5).map(|m| words::wording_mismatch(lang, m.line, m.marker, m.word)).collect();
     let text = words::wording_found(lang, path, &lines.join(&context::list_separator(lang)));
     let trigger = format!("{} {}", found[0].marker, found[0].word);
-    outcome.push(Effect::Observe(Observation::seen(
-        ObservationKind::WordingMismatch,
-        trigger,
-        lines[0].clone(),
-    )));
+    let seen = Observation::seen(lang, ObservationKind::WordingMismatch, trigger);
+    outcome.push(Effect::Observe(seen));
     outcome.reply.result.clone_from(&text);
     outcome.reply.model_context = Some(text);
     outcome
@@ -256,24 +258,36 @@ pub(crate) fn tool_failed(snapshot: &Snapshot, failure: &Failure, facts: &Facts)
         Severity::Noted => {}
     }
     outcome.push(Effect::Observe(lesson_of(failure, &error, facts)));
-    let text = match severity {
-        Severity::Delegation => Some(words::delegation_failed(facts.lang, &error)),
-        Severity::Writing => Some(words::write_failed(facts.lang, failure.tool, &error)),
-        Severity::Recorded | Severity::Noted => None,
+    let lang = facts.lang;
+    let (advice, notice) = match severity {
+        Severity::Delegation => (
+            Some(words::delegation_failed(lang, &error)),
+            Some(words::delegation_failed_notice(lang, first_sentence(&error))),
+        ),
+        Severity::Writing => (
+            Some(words::write_failed(lang, failure.tool, &error)),
+            Some(words::write_failed_notice(lang, failure.tool, first_sentence(&error))),
+        ),
+        Severity::Recorded | Severity::Noted => (None, None),
     };
     if let Some(released) = released {
         outcome.effects.extend(released.effects);
         outcome.push(Effect::PutWorkflow(released.workflow));
     }
-    outcome.reply.result = text.clone().unwrap_or_default();
-    outcome.reply.system_message.clone_from(&text);
-    outcome.reply.model_context = text;
+    outcome.reply.result = advice.clone().unwrap_or_default();
+    outcome.reply.system_message = notice;
+    outcome.reply.model_context = advice;
     if failure.tool == "Bash" {
-        let own = workflow.filter(|_| failure.is_main_agent);
+        let own = workflow.filter(|_| failure.is_main_agent && !snapshot.is_halted());
         let name = command_name(failure.command);
         outcome.reply.model_context = error_guard(own, &name, bash_detail(failure.error), facts);
     }
     outcome
+}
+
+/// The user wants to know what is wrong; what could be done instead, such as a list of all agents, is for the model.
+fn first_sentence(error: &str) -> &str {
+    error.split_once(". ").map_or(error, |(sentence, _)| sentence).trim_end_matches('.')
 }
 
 /// The first line is only the exit code; what follows says what went wrong.
@@ -309,6 +323,5 @@ fn lesson_of(failure: &Failure, error: &str, facts: &Facts) -> Observation {
     if failure.tool == "Bash" && !name.is_empty() {
         return command_outcome(&name, Some(bash_detail(failure.error)), facts);
     }
-    let lesson = words::tool_often_fails(facts.lang, failure.tool, error);
-    Observation::seen(ObservationKind::ErrorResolutions, failure.tool, lesson)
+    Observation::seen(facts.lang, ObservationKind::ErrorResolutions, failure.tool).with_evidence(error)
 }

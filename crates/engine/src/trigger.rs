@@ -3,6 +3,7 @@
 use overtone_messages::Lang;
 use overtone_registry::Agent;
 
+use crate::instinct::Learned;
 use crate::settings::Settings;
 use crate::state::{LoopState, Millis, WorkflowState};
 use crate::suggestion::SinceCompact;
@@ -125,10 +126,21 @@ pub enum Trigger<'a> {
     },
 }
 
+/// Whose a feature is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FeatureOrigin {
+    /// It was begun on this machine, or the workflow names it.
+    Own,
+    /// It came with the project's files: nobody here has asked for it.
+    #[default]
+    Repository,
+}
+
 /// An active feature of the project's specs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Feature {
     pub name: String,
+    pub origin: FeatureOrigin,
     pub checked: usize,
     pub total: usize,
     pub pending: Vec<String>,
@@ -154,9 +166,13 @@ pub struct Facts {
     pub plan_mode: bool,
     /// A skill of the repository or the user may bear a name of ours, and would run in its place.
     pub may_have_foreign_skills: bool,
+    /// The client's name for the turn that a prompt begins or is typed in.
+    pub prompt_id: Option<String>,
+    /// The client prints what is answered to a compaction, as it is, for the user.
+    pub shows_compaction: bool,
     /// The project's folder, where agents work in another one.
     pub project_dir: Option<String>,
-    /// The in-progress feature: the workflow's own, or else the newest.
+    /// The in-progress feature: the workflow's own, else the newest that was begun here, else the newest of all.
     pub feature: Option<Feature>,
     /// The other session of this machine that works on that feature.
     pub feature_holder: Option<FeatureHolder>,
@@ -166,12 +182,22 @@ pub struct Facts {
     /// Where handoffs are, as a path that agents can read.
     pub session_dir: String,
     /// Lessons of this project that are sure enough to be told.
-    pub lessons: Vec<String>,
+    pub lessons: Vec<Learned>,
 }
 
 impl Facts {
+    /// The feature in progress, unless nobody here has begun it.
+    pub(crate) fn known_feature(&self) -> Option<&Feature> {
+        self.feature.as_ref().filter(|feature| feature.origin == FeatureOrigin::Own)
+    }
+
     /// The feature that belongs to the workflow; another one must not hold its end up.
     pub fn own_feature(&self, workflow: &WorkflowState) -> Option<&Feature> {
         self.feature.as_ref().filter(|f| workflow.feature_name.as_deref() == Some(f.name.as_str()))
+    }
+
+    /// The unticked tasks of the workflow's feature, the boxes of stages aside.
+    pub fn open_work(&self, workflow: &WorkflowState) -> &[String] {
+        self.own_feature(workflow).map_or(&[], |feature| &feature.open_work)
     }
 }

@@ -6,6 +6,7 @@
 
 use overtone_registry::Stage;
 
+use crate::marker::{Marker, last_marker, verdict_word};
 use crate::state::Verdict;
 
 /// What an agent's report says.
@@ -22,58 +23,22 @@ pub enum Judgement {
 pub(crate) const API_ERROR: &str = "API Error";
 
 pub fn judge(stage: Option<Stage>, message: &str) -> Judgement {
-    if message.trim_start().starts_with(API_ERROR) {
+    let marker = last_marker(message);
+    if marker.is_none() && message.trim_start().starts_with(API_ERROR) {
         return Judgement::Broken;
     }
-    let verdict = match marker(message) {
-        Some(verdict) => Some(verdict),
+    let verdict = match marker {
+        // What is said behind a pass takes it back: then it was quoted, or a mistake.
+        Some(Marker { verdict: Verdict::Pass, after }) => {
+            Some(wording(stage, after).unwrap_or(Verdict::Pass))
+        }
+        Some(marker) => Some(marker.verdict),
         None => wording(stage, message),
     };
     match verdict {
         Some(verdict) => Judgement::Verdict(fit_to_stage(stage, verdict)),
         None => Judgement::NoVerdict,
     }
-}
-
-/// The score of a grader's `<!-- GRADE: {"score":85} -->`.
-pub(crate) fn grade(message: &str) -> Option<i64> {
-    let body = last_comment(message, "GRADE:")?;
-    let digits = body.split_once("\"score\"")?.1.trim_start_matches([':', ' ', '"']);
-    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
-    digits[..end].parse().ok()
-}
-
-/// The verdict of the last marker: an agent may quote the contract before it gives its own. An unknown word is no
-/// verdict.
-fn marker(message: &str) -> Option<Verdict> {
-    let body = last_comment(message, "VERDICT:")?;
-    let value = body.split_once("\"result\"").map_or(body, |(_, rest)| rest);
-    let word: String = value
-        .chars()
-        .skip_while(|c| !c.is_ascii_alphabetic())
-        .take_while(|c| c.is_ascii_alphabetic() || *c == '_' || *c == '-')
-        .collect();
-    verdict_word(&word)
-}
-
-fn verdict_word(word: &str) -> Option<Verdict> {
-    match word.to_ascii_uppercase().as_str() {
-        "PASS" | "PASSED" | "APPROVE" | "APPROVED" | "OK" | "DONE" | "COMPLETED" | "SUCCESS" => {
-            Some(Verdict::Pass)
-        }
-        "FAIL" | "FAILED" | "FAILURE" => Some(Verdict::Fail),
-        "REJECT" | "REJECTED" | "REQUEST_CHANGES" | "REQUEST-CHANGES" => Some(Verdict::Reject),
-        "ISSUES" | "ISSUE" => Some(Verdict::Issues),
-        "BLOCKED" | "BLOCK" => Some(Verdict::Blocked),
-        _ => None,
-    }
-}
-
-fn last_comment<'a>(message: &'a str, name: &str) -> Option<&'a str> {
-    message.rmatch_indices("<!--").find_map(|(at, _)| {
-        let body = message[at + 4..].trim_start().strip_prefix(name)?;
-        Some(body.split("-->").next().unwrap_or(body))
-    })
 }
 
 /// Issues are for retrospectives; elsewhere they are what the stage is there to find.
@@ -377,6 +342,22 @@ mod tests {
     }
 
     #[test]
+    fn a_quoted_pass_is_not_one_when_the_report_goes_on_to_say_otherwise() {
+        let pass = "<!-- VERDICT: {\"result\":\"PASS\"} -->";
+        for (stage, message, verdict) in [
+            (Stage::Test, format!("I was to end with `{pass}`.\nVERDICT: FAIL"), Some(Verdict::Fail)),
+            (Stage::Test, format!("{pass}\n2 tests failed after all."), Some(Verdict::Fail)),
+            (Stage::Test, format!("{pass}\n更正：有 2 個測試失敗"), Some(Verdict::Fail)),
+            (Stage::Test, format!("{pass}\n更正：有 2 个测试失败"), Some(Verdict::Fail)),
+            (Stage::Review, format!("{pass}\nVERDICT：REJECT"), Some(Verdict::Reject)),
+            (Stage::Dev, format!("```\n{pass}\n```\nI could not finish."), Some(Verdict::Fail)),
+            (Stage::Test, format!("2 failed before the repair.\n{pass}\n"), Some(Verdict::Pass)),
+        ] {
+            assert_eq!(read(stage, &message), verdict, "{stage:?} {message}");
+        }
+    }
+
+    #[test]
     fn nothing_is_a_pass_without_the_marker() {
         let claims = [
             "",
@@ -507,12 +488,7 @@ mod tests {
     #[test]
     fn an_api_error_is_no_report() {
         assert_eq!(judge(Some(Stage::Dev), "API Error: 529 overloaded"), Judgement::Broken);
-    }
-
-    #[test]
-    fn grades_are_read() {
-        assert_eq!(grade("<!-- GRADE: {\"score\":85} -->"), Some(85));
-        assert_eq!(grade("<!-- GRADE: {\"score\": \"7\"} -->"), Some(7));
-        assert_eq!(grade("no grade"), None);
+        let about_errors = "API Error handling is in place.\n<!-- VERDICT: {\"result\":\"PASS\"} -->";
+        assert_eq!(read(Stage::Dev, about_errors), Some(Verdict::Pass));
     }
 }

@@ -14,6 +14,11 @@ const OPTIONAL: [&str; 4] = ["may", "could", "可以", "也許"];
 
 const RULES: [(&str, &[&str]); 3] = [("💡", &STRONG), ("📋", &OPTIONAL), ("⛔", &WEAK)];
 
+/// Whether the check knows this marker and this word as a mismatch.
+pub(crate) fn is_rule(marker: &str, word: &str) -> bool {
+    RULES.iter().any(|(known, words)| *known == marker && words.contains(&word))
+}
+
 /// Every mismatch outside code fences and tables.
 pub(crate) fn mismatches(markdown: &str) -> Vec<Mismatch> {
     let mut fenced = false;

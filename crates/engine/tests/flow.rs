@@ -424,9 +424,9 @@ fn running_background_agents_are_waited_for_in_silence() {
 fn the_loop_goes_on_with_the_form_the_client_shows_best() {
     let mut world = World::new(Workflow::Single);
     let reply = world.stop();
-    assert!(reply.model_context.unwrap().contains("ot:developer"));
+    assert!(reply.model_context.unwrap().contains("DEVELOPER"));
     let reply = world.fire(&Trigger::Stopping { background: None });
-    assert!(reply.block.unwrap().contains("ot:developer"));
+    assert!(reply.block.unwrap().contains("DEVELOPER"));
     assert_eq!(world.looping().iterations, 2);
 }
 

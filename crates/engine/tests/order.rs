@@ -136,7 +136,7 @@ fn issues_may_be_acted_upon_until_the_limit() {
         let told = world.run("retrospective", &verdict("ISSUES")).unwrap();
         assert!(told.contains("ot:doc-updater"), "{told}");
         if round == 3 {
-            assert!(told.contains("⛔ 已達回顧上限"), "{told}");
+            assert!(told.contains("🛑 已達回顧上限"), "{told}");
             break;
         }
         assert!(told.contains("💡"), "{told}");
@@ -160,6 +160,34 @@ fn the_user_can_ask_for_another_change() {
     assert!(world.delegate("developer").is_err(), "once for each request");
 }
 
+/// What passed was about other code than what is there after these.
+#[test]
+fn whoever_changes_code_has_it_judged_again() {
+    for agent in ["build-error-resolver", "refactor-cleaner"] {
+        let mut world = World::new(Workflow::Quick);
+        world.pass(&["developer", "code-reviewer", "tester"]);
+        let told = world.run(agent, &verdict("PASS")).unwrap();
+        assert!(told.contains("ot:code-reviewer") && told.contains("ot:tester"), "{agent}: {told}");
+        assert!(world.delegate("retrospective").is_err(), "{agent}");
+        world.delegate("tester").unwrap();
+        assert_eq!(world.delegate(agent).unwrap_err(), "Overtone：TEST 必須先完成", "{agent}");
+    }
+}
+
+#[test]
+fn a_developer_to_whom_the_user_writes_has_the_code_judged_again() {
+    let mut world = World::new(Workflow::Quick);
+    world.delegate("developer").unwrap();
+    world.started("developer", "d1");
+    world.hand_back("developer", "d1", &verdict("PASS"));
+    world.pass(&["code-reviewer", "tester"]);
+    world.started("developer", "d1");
+    assert_eq!((world.status("DEV"), world.status("REVIEW")), (Status::Active, Status::Pending));
+    world.hand_back("developer", "d1", &verdict("PASS"));
+    assert!(world.delegate("retrospective").is_err());
+    world.pass(&["code-reviewer", "tester", "retrospective"]);
+}
+
 #[test]
 fn no_stage_starts_in_plan_mode_and_nobody_is_sent_on() {
     let mut world = World::new(Workflow::Quick);
@@ -177,7 +205,7 @@ fn an_agent_that_has_reported_is_not_running_whatever_the_client_lists() {
     world.hand_back("developer", "d1", &verdict("PASS"));
     let listed = ["d1".to_owned()];
     let reply = world.fire(&Trigger::Stopping { background: Some(&listed) });
-    assert!(reply.model_context.unwrap().contains("ot:code-reviewer"));
+    assert!(reply.model_context.unwrap().contains("CODE-REVIEWER"));
     let other = ["someone".to_owned()];
     assert_eq!(world.fire(&Trigger::Stopping { background: Some(&other) }), Reply::default());
 }

@@ -165,6 +165,22 @@ fn an_agent_that_goes_on_makes_a_new_attempt() {
     assert_eq!(fields(&world, EventKind::AgentDelegate, "continues"), [FieldValue::from("t1")]);
 }
 
+/// The client may refuse a message after the hook has let it pass.
+#[test]
+fn an_agent_that_did_not_go_on_can_be_continued_again() {
+    let mut world = testing();
+    world.hand_back("tester", "t1", &verdict("FAIL"));
+    world.fire(&Trigger::ContinuingAgent { agent_id: "t1" });
+    assert!(world.stop().model_context.unwrap().contains("TESTER"));
+    assert_eq!((world.status("TEST"), world.count(EventKind::AgentError)), (Status::Pending, 1));
+    world.fire(&Trigger::ContinuingAgent { agent_id: "t1" });
+    assert_eq!(world.status("TEST"), Status::Active);
+    world.started("tester", "t1");
+    world.hand_back("tester", "t1", &verdict("PASS"));
+    assert_eq!(world.result("TEST"), Some("pass"));
+    assert_eq!(fields(&world, EventKind::AgentComplete, "slot").last(), Some(&FieldValue::from("tester")));
+}
+
 #[test]
 fn an_agent_that_passed_is_not_continued_without_a_reason() {
     let mut world = testing();
@@ -219,6 +235,142 @@ fn the_user_may_have_a_blocked_stage_repaired() {
     assert_eq!((world.status("DEV"), world.status("TEST")), (Status::Active, Status::Pending));
 }
 
+/// Every stage of every workflow can need the user.
+#[test]
+fn a_blocked_stage_runs_again_only_after_a_word_of_the_user() {
+    for workflow in Workflow::ALL {
+        let keys: Vec<_> = World::new(workflow).workflow().stages.iter().map(|stage| stage.key).collect();
+        for (at, key) in keys.iter().enumerate() {
+            let mut world = World::new(workflow);
+            for earlier in &keys[..at] {
+                world.pass(&[earlier.stage.agent().name()]);
+            }
+            let agent = key.stage.agent().name();
+            world.run(agent, &verdict("BLOCKED"));
+            let counts = (world.workflow().fail_count, world.workflow().reject_count);
+            assert_eq!(
+                (world.result(&key.to_string()), counts),
+                (Some("blocked"), (0, 0)),
+                "{workflow:?} {key}"
+            );
+            for refused in [agent, "developer", "debugger"] {
+                let reason = world.delegate(refused).unwrap_err();
+                assert!(reason.contains(&key.to_string()), "{workflow:?} {key} {refused}: {reason}");
+                assert!(world.advice().contains("AskUserQuestion"), "{}", world.advice());
+            }
+            let stop = world.stop();
+            assert!(stop.model_context.is_none() && stop.block.is_none(), "{workflow:?} {key}");
+            assert_eq!(world.status(&key.to_string()), Status::Completed);
+            world.fire(&Trigger::UserAnswered);
+            world.pass(&[agent]);
+            assert_eq!(world.result(&key.to_string()), Some("pass"), "{workflow:?} {key}");
+        }
+    }
+}
+
+#[test]
+fn one_answer_is_for_every_blocked_stage_of_a_group() {
+    let mut world = World::new(Workflow::Quick);
+    world.pass(&["developer"]);
+    world.delegate("code-reviewer").unwrap();
+    world.delegate("tester").unwrap();
+    world.report("code-reviewer", &verdict("BLOCKED"));
+    assert_eq!(world.delegate("code-reviewer").unwrap_err(), "Overtone：REVIEW 需要你的決定");
+    world.report("tester", &verdict("BLOCKED"));
+    assert!(world.delegate("tester").is_err());
+    world.prompt("both may use the staging server");
+    world.pass(&["code-reviewer", "tester"]);
+    assert_eq!((world.result("REVIEW"), world.result("TEST")), (Some("pass"), Some("pass")));
+}
+
+#[test]
+fn a_blocked_review_beside_a_failed_test_asks_before_it_repairs() {
+    let mut world = World::new(Workflow::Quick);
+    world.pass(&["developer"]);
+    world.delegate("code-reviewer").unwrap();
+    world.delegate("tester").unwrap();
+    world.report("tester", &verdict("FAIL"));
+    let step = world.report("code-reviewer", &verdict("BLOCKED"));
+    assert!(step.contains("AskUserQuestion") && !step.contains("ot:debugger"), "{step}");
+    assert!(world.delegate("debugger").is_err());
+    world.prompt("the reviewer may read the vault");
+    let step = world.run("code-reviewer", &verdict("PASS")).unwrap();
+    assert!(step.contains("ot:debugger") && step.contains("TEST"), "{step}");
+}
+
+/// However the user says it.
+#[test]
+fn commands_messages_and_resuming_are_words_of_the_user() {
+    let blocked = || {
+        let mut world = testing();
+        world.hand_back("tester", "t1", &verdict("BLOCKED"));
+        world
+    };
+    let mut typed = blocked();
+    for looking in ["/ot:status", "/ot:stop", "/ot:specs"] {
+        typed.prompt(looking);
+        assert!(typed.delegate("tester").is_err(), "{looking}");
+    }
+    typed.prompt("/ot:auto the database is up");
+    typed.delegate("tester").unwrap();
+
+    let mut told = blocked();
+    told.say("the database is up").unwrap();
+    told.delegate("tester").unwrap();
+
+    let mut resumed = blocked();
+    resumed.stop_by_user();
+    resumed.resume().unwrap();
+    resumed.delegate("tester").unwrap();
+}
+
+#[test]
+fn a_developer_that_keeps_tasks_open_is_not_followed_by_a_celebration() {
+    let mut world = World::new(Workflow::Single).with_feature(&["write the migration"]);
+    world.delegate("developer").unwrap();
+    assert!(world.stopped("developer", "d1", &verdict("PASS")).block.is_some(), "it is asked first");
+    let told = world.report_as("developer", "d1", &verdict("PASS"));
+    assert!(!told.contains('🎉') && told.contains("write the migration"), "{told}");
+    assert!(told.contains("ot:developer"), "{told}");
+}
+
+#[test]
+fn open_tasks_are_seen_however_the_developer_reports() {
+    let mut world = World::new(Workflow::Single).with_feature(&["write the migration"]);
+    let call = world.delegate("developer").unwrap();
+    let told = world.returned("developer", &call, &verdict("PASS")).unwrap();
+    assert!(!told.contains('🎉') && told.contains("write the migration"), "{told}");
+}
+
+#[test]
+fn tasks_that_another_round_does_not_finish_are_for_the_user() {
+    let mut world = World::new(Workflow::Quick).with_feature(&["deploy it"]);
+    let round = ["developer", "code-reviewer", "tester", "retrospective", "doc-updater"];
+    let work = |world: &mut World| {
+        for agent in round {
+            world.delegate(agent).unwrap();
+            world.report(agent, &verdict("PASS"));
+            world.report(agent, &verdict("PASS"));
+        }
+    };
+    work(&mut world);
+    assert!(world.stop().model_context.unwrap().contains("DEVELOPER"));
+    work(&mut world);
+    let stop = world.stop();
+    assert!(stop.model_context.is_none() && stop.block.is_none(), "{stop:?}");
+    assert!(stop.system_message.unwrap().contains("deploy it"));
+    assert!(world.delegate("developer").is_err());
+    assert!(world.advice().contains("AskUserQuestion"), "{}", world.advice());
+    // The user says what to do, or puts the task away.
+    world.prompt("deploy it to staging");
+    world.delegate("developer").unwrap();
+    world.report("developer", &verdict("PASS"));
+    world.set_tasks(&[]);
+    world.report("developer", &verdict("PASS"));
+    world.pass(&round[1..]);
+    assert!(world.stop().system_message.unwrap().contains('🎉'));
+}
+
 #[test]
 fn a_developer_is_asked_once_about_open_tasks() {
     let mut world = World::new(Workflow::Quick).with_feature(&["write the migration"]);
@@ -237,6 +389,6 @@ fn open_tasks_at_the_end_go_to_an_agent_that_may_finish_them() {
     let mut world = World::new(Workflow::Single).with_feature(&["write the migration"]);
     world.pass(&["developer"]);
     let orders = world.stop().model_context.unwrap();
-    assert!(orders.contains("write the migration") && orders.contains("ot:developer"), "{orders}");
+    assert!(orders.contains("write the migration") && orders.contains("DEVELOPER"), "{orders}");
     world.delegate("developer").unwrap();
 }

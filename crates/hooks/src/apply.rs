@@ -17,7 +17,8 @@ use overtone_store::files::Replaced;
 use overtone_store::instincts::Memory;
 use overtone_store::specs::Specs;
 use overtone_store::{
-    Home, LoopDoc, Session, SessionLock, StoreError, Transaction, WorkflowDoc, clock, files, timeline,
+    Home, LoopDoc, OwnFeatures, Session, SessionLock, StoreError, Transaction, WorkflowDoc, clock, files,
+    timeline,
 };
 
 use crate::limits::survive_file_limit;
@@ -208,8 +209,14 @@ fn archive(scene: &Scene, feature: &str) -> Result<(), String> {
         let folder = to.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let record = Record::new(EventKind::SpecsArchive).with("feature", feature).with("folder", folder);
         timeline::append(&scene.session.timeline_file(), &[&record], scene.now)
-            .map_err(|error| error.to_string())
+            .map_err(|error| error.to_string())?;
+        forget_feature(scene, feature)
     })
+}
+
+fn forget_feature(scene: &Scene, feature: &str) -> Result<(), String> {
+    let Some(project) = scene.project else { return Ok(()) };
+    text(OwnFeatures::of(scene.home, project).remove(feature))
 }
 
 /// Tells the Bash tool which session and project it runs in: the client sources this file before each command.

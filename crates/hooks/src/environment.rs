@@ -25,6 +25,14 @@ pub struct Environment {
     /// The user's folder of the client's settings, commands and skills.
     pub(crate) client_dir: Option<PathBuf>,
     pub(crate) user_home: Option<PathBuf>,
+    /// The client that runs the hook has a screen, and a user who looks at it.
+    pub(crate) has_screen: bool,
+}
+
+/// By what the client says of how it was started: `cli` in a terminal, `sdk-cli` for `-p`, and names of other
+/// programs. Whatever is not the SDK has a screen.
+fn has_screen(entry_point: &str) -> bool {
+    !entry_point.is_empty() && !entry_point.starts_with("sdk")
 }
 
 impl Environment {
@@ -38,6 +46,7 @@ impl Environment {
             session_ids: [env::var_os("CLAUDE_SESSION_ID"), env::var_os("CLAUDE_CODE_SESSION_ID")],
             client_dir: client_dir(),
             user_home: env::var_os("HOME").map(PathBuf::from),
+            has_screen: env::var("CLAUDE_CODE_ENTRYPOINT").is_ok_and(|entry| has_screen(&entry)),
             env_file: env::var_os("CLAUDE_ENV_FILE").map(PathBuf::from).filter(|path| path.is_absolute()),
         }
     }

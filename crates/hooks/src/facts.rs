@@ -1,17 +1,19 @@
 //! Looks up what a decision needs, and nothing more.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::Path;
 
+use overtone_engine::instinct::Learned;
 use overtone_engine::settings::Settings;
 use overtone_engine::suggestion::SinceCompact;
-use overtone_engine::{Facts, Feature, FeatureHolder, Snapshot};
+use overtone_engine::{Facts, Feature, FeatureHolder, FeatureOrigin, Snapshot, is_delegation};
 use overtone_registry::Hook;
 use overtone_store::config::Config;
 use overtone_store::instincts::Memory;
 use overtone_store::specs::{Specs, Tasks};
-use overtone_store::{Session, clock, timeline};
+use overtone_store::{OwnFeatures, Session, clock, timeline};
 use overtone_wire::HookInput;
 
 use crate::environment::Environment;
@@ -26,19 +28,31 @@ pub(crate) struct Place<'a> {
 
 /// Which feature a decision is about.
 enum Wanted {
-    /// The workflow's own, else the newest in progress: that one may become its own, or is what is left to do.
+    /// The workflow's own, else the newest in progress: one that was begun here may become its own, or is what is left
+    /// to do; one of the repository is only mentioned.
     AnyActive,
     /// Only the workflow's own. Others are not looked at, however many there are: these hooks run often.
     Own,
 }
 
 /// For hooks whose decision depends on a feature.
-const fn wanted_feature(hook: Hook) -> Option<Wanted> {
+fn wanted_feature(hook: Hook, input: &HookInput, snapshot: &Snapshot) -> Option<Wanted> {
     match hook {
         Hook::OnStart | Hook::PreCompact => Some(Wanted::AnyActive),
         Hook::PreTask | Hook::OnStop | Hook::OnAgentStop | Hook::OnHandback => Some(Wanted::Own),
+        // A report may come with these, too, and then its open tasks count.
+        Hook::PostUse if is_delegation(&input.tool_name()) => Some(Wanted::Own),
+        Hook::OnSubmit if may_report(input, snapshot) => Some(Wanted::Own),
         _ => None,
     }
+}
+
+/// Whether a prompt may bring a report, or finds every stage done. Any other prompt needs no task.
+fn may_report(input: &HookInput, snapshot: &Snapshot) -> bool {
+    let Some(workflow) = snapshot.workflow.as_ref().filter(|workflow| workflow.is_open()) else {
+        return false;
+    };
+    workflow.is_finished() || (!workflow.active_agents.is_empty() && input.prompt().starts_with('<'))
 }
 
 /// The facts, and what could not be looked up. Fails where the decision would be a wrong one without it: a report that
@@ -58,6 +72,8 @@ pub(crate) fn gather(
         settings: config.settings(),
         version: place.environment.version,
         plan_mode: input.is_plan_mode(),
+        prompt_id: prompt_id(input),
+        shows_compaction: place.environment.has_screen,
         ..Facts::default()
     };
     if hook == Hook::AllowOwn && input.tool_name() == "Skill" {
@@ -65,8 +81,8 @@ pub(crate) fn gather(
     }
     let Some(session) = session else { return Ok((facts, problems)) };
     facts.session_dir = session.dir().display().to_string();
-    if let Some(wanted) = wanted_feature(hook) {
-        match feature(&wanted, place.project, snapshot) {
+    if let Some(wanted) = wanted_feature(hook, input, snapshot) {
+        match feature(&wanted, place, snapshot) {
             Ok(feature) => facts.feature = feature,
             Err(error) if matches!(hook, Hook::OnAgentStop | Hook::OnHandback) => return Err(error),
             // The rest of the text is still worth having.
@@ -87,18 +103,36 @@ pub(crate) fn gather(
     Ok((facts, problems))
 }
 
-fn feature(wanted: &Wanted, project: Option<&Path>, snapshot: &Snapshot) -> io::Result<Option<Feature>> {
-    let Some(project) = project else { return Ok(None) };
-    let own = snapshot.workflow.as_ref().and_then(|workflow| workflow.feature_name.as_deref());
+/// A name of the client's own, kept only if it looks like one.
+fn prompt_id(input: &HookInput) -> Option<String> {
+    let id = input.prompt_id();
+    if id.is_empty() || id.len() > 64 { None } else { Some(id.into_owned()) }
+}
+
+fn feature(wanted: &Wanted, place: &Place, snapshot: &Snapshot) -> io::Result<Option<Feature>> {
+    let Some(project) = place.project else { return Ok(None) };
     let specs = Specs::new(project);
-    let found = match (wanted, own) {
-        (Wanted::AnyActive, _) => specs.active(own)?,
-        (Wanted::Own, Some(name)) => specs.in_progress(name)?,
-        (Wanted::Own, None) => None,
+    if let Some(name) = snapshot.workflow.as_ref().and_then(|workflow| workflow.feature_name.as_deref())
+        && let Some(feature) = specs.in_progress(name)?
+    {
+        return Ok(Some(as_fact(feature, FeatureOrigin::Own)));
+    }
+    if matches!(wanted, Wanted::Own) {
+        return Ok(None);
+    }
+    let recorded = || match &place.environment.home {
+        Some(home) => OwnFeatures::of(home, project).names(),
+        None => BTreeSet::new(),
     };
-    let Some(feature) = found else { return Ok(None) };
+    let found = specs.newest(recorded)?;
+    Ok(found.map(|(feature, is_own)| {
+        as_fact(feature, if is_own { FeatureOrigin::Own } else { FeatureOrigin::Repository })
+    }))
+}
+
+fn as_fact(feature: overtone_store::specs::Feature, origin: FeatureOrigin) -> Feature {
     let Tasks { checked, total, pending, open_work } = feature.tasks.unwrap_or_default();
-    Ok(Some(Feature { name: feature.name, checked, total, pending, open_work }))
+    Feature { name: feature.name, origin, checked, total, pending, open_work }
 }
 
 /// The project's folder, for agents that work in another one: a relative path would lead them to a copy of the specs.
@@ -148,7 +182,7 @@ fn since_compact(session: &Session, snapshot: &Snapshot, settings: &Settings) ->
     }
 }
 
-fn lessons(place: &Place, facts: &Facts) -> Vec<String> {
+fn lessons(place: &Place, facts: &Facts) -> Vec<Learned> {
     let memory =
         place.environment.home.as_ref().zip(place.project).map(|(home, project)| Memory::of(home, project));
     memory.map(|memory| memory.applicable(facts.now)).unwrap_or_default()

@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
 
+use overtone_engine::text::printable_lines;
 use overtone_registry::Hook;
 use overtone_store::patience;
 use overtone_wire::{DEFAULT_OUTPUT, HookInput};
@@ -123,5 +124,5 @@ fn complain(place: &str, what: impl Display) {
     // It may be a file, and the answer is not given yet.
     survive_file_limit();
     // There is nowhere to report that stderr is closed.
-    let _ = writeln!(io::stderr(), "[overtone/{place}] {what}");
+    let _ = writeln!(io::stderr(), "[overtone/{place}] {}", printable_lines(&what.to_string()));
 }

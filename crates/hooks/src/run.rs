@@ -141,7 +141,11 @@ impl Call<'_> {
             learning: place.config.switch("instinct.enabled"),
             now: facts.now,
         };
-        let answer = render(self.hook, outcome.reply, self.input.tool_input())?;
+        let answer = match self.hook {
+            // The client gives it to the summariser and shows it to the user, both as it stands.
+            Hook::PreCompact if facts.shows_compaction => outcome.reply.system_message.unwrap_or_default(),
+            _ => render(self.hook, outcome.reply, self.input.tool_input())?,
+        };
         let print = || printer.print(&answer);
         problems.extend(apply::around(&scene, documents, &outcome.effects, lock, print)?);
         Ok(Round { must_write: false, problems })
@@ -200,10 +204,10 @@ impl Call<'_> {
         }
     }
 
-    /// Only what becomes of an agent can concern the loop.
-    fn is_about_agents(&self) -> bool {
+    /// Only what becomes of an agent can concern the loop, and advice that a stopped one spares the main agent.
+    fn needs_loop(&self) -> bool {
         match *self.trigger {
-            Trigger::ToolFailed { tool, .. } => is_delegation(tool),
+            Trigger::BashRan { .. } | Trigger::ToolFailed { .. } => self.needs_workflow(),
             Trigger::AgentReturned { .. } => true,
             _ => false,
         }
@@ -214,7 +218,7 @@ impl Call<'_> {
         let (workflow, looping) = match self.hook {
             Hook::OnSessionEnd => (false, true),
             Hook::OnAgentStop | Hook::OnHandback => (true, false),
-            Hook::PostUse | Hook::PostUseFailure => (self.needs_workflow(), self.is_about_agents()),
+            Hook::PostUse | Hook::PostUseFailure => (self.needs_workflow(), self.needs_loop()),
             _ => (self.needs_workflow(), self.needs_workflow()),
         };
         Ok(Documents {

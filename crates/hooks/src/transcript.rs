@@ -3,20 +3,27 @@
 use std::path::Path;
 
 use overtone_store::files;
-use overtone_wire::report_in_transcript;
+use overtone_wire::{TranscriptEntry, read_transcript_entry};
 
 /// A report is a few kilobytes. The entries that may follow it are small too.
 const TAIL_BYTES: usize = 256 * 1024;
 
-/// The last thing the agent said: the text it handed back, or else its last message. `None` when the file cannot be
-/// read or its end holds neither.
+/// The last thing the agent said in answer to its last prompt: the text it handed back, or else its last message. `None`
+/// when the file cannot be read or its end holds neither.
 pub(crate) fn last_report(path: &Path) -> Option<String> {
     if !path.is_absolute() {
         return None;
     }
     let (tail, _) = files::read_tail(path, TAIL_BYTES).ok()??;
     let text = String::from_utf8_lossy(&tail);
-    text.lines().rev().find_map(report_in_transcript)
+    for line in text.lines().rev() {
+        match read_transcript_entry(line) {
+            TranscriptEntry::Report(report) => return Some(report),
+            TranscriptEntry::Prompt => return None,
+            TranscriptEntry::Other => {}
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -45,6 +52,20 @@ mod tests {
         assert_eq!(read(&[first, last]).as_deref(), Some("a\nb"));
         assert_eq!(read(&["not json", "{}"]), None);
         assert_eq!(last_report(Path::new("relative.jsonl")), None);
+    }
+
+    /// An agent that goes on has its earlier reports in the same transcript.
+    #[test]
+    fn a_report_from_before_the_last_prompt_is_not_this_one() {
+        let report = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"all pass"}]}}"#;
+        let result = r#"{"type":"user","message":{"content":[{"type":"tool_result","content":"x"}]}}"#;
+        for prompt in [
+            r#"{"type":"user","message":{"content":"test it again"}}"#,
+            r#"{"type":"user","message":{"content":[{"type":"text","text":"test it again"}]}}"#,
+        ] {
+            assert_eq!(read(&[report, result, prompt, result]), None);
+            assert_eq!(read(&[prompt, report, result]).as_deref(), Some("all pass"));
+        }
     }
 
     #[test]

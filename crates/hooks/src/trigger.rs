@@ -118,7 +118,7 @@ impl<'a> Event<'a> {
             }
             Hook::OnAgentStop => {
                 let message = input.last_assistant_message();
-                let is_silent = message.is_empty();
+                let is_silent = message.trim().is_empty();
                 Self::AgentStop {
                     agent_type: input.agent_type(),
                     agent_id: input.agent_id(),

@@ -231,6 +231,16 @@ messages! {
     }
     care_not_private(file: &str, mode: &str) { "其他人讀得到 token: {file}（權限 {mode}）", "其他人读得到 token: {file}（权限 {mode}）", "others can read the tokens: {file} (mode {mode})" }
     care_not_private_hint(file: &str) { "ccc doctor --fix，或 chmod 600 '{file}'", "ccc doctor --fix，或 chmod 600 '{file}'", "ccc doctor --fix, or chmod 600 '{file}'" }
+    care_leftover(place: &str, list: &str) {
+        "舊版把 provider 寫進所有工作階段共用的設定（{list}）: {place}",
+        "旧版把 provider 写进所有会话共享的设置（{list}）: {place}",
+        "an earlier version put a provider into the settings of all sessions ({list}): {place}"
+    }
+    care_leftover_hint() {
+        "ccc doctor --fix 會移除；要讓所有工作階段都用它：ccc use <名稱>",
+        "ccc doctor --fix 会移除；要让所有会话都用它：ccc use <名称>",
+        "ccc doctor --fix takes it out; to keep every session on it: ccc use <name>"
+    }
     care_stale_hook(program: &str, place: &str) {
         "Stop hook 指向不存在的程式 {program}: {place}",
         "Stop hook 指向不存在的程序 {program}: {place}",

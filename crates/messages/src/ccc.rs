@@ -98,10 +98,30 @@ messages! {
         "ccc: on {name}, for this start only, as {place} says"
     }
     switched(name: &str) { "已切換到 {name}", "已切换到 {name}", "switched to {name}" }
+    switched_off() { "已從共用設定移除 provider", "已从共享设置移除 provider", "the shared settings are on no provider any more" }
+    tightened(file: &str) {
+        "{file} 現在含有密鑰，已改為只有你能讀取",
+        "{file} 现在含有密钥，已改为只有你能读取",
+        "{file} holds a secret now, so only you can read it from now on"
+    }
+    follows() { "這些執行中的工作階段會跟著切換：", "这些运行中的会话会跟着切换：", "these running sessions follow with their next request:" }
+    would_follow() { "這些執行中的工作階段將會跟著切換：", "这些运行中的会话将会跟着切换：", "these running sessions would follow:" }
+    started_on(name: &str) { "以 {name} 啟動", "以 {name} 启动", "started on {name}" }
+    not_passed_on(list: &str) {
+        "ccc: 未傳給 claude：{list}",
+        "ccc: 未传给 claude：{list}",
+        "ccc: not passed on to claude: {list}"
+    }
+    leftovers_gone(file: &str, list: &str) {
+        "ccc: 已從 {file} 移除舊版寫入的 {list}；ccc use <名稱> 可再放回",
+        "ccc: 已从 {file} 移除旧版写入的 {list}；ccc use <名称> 可再放回",
+        "ccc: took out of {file} what an earlier version had put there: {list}; ccc use <name> puts it back"
+    }
     added(name: &str, file: &str) { "已新增 {name}：{file}", "已新增 {name}：{file}", "added {name}: {file}" }
     removed(name: &str, file: &str) { "已移除 {name}：{file}", "已移除 {name}：{file}", "removed {name}: {file}" }
     would_change(file: &str) { "將會更動 {file}：", "将会改动 {file}：", "would change {file}:" }
     would_change_nothing(file: &str) { "{file} 不需更動", "{file} 无需改动", "{file} needs no change" }
+    would_set() { "只為這次啟動設定：", "只为这次启动设置：", "would set for this start only:" }
     would_write_private() {
         "將會寫入一個私有設定檔，並以 --settings 傳給 claude",
         "将会写入一个私有设置文件，并以 --settings 传给 claude",
@@ -110,6 +130,36 @@ messages! {
     would_start(command: &str) { "將會啟動：{command}", "将会启动：{command}", "would start: {command}" }
 
     // Values that get in the way.
+    overruled(name: &str, list: &str) {
+        "無法在 {name} 上啟動，這些設定會把請求送到別處: {list}",
+        "无法在 {name} 上启动，这些设置会把请求发到别处: {list}",
+        "cannot start on {name}, since these settings would win over it: {list}"
+    }
+    overruled_hint(name: &str) {
+        "刪除這些行，或 ccc run --isolated {name}",
+        "删除这些行，或 ccc run --isolated {name}",
+        "remove these lines, or ccc run --isolated {name}"
+    }
+    overruled_used_hint(name: &str, used: &str) {
+        "{used} 是由 ccc use 放入的：ccc use --off，或 ccc run --isolated {name}",
+        "{used} 是由 ccc use 放入的：ccc use --off，或 ccc run --isolated {name}",
+        "ccc use has put {used} there: ccc use --off, or ccc run --isolated {name}"
+    }
+    overruled_managed_hint() {
+        "這是管理者的設定，請管理者調整",
+        "这是管理员的设置，请管理员调整",
+        "these are the administrator's settings: ask the administrator"
+    }
+    needs_private(name: &str, key: &str) {
+        "{name} 的 `{key}` 需要私有設定檔，受監督的啟動不能使用",
+        "{name} 的 `{key}` 需要私有设置文件，受监督的启动不能使用",
+        "`{key}` of {name} needs a private settings file, which a supervised start does not have"
+    }
+    needs_private_hint(name: &str) {
+        "ccc run --isolated {name}，或把金鑰改放在 env",
+        "ccc run --isolated {name}，或把密钥改放在 env",
+        "ccc run --isolated {name}, or give the key in env"
+    }
     conflict_wins(variable: &str, place: &str) {
         "{place} 的 {variable} 會蓋過 provider 的值；刪除該行，或改用 ccc run --isolated",
         "{place} 的 {variable} 会覆盖 provider 的值；删除该行，或改用 ccc run --isolated",
@@ -125,15 +175,10 @@ messages! {
         "{place} 的 {variable} 仍然有效，provider 没有设置它；删除该行，或在 provider 的 env 中设置（\"\" 表示停用）",
         "{variable} in {place} stays in force, the provider does not set it; remove that line, or set it in the provider's env (\"\" switches it off)"
     }
-    conflict_replaced(variable: &str, place: &str) {
-        "{place} 的 {variable} 會暫時由 provider 的值取代；移除 provider 時恢復",
-        "{place} 的 {variable} 会暂时由 provider 的值取代；移除 provider 时恢复",
-        "{variable} in {place} is replaced by the provider's value for now; it comes back when the provider goes"
-    }
-    conflict_inherited(variable: &str) {
-        "你的環境中的 {variable} 仍然有效，provider 沒有設定它；unset {variable}，或在 provider 的 env 中設為 \"\"",
-        "你的环境中的 {variable} 仍然有效，provider 没有设置它；unset {variable}，或在 provider 的 env 中设为 \"\"",
-        "{variable} from your environment stays in force, the provider does not set it; unset {variable}, or set it to \"\" in the provider's env"
+    conflict_set_aside(variable: &str, place: &str) {
+        "{place} 的 {variable} 在這次啟動中不生效；不需要的話請刪除該行",
+        "{place} 的 {variable} 在这次启动中不生效；不需要的话请删除该行",
+        "{variable} in {place} is set aside for this start; remove that line if you do not need it"
     }
 
     // Tables.

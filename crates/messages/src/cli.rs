@@ -145,6 +145,16 @@ messages! {
         "请换一个 feature 名称、以 overtone stop --session {id} 停止该会话，或加上 --anyway 仍然开始",
         "choose another feature name, stop that session with overtone stop --session {id}, or add --anyway to start regardless"
     }
+    feature_not_ours(feature: &str, path: &str) {
+        "{feature} 已在此儲存庫中，但並非在這台機器上開始：{path}",
+        "{feature} 已在此仓库中，但并非在这台机器上开始：{path}",
+        "{feature} is in this repository, but was not begun on this machine: {path}"
+    }
+    feature_not_ours_hint() {
+        "請換一個 feature 名稱；若已讀過其任務並要接手，請加上 --anyway",
+        "请换一个 feature 名称；若已读过其任务并要接手，请加上 --anyway",
+        "choose another feature name; if you have read its tasks and want to continue it, add --anyway"
+    }
     archive_in_use_hint(id: &str) {
         "請先以 overtone stop --session {id} 停止該工作階段，或加上 --force 仍然歸檔",
         "请先以 overtone stop --session {id} 停止该会话，或加上 --force 仍然归档",
@@ -207,6 +217,11 @@ messages! {
         "循环已停止；执行 overtone resume 可继续。",
         "The loop is stopped. Run overtone resume to continue."
     }
+    next_continue() {
+        "已暫停；在 Claude Code 中說「繼續」，或執行 overtone resume。",
+        "已暂停；在 Claude Code 中说“继续”，或执行 overtone resume。",
+        "Paused. Say \"continue\" in Claude Code, or run overtone resume."
+    }
     next_finish() {
         "所有階段都已完成；Claude Code 這一輪結束時工作流就會完成。",
         "所有阶段都已完成；Claude Code 这一轮结束时工作流就会完成。",
@@ -265,6 +280,7 @@ messages! {
     loop_stopped_by_end() { "隨工作階段結束", "随会话结束", "ended with the session" }
     state_moved(machine: &str) { "已移到 {machine}", "已移到 {machine}", "moved to {machine}" }
     loop_stopped_by_limit() { "已達上限，等待指示", "已达上限，等待指示", "limit reached, waits for you" }
+    loop_interrupted() { "已由你中斷", "已由你中断", "paused: you interrupted it" }
     loop_stuck() { "沒有進展，等待你的訊息", "没有进展，等待你的消息", "paused: no progress" }
     feature_tasks(name: &str, checked: usize, total: usize) {
         "{name}（任務 {checked}/{total}）",
@@ -409,6 +425,9 @@ messages! {
     head_seen() { "次數", "次数", "Seen" }
     head_last_seen() { "最後", "最后", "Last" }
     head_lesson() { "經驗", "经验", "Lesson" }
+    head_from() { "來源", "来源", "From" }
+    head_evidence() { "最後所見", "最后所见", "Seen last" }
+    lessons_cleared(count: usize) { "已忘記 {count} 條經驗。", "已忘记 {count} 条经验。", "Forgotten lessons: {count}." }
 
     // Configuration.
     head_key() { "設定", "设置", "Key" }

@@ -49,6 +49,11 @@ messages! {
 
     // What the hooks did, where their answer is not text.
     allowed() { "允許", "允许", "allowed" }
+    pointed_to_auto() {
+        "模型得知：要建置東西時先用 /ot:auto",
+        "模型得知：要构建东西时先用 /ot:auto",
+        "the model is told to use /ot:auto first for something to build"
+    }
     briefed() {
         "代理得到工作流的 context",
         "代理得到工作流的 context",
@@ -73,7 +78,7 @@ messages! {
         "在你的项目中启动（尚未安装：npm install -g @anthropic-ai/claude-code）",
         "start it in your project (not there yet: npm install -g @anthropic-ai/claude-code)"
     }
-    next_auto() { "/ot:auto <你的需求>", "/ot:auto <你的需求>", "/ot:auto <your wish>" }
+    next_auto() { "/ot:auto <你的需求>", "/ot:auto <你的需求>", "/ot:auto <your request>" }
     next_wish() { "說出需求，其餘照此進行", "说出需求，其余照此进行", "say what you want; the rest goes as above" }
 
     // How it failed: the step, then what was wrong.

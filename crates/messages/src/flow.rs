@@ -35,6 +35,11 @@ messages! {
         "Overtone：规划模式中不开始任何阶段",
         "Overtone: no stage starts in plan mode"
     }
+    deny_plan_writes() {
+        "Overtone：規劃模式中不寫入任何東西",
+        "Overtone：规划模式中不写入任何东西",
+        "Overtone: nothing is written in plan mode"
+    }
     deny_nested(agent: &str) {
         "Overtone：只有主代理可以委派 {agent}",
         "Overtone：只有主代理可以委派 {agent}",
@@ -136,14 +141,14 @@ messages! {
         "✅ {stage} complete, with issues to improve ({count}/{limit})."
     }
     issues_advice() {
-        "💡 值得現在改善的項目可以委派 DEVELOPER 處理，之後的階段會重新執行；否則繼續下一步，並在最後告訴使用者還有哪些項目。",
-        "💡 值得现在改善的项目可以委派 DEVELOPER 处理，之后的阶段会重新执行；否则继续下一步，并在最后告诉用户还有哪些项目。",
-        "💡 If an issue is worth another round, you may delegate DEVELOPER with it; the stages behind DEV then run again. Otherwise go on, and tell the user at the end what stays open."
+        "💡 值得現在改善的項目可以委派 DEVELOPER 處理，之後的階段會重新執行；其餘項目在最後告訴使用者。",
+        "💡 值得现在改善的项目可以委派 DEVELOPER 处理，之后的阶段会重新执行；其余项目在最后告诉用户。",
+        "💡 An issue that is worth another round can go to DEVELOPER; the stages behind DEV then run again. The user is told of the others at the end."
     }
     issues_limit() {
-        "⛔ 已達回顧上限：不要再開始新的改善，繼續下一步，並在最後告訴使用者還有哪些項目。",
-        "⛔ 已达回顾上限：不要再开始新的改善，继续下一步，并在最后告诉用户还有哪些项目。",
-        "⛔ The limit of retrospectives is reached: do not start another round. Go on, and tell the user at the end what stays open."
+        "🛑 已達回顧上限：不再開始新的改善，其餘項目在最後告訴使用者。",
+        "🛑 已达回顾上限：不再开始新的改善，其余项目在最后告诉用户。",
+        "🛑 The limit of retrospectives is reached: no further round starts. The user is told at the end what stays open."
     }
     agent_broke(agent: &str) {
         "⚠️ {agent} 因 API 錯誤中斷，沒有結果。",
@@ -209,6 +214,11 @@ messages! {
         "還有 {count} 個未勾選任務，第一個：{first}。下一步請委派 {developer}完成並勾選 tasks.md。",
         "还有 {count} 个未勾选任务，第一个：{first}。下一步请委派 {developer}完成并勾选 tasks.md。",
         "Tasks still unticked: {count}, the first: {first}. Next, delegate {developer} to finish them and tick them in tasks.md."
+    }
+    tasks_stay_open(count: usize, first: &str) {
+        "⛔ 還有 {count} 個未勾選任務，第一個：{first}。再次開發也沒有完成它們：請用 AskUserQuestion 問使用者如何處理，不要再次委派。",
+        "⛔ 还有 {count} 个未勾选任务，第一个：{first}。再次开发也没有完成它们：请用 AskUserQuestion 问用户如何处理，不要再次委派。",
+        "⛔ Tasks still unticked: {count}, the first: {first}. Another round of development did not finish them: ask the user with AskUserQuestion what to do with them, and do not delegate again before that."
     }
     ask_user(stage: &str) {
         "⛔ {stage} 已達重試上限。禁止再次重試：請向使用者說明失敗原因並等待指示。",

@@ -1,21 +1,56 @@
 //! The loop on Stop: why the session goes on, or why it may end.
 
 messages! {
+    // Why the main agent goes on. It is the one text that the model acts on and the client shows to the user, so it says
+    // what comes next and gives no orders.
     go_on(iteration: u32, limit: u32) {
-        "[Overtone Loop {iteration}/{limit}] 工作流尚未完成，請繼續。",
-        "[Overtone Loop {iteration}/{limit}] 工作流尚未完成，请继续。",
-        "[Overtone loop {iteration}/{limit}] The workflow is not finished: go on."
+        "[Overtone Loop {iteration}/{limit}] 工作流尚未完成，繼續進行。",
+        "[Overtone Loop {iteration}/{limit}] 工作流尚未完成，继续进行。",
+        "[Overtone loop {iteration}/{limit}] The workflow is not finished and continues."
     }
     tasks(checked: usize, total: usize) { "任務：{checked}/{total}", "任务：{checked}/{total}", "Tasks: {checked}/{total}" }
+    next_agent(agent: &str) { "下一步：{agent}。", "下一步：{agent}。", "Next: {agent}." }
+    next_agents(agents: &str) {
+        "下一步：{agents}，並行進行。",
+        "下一步：{agents}，并行进行。",
+        "Next, in parallel: {agents}."
+    }
+    next_repair(debugger: &str, developer: &str, stages: &str) {
+        "下一步：{debugger}，找出原因；接著由 {developer} 修復，然後重跑 {stages}。",
+        "下一步：{debugger}，找出原因；接着由 {developer} 修复，然后重跑 {stages}。",
+        "Next: {debugger} finds the cause, {developer} repairs it, then {stages} again."
+    }
+    next_repair_all(debugger: &str, developer: &str, stages: &str) {
+        "下一步：{debugger}，找出原因；接著由 {developer} 依 {stages} 的回報一次修復，然後重跑 {stages}。",
+        "下一步：{debugger}，找出原因；接着由 {developer} 依 {stages} 的回报一次修复，然后重跑 {stages}。",
+        "Next: {debugger} finds the cause, {developer} makes one repair for the reports of {stages}, then {stages} again."
+    }
+    next_rework(developer: &str, stages: &str) {
+        "下一步：{developer}，依審查意見修改，然後重跑 {stages}。",
+        "下一步：{developer}，依审查意见修改，然后重跑 {stages}。",
+        "Next: {developer} acts on the findings, then {stages} again."
+    }
+    next_again(agent: &str) { "下一步：{agent}，再做一次。", "下一步：{agent}，再做一次。", "Next: {agent}, once more." }
+    next_tasks(count: usize, first: &str, developer: &str) {
+        "還有 {count} 個未勾選任務，第一個：{first}。下一步：{developer}，完成並勾選 tasks.md。",
+        "还有 {count} 个未勾选任务，第一个：{first}。下一步：{developer}，完成并勾选 tasks.md。",
+        "Tasks still unticked: {count}, the first: {first}. Next: {developer} finishes them and ticks them in tasks.md."
+    }
+    next_summary() {
+        "所有階段已完成，接著向使用者總結成果。",
+        "所有阶段已完成，接着向用户总结成果。",
+        "Every stage is complete; the summary for the user comes next."
+    }
     how_to_stop() {
-        "若需要使用者決定，請用 AskUserQuestion 詢問。若使用者要求停止，請執行 overtone stop。",
-        "若需要用户决定，请用 AskUserQuestion 询问。若用户要求停止，请执行 overtone stop。",
-        "If the user has to decide something, ask with AskUserQuestion. If they ask to stop, run overtone stop."
+        "需要使用者決定的事，用 AskUserQuestion 詢問；使用者要求停止時，用 overtone stop。",
+        "需要用户决定的事，用 AskUserQuestion 询问；用户要求停止时，用 overtone stop。",
+        "Questions to the user go through AskUserQuestion; overtone stop ends the loop if they ask for it."
     }
     finished(workflow: &str, stages: usize, duration: &str) {
         "🎉 工作流 {workflow} 完成：{stages} 個階段，耗時 {duration}。",
         "🎉 工作流 {workflow} 完成：{stages} 个阶段，耗时 {duration}。",
-        "🎉 Workflow {workflow} complete: {stages} stages in {duration}."
+        "🎉 Workflow {workflow} complete: {stages} stages in {duration}.",
+        stages == 1: "🎉 Workflow {workflow} complete: {stages} stage in {duration}."
     }
     retries(failures: u32, rejections: u32) {
         "重試：失敗 {failures} 次，拒絕 {rejections} 次（均已修復）。",
@@ -67,6 +102,11 @@ messages! {
         "⏸ 已暫停：連續 {count} 次沒有進展。告訴它怎麼繼續，或輸入 /ot:resume。",
         "⏸ 已暂停：连续 {count} 次没有进展。告诉它怎么继续，或输入 /ot:resume。",
         "⏸ Paused: {count} rounds in a row without progress. Say how to go on, or type /ot:resume"
+    }
+    tasks_stay_open(count: usize, first: &str) {
+        "⏸ 已暫停：tasks.md 還有 {count} 個未勾選任務，第一個：{first}。請勾選或移除，或說明如何繼續。",
+        "⏸ 已暂停：tasks.md 还有 {count} 个未勾选任务，第一个：{first}。请勾选或移除，或说明如何继续。",
+        "⏸ Paused: tasks.md still has unticked tasks ({count}), the first: {first}. Tick or remove them, or say how to go on."
     }
     needs_user(stage: &str) {
         "✋ {stage} 未通過，由你決定。若要修復，可執行 /ot:quick。",

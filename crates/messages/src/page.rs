@@ -77,9 +77,9 @@ messages! {
     open_sessions() { "進行中", "进行中", "In progress" }
     recent_sessions() { "最近結束", "最近结束", "Recently ended" }
     nothing_running() {
-        "目前沒有執行中的工作流。在 Claude Code 輸入 /ot:auto 和你的願望即可開始。",
-        "目前没有运行中的工作流。在 Claude Code 输入 /ot:auto 和你的愿望即可开始。",
-        "No workflow is running. Type /ot:auto and your wish in Claude Code to begin."
+        "目前沒有執行中的工作流。在 Claude Code 輸入 /ot:auto 和你的需求即可開始。",
+        "目前没有运行中的工作流。在 Claude Code 输入 /ot:auto 和你的需求即可开始。",
+        "No workflow is running. Type /ot:auto and what you want in Claude Code to begin."
     }
     load_more() { "載入更多", "加载更多", "Load more" }
     skipped_files(n: &str) { "{n} 個檔案無法讀取", "{n} 个文件无法读取", "files that could not be read: {n}" }
@@ -110,12 +110,13 @@ messages! {
     welcome_doctor() {
         "什麼都沒出現？看看原因與解法",
         "什么都没出现？看看原因与解法",
-        "nothing appears? see why, and how to mend it"
+        "nothing appears? see why, and how to fix it"
     }
 
     // What a session is and does.
     state_open() { "進行中", "进行中", "In progress" }
     state_running() { "執行中", "运行中", "Running" }
+    state_finished() { "階段全部完成", "阶段全部完成", "Finished" }
     state_stopped() { "已停止", "已停止", "Stopped" }
     state_completed() { "已完成", "已完成", "Completed" }
     state_aborted() { "已中斷", "已中断", "Aborted" }
@@ -133,6 +134,7 @@ messages! {
     result_issues() { "有建議", "有建议", "issues noted" }
     result_fail() { "失敗", "失败", "failed" }
     result_reject() { "被退回", "被退回", "rejected" }
+    result_blocked() { "需要你", "需要你", "needs you" }
     attempt(n: &str) { "第 {n} 次", "第 {n} 次", "attempt {n}" }
     attempts(n: &str) { "共 {n} 次嘗試", "共 {n} 次尝试", "{n} attempts" }
     stages_done(done: &str, total: &str) { "完成 {done}/{total} 個階段", "完成 {done}/{total} 个阶段", "{done} of {total} stages done" }

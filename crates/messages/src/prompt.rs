@@ -15,6 +15,11 @@ messages! {
         "🎵 Overtone v{version} 已就绪 — {feature} 尚未完成（{checked}/{total}）；说“继续”，或使用 /ot:auto",
         "🎵 Overtone v{version} is ready — {feature} is unfinished ({checked}/{total}); say \"continue\", or use /ot:auto"
     }
+    greet_repository_feature(version: &str, feature: &str, checked: usize, total: usize) {
+        "🎵 Overtone v{version} 已就緒 — 儲存庫帶有 feature {feature}（{checked}/{total}），並非在這台機器上開始",
+        "🎵 Overtone v{version} 已就绪 — 仓库带有 feature {feature}（{checked}/{total}），并非在这台机器上开始",
+        "🎵 Overtone v{version} is ready — the repository has a feature {feature} ({checked}/{total}) that was not begun on this machine"
+    }
     greet_held(version: &str, feature: &str, session: &str, age: &str) {
         "🎵 Overtone v{version} 已就緒 — 工作階段 {session} 正在處理 {feature}（{age} 前有動作）",
         "🎵 Overtone v{version} 已就绪 — 会话 {session} 正在处理 {feature}（{age} 前有动作）",
@@ -25,10 +30,20 @@ messages! {
         "🎵 Overtone：工作流 {workflow} 续接（{done}/{total}）— /ot:status 查看，/ot:stop 停止",
         "🎵 Overtone: workflow {workflow} continues ({done}/{total} stages) — /ot:status shows it, /ot:stop stops it"
     }
-    greet_paused(workflow: &str, done: usize, total: usize) {
+    greet_stopped(workflow: &str, done: usize, total: usize) {
         "🎵 Overtone：工作流 {workflow} 已停止（{done}/{total}）— /ot:resume 可繼續",
         "🎵 Overtone：工作流 {workflow} 已停止（{done}/{total}）— /ot:resume 可继续",
         "🎵 Overtone: workflow {workflow} is stopped ({done}/{total} stages) — /ot:resume continues it"
+    }
+    greet_paused(workflow: &str, done: usize, total: usize) {
+        "🎵 Overtone：工作流 {workflow} 已暫停（{done}/{total}）— 說「繼續」，或輸入 /ot:resume",
+        "🎵 Overtone：工作流 {workflow} 已暂停（{done}/{total}）— 说“继续”，或输入 /ot:resume",
+        "🎵 Overtone: workflow {workflow} is paused ({done}/{total} stages) — say \"continue\", or type /ot:resume"
+    }
+    greet_waiting(workflow: &str, stage: &str) {
+        "🎵 Overtone：工作流 {workflow} 在等你 — {stage} 需要你的決定，/ot:status 查看",
+        "🎵 Overtone：工作流 {workflow} 在等你 — {stage} 需要你的决定，/ot:status 查看",
+        "🎵 Overtone: workflow {workflow} waits for you — {stage} needs your decision, /ot:status shows it"
     }
     greet_moved(workflow: &str, machine: &str) {
         "🎵 Overtone：工作流 {workflow} 已移到 {machine}",
@@ -75,6 +90,11 @@ messages! {
         "工作流 {name} 已由使用者停止或等待使用者決定。照使用者的話做；除非使用者要求，不要繼續它的階段。要恢復循環，由使用者輸入 /ot:resume。",
         "工作流 {name} 已由用户停止或等待用户决定。照用户的话做；除非用户要求，不要继续它的阶段。要恢复循环，由用户输入 /ot:resume。",
         "The workflow {name} was stopped by the user or waits for their decision. Do what the user says; do not go on with its stages unless they ask for it. The user restarts the loop with /ot:resume."
+    }
+    waiting(name: &str, stage: &str, agent: &str) {
+        "工作流 {name} 在等使用者：{stage} 需要他們的回答。若這就是回答，帶著它再次委派 {agent}。若是提問或其他事，直接回應即可；不要開始修復。",
+        "工作流 {name} 在等用户：{stage} 需要他们的回答。若这就是回答，带着它再次委派 {agent}。若是提问或其他事，直接回应即可；不要开始修复。",
+        "The workflow {name} waits for the user: {stage} needs their answer. If this is the answer, delegate {agent} again with it. If they ask something else, just answer; do not start a repair."
     }
     paused(name: &str, next: &str) {
         "工作流 {name} 已暫停。若使用者要繼續，從 {next} 接著做。若是提問或其他事，直接回應即可，不要繼續工作流。",

@@ -8,9 +8,9 @@ messages! {
         "✅ {name}: {workflow} is done"
     }
     aborted(name: &str, workflow: &str) {
-        "⛔ {name}：{workflow} 已中斷",
-        "⛔ {name}：{workflow} 已中断",
-        "⛔ {name}: {workflow} was aborted"
+        "🛑 {name}：{workflow} 已中斷",
+        "🛑 {name}：{workflow} 已中断",
+        "🛑 {name}: {workflow} was aborted"
     }
     needs_person(name: &str) { "✋ {name}：需要你處理", "✋ {name}：需要你处理", "✋ {name}: needs you" }
     supervisor(name: &str) {
@@ -34,6 +34,7 @@ messages! {
     in_session(session: &str) { "工作階段：{session}", "会话：{session}", "session: {session}" }
     reason_retry_limit() { "已達重試上限", "已达重试上限", "the limit of attempts is reached" }
     reason_verdict() { "審查結果需要人判斷", "审查结果需要人判断", "the findings are for a person to judge" }
+    reason_blocked() { "代理有問題要問你", "代理有问题要问你", "the agent has a question for you" }
     reason_replaced() { "被新的工作流取代", "被新的工作流取代", "replaced by another workflow" }
     reason_iterations() { "循環已達上限", "循环已达上限", "the loop is at its limit" }
     reason_no_progress() { "循環沒有進展", "循环没有进展", "the loop makes no progress" }
@@ -129,7 +130,7 @@ messages! {
     has_problems_hint() {
         "修正後再執行 overtone remote check；執行中的 dashboard 要重新啟動才會採用",
         "修正后再运行 overtone remote check；运行中的 dashboard 要重新启动才会采用",
-        "mend it and run overtone remote check again; a running dashboard takes it over when it is restarted"
+        "fix it and run overtone remote check again; a running dashboard takes it over when it is restarted"
     }
     not_all_sent_hint() {
         "請檢查上面列出的錯誤，再執行一次 overtone remote test",

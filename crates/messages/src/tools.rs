@@ -11,6 +11,17 @@ messages! {
         "⚠️ {tool} 文件写入失败：{error}。请检查路径和权限后重试。",
         "⚠️ {tool} could not write the file: {error}. Check the path and the permissions, then try again."
     }
+    // What the user is told of the same failures.
+    delegation_failed_notice(error: &str) {
+        "⚠️ Agent 委派失敗：{error}。會再重試；若再次失敗，需要你介入。",
+        "⚠️ Agent 委派失败：{error}。会再重试；若再次失败，需要你介入。",
+        "⚠️ An agent could not be started: {error}. If it fails once more, it needs you."
+    }
+    write_failed_notice(tool: &str, error: &str) {
+        "⚠️ {tool} 檔案寫入失敗：{error}。可能是路徑或權限的問題。",
+        "⚠️ {tool} 文件写入失败：{error}。可能是路径或权限的问题。",
+        "⚠️ {tool} could not write the file: {error}. The path or its permissions may be the cause."
+    }
     own_command() {
         "Overtone 自己的指令",
         "Overtone 自己的命令",
@@ -41,10 +52,15 @@ messages! {
         "优先使用 {tool} 工具，而非 Bash 的 {command}",
         "use the {tool} tool rather than {command} in Bash"
     }
-    command_fails(command: &str, error: &str) {
-        "`{command}` 曾失敗：{error}",
-        "`{command}` 曾失败：{error}",
-        "`{command}` has failed before: {error}"
+    often_fails(name: &str) {
+        "`{name}` 在此專案常失敗",
+        "`{name}` 在此项目常失败",
+        "`{name}` often fails in this project"
+    }
+    wording_lesson(marker: &str, word: &str) {
+        "{marker} 與「{word}」強度不符",
+        "{marker} 与“{word}”强度不符",
+        "{marker} does not go with “{word}”"
     }
     user_prefers_workflow(name: &str) {
         "使用者常指定工作流 {name}",
@@ -55,10 +71,5 @@ messages! {
         "{stage} 在此專案常未通過，請預留修復",
         "{stage} 在此项目常未通过，请预留修复",
         "{stage} often does not pass in this project; plan for repairs"
-    }
-    tool_often_fails(tool: &str, error: &str) {
-        "{tool} 曾失敗：{error}",
-        "{tool} 曾失败：{error}",
-        "{tool} has failed before: {error}"
     }
 }

@@ -102,6 +102,7 @@ pub(crate) fn faults(config: &Config, document: &Document) -> Vec<Fault> {
     checker.providers();
     checker.known_provider(&["current_provider"]);
     checker.expect(&["claude_args"], Shape::ListOfTexts);
+    checker.expect(&["keep_env"], Shape::ListOfTexts);
     checker.supervisor();
     checker.faults
 }
@@ -197,7 +198,7 @@ mod tests {
     #[test]
     fn a_good_file_has_no_faults() {
         let good = r#"{ "$schema": "x", "settings": {"env": {"A": 1}}, "providers": {"a": {"env": {"B": "x"}}, "b": {}},
-            "current_provider": "a", "claude_args": ["--verbose"], "more": [],
+            "current_provider": "a", "claude_args": ["--verbose"], "keep_env": ["AWS_PROFILE"], "more": [],
             "supervisor": {"enabled": true, "max_iterations": 3, "timeout_seconds": 60, "provider": "b", "model": "m",
               "max_budget_usd": 0.5, "checks": ["make", {"name": "t", "command": "x", "timeout_seconds": 1},
               {"changes": true}]} }"#;

@@ -8,6 +8,7 @@ use overtone_settings::{Document, SettingsError};
 use serde_json::Value;
 
 use crate::fragment::{Leaf, keys};
+use crate::route::ROUTE_KEYS;
 
 /// One key of the settings.
 #[derive(Clone, PartialEq)]
@@ -16,6 +17,9 @@ pub(crate) struct Claim {
     pub(crate) hold: Hold,
     /// The object around it was not there before, and goes with the last claim in it.
     pub(crate) made: bool,
+    /// The provider that `ccc use` has put there. A start leaves it alone. What has no such name and decides the route
+    /// was written by an earlier version, at a start.
+    pub(crate) used: Option<String>,
 }
 
 /// What of a key is ours.
@@ -28,6 +32,11 @@ pub(crate) enum Hold {
 }
 
 impl Claim {
+    /// Whether the key decides where requests go, or holds a variable of the client.
+    pub(crate) fn is_route(&self) -> bool {
+        self.path.first().is_some_and(|key| key == "env" || ROUTE_KEYS.contains(&key.as_str()))
+    }
+
     pub(crate) fn is_valid(&self, document: &Document) -> bool {
         let path = keys(&self.path);
         match &self.hold {
@@ -101,7 +110,7 @@ fn claim(
         (Value::Array(items), Some(Value::Array(_)) | None) => claim_items(document, path, items, held)?,
         _ => claim_value(document, path, value, now, held)?,
     };
-    Ok(claimed.map(|hold| Claim { path: path.clone(), hold, made }))
+    Ok(claimed.map(|hold| Claim { path: path.clone(), hold, made, used: None }))
 }
 
 /// A value that the user has set to the same is not claimed: it is to stay when we go.

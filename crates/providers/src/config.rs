@@ -10,6 +10,8 @@ use serde_json::Value;
 
 use crate::expand::expand;
 use crate::fragment::merge;
+use crate::mask::is_secret;
+use crate::route::ROUTE_KEYS;
 use crate::{Fault, Fragment, Lookup, Place, ProvidersError, Wanted, check};
 
 /// The file as it was read. Where a value has the wrong type, only asking for it is an error.
@@ -17,6 +19,15 @@ use crate::{Fault, Fragment, Lookup, Place, ProvidersError, Wanted, check};
 pub struct Config {
     path: PathBuf,
     document: Document,
+}
+
+/// What a provider is made of.
+pub(crate) struct Parts {
+    /// Settings for every provider, without variables.
+    pub(crate) general: Fragment,
+    /// Settings of this provider alone, and whatever decides the route.
+    pub(crate) own: Fragment,
+    pub(crate) env: Fragment,
 }
 
 impl Config {
@@ -95,8 +106,12 @@ impl Config {
 
     /// The arguments that the client is always given.
     pub fn claude_args(&self) -> Result<Vec<String>, ProvidersError> {
-        let wrong = || self.wrong(&["claude_args"], Wanted::ListOfTexts);
-        match self.document.get(&["claude_args"]) {
+        self.texts("claude_args")
+    }
+
+    fn texts(&self, key: &str) -> Result<Vec<String>, ProvidersError> {
+        let wrong = || self.wrong(&[key], Wanted::ListOfTexts);
+        match self.document.get(&[key]) {
             None | Some(Value::Null) => Ok(Vec::new()),
             Some(Value::Array(items)) => {
                 let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
@@ -104,6 +119,11 @@ impl Config {
             }
             Some(_) => Err(wrong()),
         }
+    }
+
+    /// Cloud credentials that the client is given although its provider does not use them: for the tools it runs.
+    pub fn keep_env(&self) -> Result<Vec<String>, ProvidersError> {
+        self.texts("keep_env")
     }
 
     /// Whether every start is to be supervised.
@@ -122,6 +142,36 @@ impl Config {
         let mut fragment = self.piece(&["settings"], lookup)?;
         merge(&mut fragment, &self.piece(&["providers", name], lookup)?);
         Ok(fragment)
+    }
+
+    /// The same in its parts, as a start needs them.
+    pub(crate) fn parts(&self, name: &str, lookup: Lookup<'_>) -> Result<Parts, ProvidersError> {
+        self.check(name, None)?;
+        let mut general = self.piece(&["settings"], lookup)?;
+        let mut own = self.piece(&["providers", name], lookup)?;
+        let mut env = take_object(&mut general, "env");
+        merge(&mut env, &take_object(&mut own, "env"));
+        for key in ROUTE_KEYS {
+            if let Some(value) = general.remove(key) {
+                own.entry(key).or_insert(value);
+            }
+        }
+        Ok(Parts { general, own, env })
+    }
+
+    /// Every value in the file that is a secret by its name, as it is written and as it is used.
+    pub fn secrets(&self, lookup: Lookup<'_>) -> Vec<String> {
+        let mut found = Vec::new();
+        let names = self.names().unwrap_or_default();
+        let places = names.iter().map(|name| vec!["providers", name, "env"]);
+        for place in places.chain([vec!["settings", "env"]]) {
+            for (variable, value) in self.object(&place).unwrap_or_default() {
+                if let Some(text) = value.as_str().filter(|_| is_secret(&variable)) {
+                    found.extend(expand(text, lookup));
+                }
+            }
+        }
+        found
     }
 
     fn piece(&self, path: &[&str], lookup: Lookup<'_>) -> Result<Fragment, ProvidersError> {
@@ -167,6 +217,13 @@ impl Config {
 
     fn place(&self, path: &[&str]) -> Place {
         Place::of(&self.path, &self.document, path)
+    }
+}
+
+fn take_object(fragment: &mut Fragment, key: &str) -> Fragment {
+    match fragment.remove(key) {
+        Some(Value::Object(object)) => object,
+        _ => Fragment::new(),
     }
 }
 
@@ -221,7 +278,7 @@ pub(crate) fn edit(
 }
 
 /// A new file is private from the start; what is no file is refused by the edit.
-fn make_old_private(path: &Path) -> std::io::Result<()> {
+pub(crate) fn make_old_private(path: &Path) -> std::io::Result<()> {
     match fs::metadata(path) {
         Ok(about) if about.is_file() => make_private(path),
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),

@@ -1,30 +1,40 @@
-//! Values in other settings files and in the process environment that get in the way of a provider.
+//! Values in the client's settings files that win over the environment of a start, and so over its provider.
 
-use std::fmt;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use overtone_settings::SettingsFile;
+use overtone_settings::{Document, SettingsFile};
 use serde_json::Value;
 
-use crate::claim::Hold;
-use crate::{Fragment, Place, Places, ProvidersError, owned};
+use crate::claim::exchange;
+use crate::route::{CREDENTIALS, KEY_HELPER, Meaning, meaning, uses_login};
+use crate::switch::is_leftover;
+use crate::{Fragment, Given, Place, Places, ProvidersError, notes, owned};
 
-/// Where to look, beside the user's own settings: each of the files wins over them.
-#[derive(Clone)]
-pub struct Sources {
+const BASE_URL: &str = "ANTHROPIC_BASE_URL";
+
+/// The folder of the administrator's settings.
+const MANAGED: &str =
+    if cfg!(target_os = "macos") { "/Library/Application Support/ClaudeCode" } else { "/etc/claude-code" };
+
+/// Where to look, beside the user's own settings.
+#[derive(Debug)]
+pub struct Sources<'a> {
+    /// The folder that the client is started in.
     pub project: Option<PathBuf>,
-    pub managed: PathBuf,
-    /// The variables that the client inherits. Every settings file wins over them.
-    pub environment: Vec<(String, String)>,
-    /// Whether the provider is in a private file, which also switches off what is ours in the user's settings.
-    pub isolated: bool,
+    /// The user's own `--settings`.
+    pub given: Option<&'a Given>,
 }
 
-/// Shows no value: it may be a token.
-impl fmt::Debug for Sources {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sources").field("project", &self.project).finish_non_exhaustive()
-    }
+/// Whose file it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layer {
+    /// The user's, the project's, or the client's own notes. A private file wins over them.
+    Shared,
+    /// The user's `--settings`.
+    Given,
+    /// The administrator's, which win over everything.
+    Managed,
 }
 
 /// How a value gets in the way.
@@ -34,119 +44,115 @@ pub enum ConflictKind {
     Wins,
     /// The provider says nothing about it, so it stays in force.
     StaysInForce,
-    /// The provider's value takes its place for now.
-    Replaced,
-}
-
-/// Where a value is that gets in the way.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
-    File(Place),
-    Environment,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
-    pub source: Source,
-    pub variable: String,
+    pub place: Place,
+    /// The variable, or the key of the settings.
+    pub key: String,
+    pub layer: Layer,
     pub kind: ConflictKind,
+    /// Whether requests would go elsewhere, with a foreign key, or for a foreign model.
+    pub is_decisive: bool,
 }
 
-/// Variables that decide where requests go, or as whom.
-const ROUTES: [&str; 6] = [
-    "CLAUDE_CODE_USE_BEDROCK",
-    "CLAUDE_CODE_USE_VERTEX",
-    "CLAUDE_CODE_USE_FOUNDRY",
-    "CLAUDE_CODE_SUBAGENT_MODEL",
-    "CLAUDE_CODE_API_KEY_HELPER_TTL_MS",
-    "CLAUDE_CODE_OAUTH_TOKEN",
-];
-
-/// Everything that differs from what is wanted. To be asked before a switch. A file of the project or of the
-/// administrator that cannot be read is the client's business.
-pub fn conflicts(
+/// Everything that differs from the environment a provider wants. `has_helper`: it brings its own `apiKeyHelper`.
+/// A file that cannot be read is the client's business, apart from the user's own.
+pub(crate) fn conflicts(
     places: &Places,
-    sources: &Sources,
-    wanted: &Fragment,
+    sources: &Sources<'_>,
+    env: &Fragment,
+    has_helper: bool,
 ) -> Result<Vec<Conflict>, ProvidersError> {
-    let env = wanted.get("env").and_then(Value::as_object).cloned().unwrap_or_default();
-    let ours = our_values(places)?;
+    let mut found = Vec::new();
     let user = places.settings();
-    let mut found = in_file(&user, |variable, value| {
-        let is_ours = ours.iter().any(|(name, values)| name == variable && values.contains(value));
-        if is_ours { None } else { kind(&env, variable, value, ConflictKind::Replaced) }
-    });
-    for path in files(sources).into_iter().filter(|path| *path != user) {
-        found.extend(in_file(&path, |variable, value| kind(&env, variable, value, ConflictKind::Wins)));
+    if let Ok(document) = SettingsFile::at(&user).read() {
+        let kept = without_leftovers(places, &document)?;
+        found.extend(in_document(&user, &document, &kept, Layer::Shared, env));
     }
-    let is_switched_off = |name: &str| sources.isolated && ours.iter().any(|(other, _)| other == name);
-    let inherited = sources.environment.iter().filter(|(name, value)| {
-        is_route(name) && !value.is_empty() && !env.contains_key(name) && !is_switched_off(name)
-    });
-    let inherited: Vec<_> =
-        inherited.filter(|(name, _)| !in_settings(places, sources, &ours, name)).collect();
-    found.extend(inherited.into_iter().map(|(name, _)| Conflict {
-        source: Source::Environment,
-        variable: name.clone(),
-        kind: ConflictKind::StaysInForce,
-    }));
+    let shared = shared_files(places, sources).into_iter().map(|path| (path, Layer::Shared));
+    let managed = managed_files(places).into_iter().map(|path| (path, Layer::Managed));
+    for (path, layer) in shared.chain(managed).filter(|(path, _)| *path != user) {
+        if let Some(document) = notes::read(&path) {
+            found.extend(in_document(&path, &document, &document, layer, env));
+        }
+    }
+    if let Some(Given { path, document }) = sources.given {
+        found.extend(in_document(path, document, document, Layer::Given, env));
+    }
+    found.retain(|conflict| !(has_helper && conflict.key == KEY_HELPER));
+    // A login in the settings is the one to use where the provider is Anthropic itself, and has none of its own.
+    if uses_login(env) && !found.iter().any(|conflict| conflict.key == BASE_URL) {
+        let is_login = |key: &str| key == KEY_HELPER || CREDENTIALS.contains(&key);
+        found.retain(|conflict| !is_login(&conflict.key));
+    }
     Ok(found)
 }
 
-/// Whether a settings file says something about a variable, and will after the switch.
-fn in_settings(places: &Places, sources: &Sources, ours: &[(String, Vec<Value>)], name: &str) -> bool {
-    let user = places.settings();
-    let stays = |path: &PathBuf| {
-        let document = SettingsFile::at(path).read().ok();
-        let value = document.and_then(|document| document.get(&["env", name]));
-        let is_ours =
-            |value: &Value| ours.iter().any(|(other, values)| other == name && values.contains(value));
-        value.is_some_and(|value| *path != user || !is_ours(&value))
-    };
-    files(sources).iter().chain([&user]).any(stays)
+/// The user's settings without what an earlier version left in them, which goes before the client starts.
+fn without_leftovers(places: &Places, document: &Document) -> Result<Document, ProvidersError> {
+    let path = places.settings();
+    let claims = owned::load(&places.owned(), &path)?;
+    let leftovers: Vec<_> = claims.into_iter().filter(is_leftover).collect();
+    let mut kept = Document::parse(&path, &document.to_text())?;
+    exchange(&mut kept, &leftovers, &[])?;
+    Ok(kept)
 }
 
-fn files(sources: &Sources) -> Vec<PathBuf> {
+fn shared_files(places: &Places, sources: &Sources<'_>) -> Vec<PathBuf> {
     let names = ["settings.json", "settings.local.json"];
     let of_project = |folder: &PathBuf| names.map(|name| folder.join(".claude").join(name));
     let project = sources.project.iter().flat_map(of_project);
-    project.chain([sources.managed.clone()]).collect()
+    std::iter::once(places.global().to_owned()).chain(project).collect()
 }
 
-fn our_values(places: &Places) -> Result<Vec<(String, Vec<Value>)>, ProvidersError> {
-    let claims = owned::load(&places.owned(), &places.settings())?;
-    let of_env = claims.into_iter().filter(|claim| claim.path.len() == 2 && claim.path[0] == "env");
-    let values = of_env.filter_map(|claim| match claim.hold {
-        Hold::Value { ours, .. } => Some((claim.path[1].clone(), ours)),
-        Hold::Items { .. } => None,
-    });
-    Ok(values.collect())
+fn managed_files(places: &Places) -> Vec<PathBuf> {
+    let folder = Path::new(MANAGED);
+    let more = fs::read_dir(folder.join("managed-settings.d")).into_iter().flatten().flatten();
+    let mut more: Vec<_> = more.map(|entry| entry.path()).collect();
+    more.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    more.sort();
+    let fixed = [folder.join("managed-settings.json"), places.remote_settings()];
+    fixed.into_iter().chain(more).collect()
 }
 
-fn kind(env: &Fragment, variable: &str, value: &Value, same_key: ConflictKind) -> Option<ConflictKind> {
-    match env.get(variable) {
-        Some(wanted) if wanted == value => None,
-        Some(_) => Some(same_key),
-        // An empty value switches the variable off.
-        None if is_route(variable) && value != "" => Some(ConflictKind::StaysInForce),
-        None => None,
+/// `kept` is what of the file counts; the lines are those of the file as it is.
+fn in_document(
+    path: &Path,
+    document: &Document,
+    kept: &Document,
+    layer: Layer,
+    wanted: &Fragment,
+) -> Vec<Conflict> {
+    let mut found = Vec::new();
+    if let Some(Value::Object(env)) = kept.get(&["env"]) {
+        for (variable, value) in &env {
+            if let Some((kind, is_decisive)) = judge(wanted, variable, value) {
+                let place = Place::of(path, document, &["env", variable]);
+                found.push(Conflict { place, key: variable.clone(), layer, kind, is_decisive });
+            }
+        }
     }
+    if kept.get(&[KEY_HELPER]).is_some_and(|helper| helper != "") {
+        let place = Place::of(path, document, &[KEY_HELPER]);
+        let kind = ConflictKind::StaysInForce;
+        found.push(Conflict { place, key: KEY_HELPER.to_owned(), layer, kind, is_decisive: true });
+    }
+    found
 }
 
-pub(crate) fn is_route(variable: &str) -> bool {
-    variable.starts_with("ANTHROPIC_") || ROUTES.contains(&variable)
-}
-
-fn in_file(path: &Path, judge: impl Fn(&str, &Value) -> Option<ConflictKind>) -> Vec<Conflict> {
-    let Ok(document) = SettingsFile::at(path).read() else { return Vec::new() };
-    let Some(Value::Object(env)) = document.get(&["env"]) else { return Vec::new() };
-    let concerned = env
-        .iter()
-        .filter(|(variable, _)| variable.starts_with("ANTHROPIC_") || variable.starts_with("CLAUDE_"));
-    let conflict = |(variable, value): (&String, &Value)| {
-        let kind = judge(variable, value)?;
-        let source = Source::File(Place::of(path, &document, &["env", variable]));
-        Some(Conflict { source, variable: variable.clone(), kind })
-    };
-    concerned.filter_map(conflict).collect()
+fn judge(wanted: &Fragment, variable: &str, value: &Value) -> Option<(ConflictKind, bool)> {
+    let meaning = meaning(variable);
+    match wanted.get(variable) {
+        Some(wanted) if wanted == value => None,
+        Some(_) => Some((ConflictKind::Wins, matches!(meaning, Meaning::Route | Meaning::Model))),
+        // An empty value switches the variable off.
+        None if value == "" => None,
+        None => match meaning {
+            Meaning::Route => Some((ConflictKind::StaysInForce, true)),
+            Meaning::Model => Some((ConflictKind::StaysInForce, false)),
+            Meaning::Cloud(_) | Meaning::Other => None,
+        },
+    }
 }

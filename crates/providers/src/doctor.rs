@@ -13,8 +13,9 @@ use serde_json::Value;
 
 use crate::config::make_private;
 use crate::isolated::stale;
+use crate::mask::masked;
 use crate::replace::COPY_PREFIX;
-use crate::switch::check_plain;
+use crate::switch::{check_plain, clear_leftovers, leftovers};
 use crate::{Config, Fault, Lookup, Place, Places, ProvidersError, find_pin};
 
 const HOOK: &str = "supervisor-hook";
@@ -52,6 +53,11 @@ pub enum Finding {
         error: ProvidersError,
         is_current: bool,
     },
+    /// An earlier version has written a provider into the settings, for every session.
+    Leftover {
+        place: Place,
+        keys: Vec<String>,
+    },
     /// The hook of `ccc` leads to a program that is not there.
     StaleHook {
         place: Place,
@@ -79,6 +85,7 @@ impl Finding {
             Self::Fault(fault) => fault.is_serious(),
             Self::Unset { is_current, .. } => *is_current,
             Self::NotPrivate { .. }
+            | Self::Leftover { .. }
             | Self::NoProviders { .. }
             | Self::StaleFile { .. }
             | Self::KeptCopy { .. } => false,
@@ -91,6 +98,7 @@ impl Finding {
             Self::Broken(_) => "broken-file",
             Self::Fault(_) => "bad-value",
             Self::NotPrivate { .. } => "not-private",
+            Self::Leftover { .. } => "leftover",
             Self::NoProviders { .. } => "no-providers",
             Self::Unset { .. } => "unset-variable",
             Self::StaleHook { .. } => "stale-hook",
@@ -110,13 +118,15 @@ pub fn examine(patient: &Patient<'_>) -> Vec<Finding> {
     }
     findings.extend(not_private(&patient.places.config_file()));
     findings.extend(settings(patient.places));
+    findings.extend(own_files(patient.places));
     findings.extend(state(patient.places));
     findings
 }
 
 /// Corrects a finding for which there is only one way, and says whether it did.
-pub fn fix(finding: &Finding) -> Result<bool, ProvidersError> {
+pub fn fix(places: &Places, finding: &Finding) -> Result<bool, ProvidersError> {
     let (path, done) = match finding {
+        Finding::Leftover { .. } => return clear_leftovers(places).map(|()| true),
         Finding::NotPrivate { path, .. } => (path, make_private(path)),
         Finding::StaleFile { path } => (path, fs::remove_file(path)),
         _ => return Ok(false),
@@ -158,10 +168,37 @@ fn settings(places: &Places) -> Vec<Finding> {
     match SettingsFile::at(&path).read() {
         Ok(document) => {
             let plain = check_plain(&path, &document).err().map(Finding::Broken);
-            plain.into_iter().chain(stale_hooks(&path, &document)).collect()
+            let loose = if holds_secret(&document) { not_private(&path) } else { None };
+            let findings = plain.into_iter().chain(loose).chain(leftover(places, &path, &document));
+            findings.chain(stale_hooks(&path, &document)).collect()
         }
         Err(error) => vec![Finding::Broken(error.into())],
     }
+}
+
+/// Whether one of the variables is a secret, whoever has put it there.
+fn holds_secret(document: &Document) -> bool {
+    let Some(Value::Object(env)) = document.get(&["env"]) else { return false };
+    env.iter().any(|(name, value)| value.as_str().is_some_and(|text| masked(name, text) != text))
+}
+
+fn leftover(places: &Places, path: &Path, document: &Document) -> Option<Finding> {
+    let keys = leftovers(places, document).unwrap_or_default();
+    let first: Vec<_> = keys.first()?.split('.').collect();
+    Some(Finding::Leftover { place: Place::of(path, document, &first), keys })
+}
+
+/// Everything in the state folder may hold a token, or the text of a session.
+fn own_files(places: &Places) -> Vec<Finding> {
+    let files = fs::read_dir(places.state()).into_iter().flatten().flatten();
+    let mut paths: Vec<_> = files
+        .filter(|file| file.file_type().is_ok_and(|kind| kind.is_file()))
+        .map(|file| file.path())
+        .collect();
+    let stale = stale(&places.state());
+    paths.retain(|path| !stale.contains(path));
+    paths.sort();
+    paths.iter().filter_map(|path| not_private(path)).collect()
 }
 
 fn stale_hooks(path: &Path, document: &Document) -> Vec<Finding> {

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use overtone_settings::{Document, SettingsError};
 
+use crate::Conflict;
+
 /// A line of a file; editors understand `path:line`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
@@ -67,6 +69,16 @@ pub enum ProvidersError {
         name: String,
         place: Place,
     },
+    /// Settings files would send the client to another provider, and nothing can overrule them.
+    Overruled {
+        provider: String,
+        conflicts: Vec<Conflict>,
+    },
+    /// The provider needs a settings file of its own, which a supervised start must not have.
+    NeedsPrivate {
+        provider: String,
+        key: String,
+    },
     /// Another process has been switching for too long.
     Busy(PathBuf),
     Io {
@@ -93,6 +105,14 @@ impl ProvidersError {
             Self::UnknownProvider { name, .. } => format!("unknown provider: {name}"),
             Self::NoneChosen { file, .. } => format!("no provider is chosen in {}", file.display()),
             Self::Exists { name, place } => format!("{name} exists at {place}"),
+            Self::Overruled { provider, conflicts } => {
+                let places: Vec<_> = conflicts
+                    .iter()
+                    .map(|conflict| format!("{} at {}", conflict.key, conflict.place))
+                    .collect();
+                format!("{provider} is overruled: {}", places.join(", "))
+            }
+            Self::NeedsPrivate { provider, key } => format!("{key} of {provider} needs a private file"),
             Self::Busy(path) => format!("busy: {}", path.display()),
             Self::Io { path, error } => format!("cannot use {}: {error}", path.display()),
         }

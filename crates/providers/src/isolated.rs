@@ -7,45 +7,26 @@ use overtone_settings::SettingsFile;
 use rustix::process::{Pid, test_kill_process};
 use serde_json::Value;
 
-use crate::claim::{Claim, Hold};
 use crate::switch::make_state;
-use crate::{Fragment, Places, ProvidersError, owned};
+use crate::{Fragment, Places, ProvidersError};
 
 const PREFIX: &str = "isolated-";
 const SUFFIX: &str = ".json";
 
 /// Writes the settings into a file for the process with this id, and returns its path. Files of processes that
 /// have ended are taken away.
-pub fn private_settings(places: &Places, wanted: &Fragment, process: u32) -> Result<PathBuf, ProvidersError> {
+pub fn private_settings(
+    places: &Places,
+    content: &Fragment,
+    process: u32,
+) -> Result<PathBuf, ProvidersError> {
     make_state(places)?;
     sweep(&places.state());
     let path = places.state().join(format!("{PREFIX}{process}{SUFFIX}"));
-    let content = without_other(places, wanted)?;
+    // Whoever has left such a file behind may have given it another mode.
+    let _ = fs::remove_file(&path);
     SettingsFile::at(&path).edit(|document| document.set(&[], Value::Object(content.clone())))?;
     Ok(path)
-}
-
-/// The provider that `settings.json` is on lies under the private file and would shine through, variable by
-/// variable: each that is not wanted gets the user's own value again, or an empty one.
-fn without_other(places: &Places, wanted: &Fragment) -> Result<Fragment, ProvidersError> {
-    let claims = owned::load(&places.owned(), &places.settings())?;
-    let mut content = wanted.clone();
-    let env = content.entry("env").or_insert_with(|| Value::Object(Fragment::new()));
-    for (variable, own) in claims.iter().filter_map(variable) {
-        if let Value::Object(env) = env {
-            env.entry(variable).or_insert(own);
-        }
-    }
-    Ok(content)
-}
-
-fn variable(claim: &Claim) -> Option<(&str, Value)> {
-    match (claim.path.as_slice(), &claim.hold) {
-        ([env, variable], Hold::Value { previous, .. }) if env == "env" => {
-            Some((variable, previous.clone().unwrap_or_else(|| "".into())))
-        }
-        _ => None,
-    }
 }
 
 fn sweep(state: &Path) {

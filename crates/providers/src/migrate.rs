@@ -8,8 +8,8 @@ use overtone_settings::{Document, SettingsFile};
 use serde_json::{Map, Value};
 
 use crate::claim::{Claim, Hold, exchange};
-use crate::conflicts::is_route;
 use crate::mask::masked;
+use crate::route::is_of_provider as decides_provider;
 use crate::switch::{check_plain, lock};
 use crate::{Fragment, Place, Places, ProvidersError, config, owned};
 
@@ -86,7 +86,8 @@ pub fn adopt(places: &Places, name: Option<&str>, terms: &Terms<'_>) -> Migrated
         in_config(places, terms, |document| adopt_into(document, &places.config_file(), name, &own, terms))?;
     if !terms.dry_run {
         SettingsFile::at(&path).backup_once(&places.backup())?;
-        owned::save(&places.owned(), &path, &claimed(&settings, &claims, &own))?;
+        let name = adoption.found.first().map(|found| found.name.as_str());
+        owned::save(&places.owned(), &path, &claimed(&settings, &claims, &own, name))?;
     }
     Ok(adoption)
 }
@@ -100,10 +101,7 @@ fn own_variables(path: &Path, settings: &Document, claims: &[Claim]) -> Migrated
 }
 
 fn is_of_provider(variable: &str) -> bool {
-    is_route(variable)
-        || variable.starts_with("CLAUDE_CODE_USE_")
-        || (variable.starts_with("CLAUDE_CODE_SKIP_") && variable.ends_with("_AUTH"))
-        || ["AWS_BEARER_TOKEN_BEDROCK", "CLOUD_ML_REGION"].contains(&variable)
+    decides_provider(variable) || ["AWS_BEARER_TOKEN_BEDROCK", "CLOUD_ML_REGION"].contains(&variable)
 }
 
 fn text(value: &Value) -> Option<String> {
@@ -216,14 +214,17 @@ fn shown(env: &Fragment) -> Vec<(String, String)> {
     env.iter().map(|(name, value)| (name.clone(), masked(name, &text(value)))).collect()
 }
 
-/// The claims, with the user's own variables among them: nothing comes back when they go.
-fn claimed(settings: &Document, claims: &[Claim], own: &Fragment) -> Vec<Claim> {
+/// The claims, with the user's own variables among them, as if `ccc use` had written them: nothing comes back when
+/// they go.
+fn claimed(settings: &Document, claims: &[Claim], own: &Fragment, name: Option<&str>) -> Vec<Claim> {
+    let used = name.map(str::to_owned);
     let is_own = |claim: &Claim| matches!(claim.path.as_slice(), [env, name] if env == "env" && own.contains_key(name));
     let mut all = Vec::new();
     for claim in claims.iter().filter(|claim| !is_own(claim) || claim.is_valid(settings)) {
         let mut claim = claim.clone();
         if let (true, Hold::Value { previous, .. }) = (is_own(&claim), &mut claim.hold) {
             *previous = None;
+            claim.used.clone_from(&used);
         }
         all.push(claim);
     }
@@ -231,7 +232,7 @@ fn claimed(settings: &Document, claims: &[Claim], own: &Fragment) -> Vec<Claim> 
         let path = vec!["env".to_owned(), name.clone()];
         if !all.iter().any(|claim| claim.path == path) {
             let hold = Hold::Value { ours: vec![value.clone()], previous: None };
-            all.push(Claim { path, hold, made: false });
+            all.push(Claim { path, hold, made: false, used: used.clone() });
         }
     }
     all

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::ProvidersError;
 use crate::claim::{Claim, Hold};
+use crate::config::make_old_private;
 
 /// The claims on a settings file; what is not understood is left out.
 pub(crate) fn load(owned: &Path, settings: &Path) -> Result<Vec<Claim>, ProvidersError> {
@@ -17,6 +18,8 @@ pub(crate) fn load(owned: &Path, settings: &Path) -> Result<Vec<Claim>, Provider
 
 pub(crate) fn save(owned: &Path, settings: &Path, claims: &[Claim]) -> Result<(), ProvidersError> {
     let key = settings.to_string_lossy();
+    // The values may be tokens.
+    make_old_private(owned).map_err(|error| ProvidersError::io(owned, error))?;
     SettingsFile::at(owned).edit(|document| {
         // A claim of another version is kept for that version: nobody else could undo what it stands for.
         let foreign = document.array_items(&[&key]).into_iter().filter(|item| from_json(item).is_none());
@@ -44,6 +47,7 @@ fn to_json(claim: &Claim) -> Value {
     if claim.made {
         fields.insert("made".to_owned(), Value::Bool(true));
     }
+    fields.extend(claim.used.clone().map(|provider| ("used".to_owned(), provider.into())));
     Value::Object(fields)
 }
 
@@ -56,7 +60,8 @@ fn from_json(value: &Value) -> Option<Claim> {
         (Some(ours), _) => Hold::Value { ours, previous: value.get("previous").cloned() },
         (None, items) => Hold::Items { ours: items?, whole: is_true("whole") },
     };
-    Some(Claim { path, hold, made: is_true("made") })
+    let used = value.get("used").and_then(Value::as_str).map(str::to_owned);
+    Some(Claim { path, hold, made: is_true("made"), used })
 }
 
 #[cfg(test)]
@@ -74,6 +79,7 @@ mod tests {
             path: vec!["model".to_owned()],
             hold: Hold::Value { ours: vec![json!("x")], previous: None },
             made: false,
+            used: Some("kimi".to_owned()),
         };
         save(&owned, settings, std::slice::from_ref(&claim)).unwrap();
         assert!(load(&owned, settings).unwrap() == [claim]);

@@ -1,7 +1,7 @@
 //! Where everything is.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::ProvidersError;
 
@@ -10,6 +10,7 @@ use crate::ProvidersError;
 pub struct Places {
     config: PathBuf,
     claude: PathBuf,
+    global: PathBuf,
 }
 
 impl Places {
@@ -19,10 +20,11 @@ impl Places {
         let folder = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let home = || folder("HOME").map(|home| home.join(".claude")).ok_or(ProvidersError::NoHome);
         let config = folder("CCC_CONFIG_DIR").or_else(|| folder("CCC_WORK_DIR"));
-        Ok(Self {
-            config: config.map_or_else(home, Ok)?,
-            claude: folder("CLAUDE_CONFIG_DIR").map_or_else(home, Ok)?,
-        })
+        let claude = folder("CLAUDE_CONFIG_DIR").map_or_else(home, Ok)?;
+        // The client keeps this file beside its folder, unless the folder was named.
+        let around = folder("CLAUDE_CONFIG_DIR").or_else(|| folder("HOME"));
+        let global = around.unwrap_or_else(|| claude.clone()).join(".claude.json");
+        Ok(Self { config: config.map_or_else(home, Ok)?, claude, global })
     }
 
     pub fn config_file(&self) -> PathBuf {
@@ -32,6 +34,26 @@ impl Places {
     /// The client's settings of the user.
     pub fn settings(&self) -> PathBuf {
         self.claude.join("settings.json")
+    }
+
+    /// The client's own notes, which may hold variables and a key.
+    pub(crate) fn global(&self) -> &Path {
+        &self.global
+    }
+
+    /// Where the client keeps the login of a subscription.
+    pub(crate) fn credentials(&self) -> PathBuf {
+        self.claude.join(".credentials.json")
+    }
+
+    /// Settings that an organisation has given to the client.
+    pub(crate) fn remote_settings(&self) -> PathBuf {
+        self.claude.join("remote-settings.json")
+    }
+
+    /// Where the client notes which of its processes are running.
+    pub(crate) fn client_sessions(&self) -> PathBuf {
+        self.claude.join("sessions")
     }
 
     /// State: what is owned, private settings, the backup.
@@ -59,8 +81,6 @@ impl Places {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     fn places(variables: &[(&str, &str)]) -> Option<(PathBuf, PathBuf)> {

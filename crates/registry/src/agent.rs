@@ -136,6 +136,11 @@ impl Agent {
         }
     }
 
+    /// Whether the agent is there to change the code itself, so that what was judged before is about other code.
+    pub const fn changes_code(self) -> bool {
+        matches!(self, Self::Developer | Self::BuildErrorResolver | Self::RefactorCleaner)
+    }
+
     /// The reference skills whose bodies this agent must have.
     pub const fn skills(self) -> &'static [RefSkill] {
         match self {
@@ -206,6 +211,7 @@ const fn is_dash(c: char) -> bool {
                 | '\u{301c}'
                 | '\u{3030}'
                 | '\u{30a0}'
+                | '\u{10d6e}'
                 | '\u{10ead}'
     )
 }
@@ -244,6 +250,7 @@ mod tests {
             "ot:ⓒode-reviewer",
             "ot:code\u{2011}reviewer",
             "ot:code\u{2013}reviewer",
+            "ot:code\u{10d6e}reviewer",
             "ot:code\u{a0}reviewer",
             "ot:code\treviewer",
         ] {

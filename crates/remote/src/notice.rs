@@ -1,7 +1,7 @@
 //! Something that happened, and how it is told: one message for each place that wants to know.
 
 use overtone_engine::state::Millis;
-use overtone_engine::text::{cut, duration};
+use overtone_engine::text::{cut, duration, printable};
 use overtone_messages::{Lang, remote as words};
 use overtone_store::clock;
 use serde_json::{Map, Value, json};
@@ -126,7 +126,7 @@ pub(crate) fn dollars(amount: f64) -> String {
 
 /// On one line, and no longer than a name is.
 pub(crate) fn plain(text: &str) -> String {
-    cut(&text.replace(|c: char| c.is_control(), " "), MAX_NAME).to_owned()
+    cut(&printable(text), MAX_NAME).to_owned()
 }
 
 /// A reason that has no words of its own is shown as it was recorded.
@@ -134,6 +134,7 @@ fn reason_words(lang: Lang, reason: &str) -> String {
     match reason {
         "retry-limit" => words::reason_retry_limit(lang),
         "needs-person" => words::reason_verdict(lang),
+        "stage-blocked" => words::reason_blocked(lang),
         "replaced" => words::reason_replaced(lang),
         "iteration-limit" => words::reason_iterations(lang),
         "no-progress" => words::reason_no_progress(lang),
@@ -151,7 +152,7 @@ mod tests {
 
     #[test]
     fn names_do_not_break_lines() {
-        assert_eq!(plain("a\nb\r\u{1b}[1m"), "a b  [1m");
+        assert_eq!(plain("a\nb\r\u{1b}[1m"), "a b [1m");
         assert_eq!(plain(&"x".repeat(500)).len(), MAX_NAME);
         assert_eq!((short("abc"), short("0123456789")), ("abc", "01234567"));
     }

@@ -21,12 +21,14 @@ use crate::remote::Host;
 /// How many events are read at once; more are read in further steps.
 const STEP: usize = 500;
 /// What matters in a timeline.
-const KINDS: [EventKind; 5] = [
+const KINDS: [EventKind; 7] = [
     EventKind::WorkflowStart,
     EventKind::LoopStart,
+    EventKind::StageStart,
     EventKind::WorkflowComplete,
     EventKind::WorkflowAbort,
     EventKind::ErrorFatal,
+    EventKind::SystemWarning,
 ];
 
 #[derive(Debug)]
@@ -201,13 +203,14 @@ fn notice_of(summary: &Summary, seen: &Seen, cursor: &mut Cursor) -> Option<Noti
     let reason = text("reason");
     let mut events = Vec::new();
     match kind {
-        EventKind::WorkflowStart | EventKind::LoopStart => cursor.asked = false,
+        EventKind::WorkflowStart | EventKind::LoopStart | EventKind::StageStart => cursor.asked = false,
         EventKind::WorkflowComplete => events.push(Event::Done),
         EventKind::WorkflowAbort => events.push(Event::Aborted),
         _ => {}
     }
     // Who replaces a workflow is there.
     let is_asking = kind == EventKind::ErrorFatal
+        || (kind == EventKind::SystemWarning && reason.as_deref() == Some("stage-blocked"))
         || (kind == EventKind::WorkflowAbort && reason.as_deref() != Some("replaced"));
     if is_asking && !cursor.asked {
         cursor.asked = true;

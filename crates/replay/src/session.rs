@@ -6,7 +6,8 @@ use overtone_engine::settings::Settings;
 use overtone_engine::state::{ActiveAgent, Millis, Pause, Turn, WorkflowState};
 use overtone_engine::suggestion::SinceCompact;
 use overtone_engine::{
-    Effect, Facts, Feature, Outcome, Record, Snapshot, StartSource, Trigger, decide, is_delegation,
+    Effect, Facts, Feature, FeatureOrigin, Outcome, Record, Snapshot, StartSource, Trigger, decide,
+    is_delegation,
 };
 use overtone_registry::{Agent, PLUGIN_PREFIX};
 
@@ -347,7 +348,8 @@ impl Session {
         let name = own.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| SOME_FEATURE.to_owned());
         let pending = vec![String::new(); tasks.min(MOST_TASKS)];
         let open_work = pending.clone();
-        let feature = Feature { name, checked: 0, total: pending.len(), pending, open_work };
+        let (origin, total) = (FeatureOrigin::Own, pending.len());
+        let feature = Feature { name, origin, checked: 0, total, pending, open_work };
         if own.as_deref() != Some(&feature.name) {
             let facts = Facts { feature: Some(feature.clone()), ..facts.clone() };
             self.fire(&Trigger::SessionStarted { source: StartSource::Compact }, &facts);

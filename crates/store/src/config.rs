@@ -76,7 +76,7 @@ pub const KEYS: [Key; 16] = [
     ),
     key(
         "limits.failures",
-        Kind::Whole(1, 100),
+        Kind::Whole(1, 10_000),
         Preset::Whole(limits::MAX_FAILURES),
         "failed stages before a person is asked",
     ),

@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use overtone_engine::instinct::{self, Confidence, Observation, ObservationKind, Signal};
+use overtone_engine::instinct::{self, Confidence, Learned, Observation, ObservationKind, Signal};
 use overtone_engine::state::Millis;
 use serde_json::{Map, Value, json};
 
@@ -16,6 +16,8 @@ use crate::{Home, Session, StoreError, clock};
 
 /// How many lessons are told at the start of a session.
 const TOLD: usize = 12;
+/// More lessons than this are not kept in one project: the least sure go first.
+const KEPT: usize = 200;
 /// More files than this in one memory are not read.
 const READ: usize = 500;
 /// A lesson is a few lines. A longer file is none of ours.
@@ -39,22 +41,23 @@ pub struct Lesson {
     pub confidence: Confidence,
     pub count: u32,
     pub last_seen: Option<Millis>,
+    /// The line that was seen last, as data.
+    pub evidence: Option<String>,
+    /// The session that it was first seen in; unknown for lessons of earlier versions.
+    pub origin: Option<LessonOrigin>,
+}
+
+/// Where a lesson comes from.
+#[derive(Debug, Clone)]
+pub struct LessonOrigin {
+    pub session: String,
+    pub project: String,
+    pub at: Option<Millis>,
 }
 
 impl Memory {
     pub fn of(home: &Home, project: &Path) -> Self {
-        let name: String = project
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .chars()
-            .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
-            .take(40)
-            .collect();
-        let id = instinct::id(ObservationKind::ErrorResolutions, &project.to_string_lossy());
-        let hash = id.rsplit('-').next().unwrap_or_default();
-        let dir = home.root().join("projects").join(format!("{name}-{hash}"));
-        Self { project: project.to_owned(), dir }
+        Self { project: project.to_owned(), dir: project_dir(home, project) }
     }
 
     fn instincts_dir(&self) -> PathBuf {
@@ -76,20 +79,31 @@ impl Memory {
             return Ok(());
         }
         let id = seen.id();
-        let confidence = self.learn(&id, seen, now)?;
+        let confidence = self.learn(&id, session, seen, now)?;
         let line = json!({
             "ts": clock::to_iso(now), "type": seen.kind.key(), "id": id, "trigger": seen.trigger,
-            "action": seen.lesson, "signal": signal_name(seen.signal), "confidence": confidence.fraction(),
+            "action": seen.lesson, "evidence": seen.evidence, "signal": signal_name(seen.signal),
+            "confidence": confidence.fraction(),
         });
         note(session, &format!("{line}\n"))
     }
 
-    fn learn(&self, id: &str, seen: &Observation, now: Millis) -> Result<Confidence, StoreError> {
+    fn learn(
+        &self,
+        id: &str,
+        session: &Session,
+        seen: &Observation,
+        now: Millis,
+    ) -> Result<Confidence, StoreError> {
         // Before the lock, so that it is dropped after it.
         let _replaced;
         let _lock = self.lock()?;
         let path = self.file(id);
-        let mut document = read_document(&path)?.unwrap_or_default();
+        let known = read_document(&path)?;
+        if known.is_none() {
+            self.make_room(now);
+        }
+        let mut document = known.unwrap_or_else(|| self.began_in(session, now));
         let confidence = match confidence_of(&document) {
             Some(before) => before.decayed(last_seen(&document).unwrap_or(now), now).after(seen.signal),
             None => Confidence::START,
@@ -109,8 +123,29 @@ impl Memory {
         ] {
             document.insert(name.into(), value);
         }
+        document.extend(seen.evidence.as_ref().map(|line| ("evidence".to_owned(), json!(line))));
         _replaced = Some(Self::write(&path, document)?);
         Ok(confidence)
+    }
+
+    /// A new lesson says where it comes from.
+    fn began_in(&self, session: &Session, now: Millis) -> Map<String, Value> {
+        let origin = json!({
+            "session": session.id().as_str(), "project": self.project.to_string_lossy(), "at": clock::to_iso(now),
+        });
+        Map::from_iter([("origin".to_owned(), origin)])
+    }
+
+    /// Before a new lesson: takes the least sure ones away when there are too many. The caller holds the lock.
+    fn make_room(&self, now: Millis) {
+        let count = fs::read_dir(self.instincts_dir()).into_iter().flatten().count();
+        if count < KEPT {
+            return;
+        }
+        // What cannot be removed now is tried again with the next new lesson.
+        for lesson in self.lessons(now).unwrap_or_default().iter().skip(KEPT - 1) {
+            let _ = fs::remove_file(self.file(&lesson.id));
+        }
     }
 
     fn lock(&self) -> Result<fs::File, StoreError> {
@@ -150,9 +185,48 @@ impl Memory {
     }
 
     /// The lessons that are sure enough to be told.
-    pub fn applicable(&self, now: Millis) -> Vec<String> {
-        let lessons = self.lessons(now).unwrap_or_default();
-        lessons.into_iter().filter(|l| l.confidence.is_applicable()).take(TOLD).map(|l| l.lesson).collect()
+    pub fn applicable(&self, now: Millis) -> Vec<Learned> {
+        let lessons = self.lessons(now).unwrap_or_default().into_iter();
+        let applicable = lessons.filter(|lesson| lesson.confidence.is_applicable()).take(TOLD);
+        applicable.map(|lesson| Learned { kind: lesson.kind, trigger: lesson.trigger }).collect()
+    }
+
+    /// Forgets a lesson. `None` when there is no such lesson.
+    pub fn remove(&self, id: &str, now: Millis) -> Result<Option<Lesson>, StoreError> {
+        let found = self.all(now)?.into_iter().find(|lesson| lesson.id == id);
+        if let Some(lesson) = &found {
+            self.remove_all(std::slice::from_ref(lesson))?;
+        }
+        Ok(found)
+    }
+
+    /// Forgets everything; returns what was known.
+    pub fn clear(&self, now: Millis) -> Result<Vec<Lesson>, StoreError> {
+        let lessons = self.all(now)?;
+        self.remove_all(&lessons)?;
+        Ok(lessons)
+    }
+
+    fn all(&self, now: Millis) -> Result<Vec<Lesson>, StoreError> {
+        self.lessons(now).map_err(|error| StoreError::io(&self.dir, error))
+    }
+
+    fn remove_all(&self, lessons: &[Lesson]) -> Result<(), StoreError> {
+        if lessons.is_empty() {
+            return Ok(());
+        }
+        let _lock = self.lock()?;
+        for lesson in lessons {
+            let path = self.file(&lesson.id);
+            match fs::remove_file(&path) {
+                // Another process was faster.
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(StoreError::io(&path, error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// A person's word on a lesson. `None` when there is no such lesson; a dropped one is removed.
@@ -175,19 +249,26 @@ impl Memory {
 
     /// Writes the decay down and removes what has faded; returns the removed lessons.
     pub fn decay(&self, now: Millis) -> Result<Vec<Lesson>, StoreError> {
-        let lessons = self.lessons(now).map_err(|error| StoreError::io(&self.dir, error))?;
-        if lessons.is_empty() {
-            return Ok(lessons);
-        }
-        let _lock = self.lock()?;
-        let mut dropped = Vec::new();
-        for lesson in lessons.into_iter().filter(|l| l.confidence.is_dropped()) {
-            let path = self.file(&lesson.id);
-            fs::remove_file(&path).map_err(|error| StoreError::io(&path, error))?;
-            dropped.push(lesson);
-        }
-        Ok(dropped)
+        let mut faded = self.all(now)?;
+        faded.retain(|lesson| lesson.confidence.is_dropped());
+        self.remove_all(&faded)?;
+        Ok(faded)
     }
+}
+
+/// What is kept about a project, in a folder with a readable name that is its own.
+pub(crate) fn project_dir(home: &Home, project: &Path) -> PathBuf {
+    let name: String = project
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
+        .take(40)
+        .collect();
+    let id = instinct::id(ObservationKind::ErrorResolutions, &project.to_string_lossy());
+    let hash = id.rsplit('-').next().unwrap_or_default();
+    home.root().join("projects").join(format!("{name}-{hash}"))
 }
 
 /// A word against a lesson may be the first thing that is heard of a session.
@@ -222,6 +303,9 @@ fn last_seen(document: &Map<String, Value>) -> Option<Millis> {
 
 fn read_lesson(path: &Path, now: Millis) -> Option<Lesson> {
     let id = path.file_name()?.to_str()?.strip_suffix(".json")?.to_owned();
+    if !is_lesson_id(&id) {
+        return None;
+    }
     let document = read_document(path).ok()??;
     let text = |name: &str| document.get(name).and_then(Value::as_str).map(str::to_owned);
     let last_seen = last_seen(&document);
@@ -233,7 +317,27 @@ fn read_lesson(path: &Path, now: Millis) -> Option<Lesson> {
         confidence: confidence_of(&document)?.decayed(last_seen.unwrap_or(now), now),
         count: document.get("count").and_then(Value::as_u64).unwrap_or(1).try_into().unwrap_or(u32::MAX),
         last_seen,
+        evidence: text("evidence"),
+        origin: document.get("origin").and_then(Value::as_object).and_then(read_origin),
     })
+}
+
+fn read_origin(origin: &Map<String, Value>) -> Option<LessonOrigin> {
+    let text = |name: &str| origin.get(name).and_then(Value::as_str);
+    Some(LessonOrigin {
+        session: text("session")?.to_owned(),
+        project: text("project").unwrap_or_default().to_owned(),
+        at: text("at").and_then(clock::from_iso),
+    })
+}
+
+/// As [`instinct::id`] makes them: `er-1a2b3c4d`.
+fn is_lesson_id(id: &str) -> bool {
+    let Some((kind, hash)) = id.split_once('-') else { return false };
+    kind.len() == 2
+        && kind.bytes().all(|b| b.is_ascii_lowercase())
+        && hash.len() == 8
+        && hash.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 #[cfg(test)]
@@ -255,6 +359,7 @@ mod tests {
             kind: ObservationKind::ErrorResolutions,
             trigger: "npm test".into(),
             lesson: "it fails".into(),
+            evidence: None,
             signal,
         }
     }
@@ -266,7 +371,8 @@ mod tests {
             assert!(memory.applicable(Millis(0)).is_empty());
             memory.observe(&session, &seen(Signal::Confirm), Millis(0)).unwrap();
         }
-        assert_eq!(memory.applicable(Millis(0)), ["it fails"]);
+        let learned = Learned { kind: ObservationKind::ErrorResolutions, trigger: "npm test".into() };
+        assert_eq!(memory.applicable(Millis(0)), [learned]);
         let year = Millis(365 * 24 * 3600 * 1000);
         assert!(memory.applicable(year).is_empty());
         assert_eq!(memory.decay(year).unwrap().len(), 1);

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
+use overtone_engine::text::printable;
+
 use crate::{Home, clock, files};
 
 /// It is for looking things up, not for keeping.
@@ -22,7 +24,7 @@ impl Log {
 
     /// One line, also on stderr. Whoever calls has taken secrets out.
     pub fn say(&self, text: &str) {
-        let text = text.replace(['\n', '\r'], " ");
+        let text = printable(text);
         eprintln!("[overtone/{}] {text}", self.part);
         if self.path.symlink_metadata().is_ok_and(|about| about.len() > MAX_BYTES) {
             // The newest lines are worth more than the oldest.
@@ -30,7 +32,8 @@ impl Log {
         }
         let line = format!("{} {text}\n", clock::to_iso(clock::now()));
         if let Err(error) = files::append_lines(&self.path, &line) {
-            eprintln!("[overtone/{}] cannot write {}: {error}", self.part, self.path.display());
+            let path = self.path.display().to_string();
+            eprintln!("[overtone/{}] cannot write {}: {error}", self.part, printable(&path));
         }
     }
 }

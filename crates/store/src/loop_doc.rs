@@ -31,6 +31,7 @@ impl LoopDoc {
             paused: text("paused").and_then(Pause::from_key),
             turn: text("turn").and_then(Turn::from_key),
             asked: text("asked").map(str::to_owned),
+            prompt_id: text("promptId").map(str::to_owned),
             started_at: time(&document, "startedAt"),
         };
         Ok(Self { document, state })
@@ -61,6 +62,9 @@ impl LoopDoc {
         }
         if old.asked != next.asked {
             put("asked", true, json!(next.asked));
+        }
+        if old.prompt_id != next.prompt_id {
+            put("promptId", true, json!(next.prompt_id));
         }
         if old.started_at != next.started_at {
             put("startedAt", true, iso(next.started_at));

@@ -86,6 +86,10 @@ fn read_state(document: &Map<String, Value>, workflow_type: String) -> WorkflowS
             .map(|_| count(document, "completedStages")),
         ending: string(document, "ending").and_then(|key| Ending::from_key(&key)),
         user_wrote: flag(document, "userWrote"),
+        tasks_tried: document
+            .get("tasksTried")
+            .filter(|tasks| !tasks.is_null())
+            .map(|_| count(document, "tasksTried")),
         moved_to: string(document, "movedTo"),
     }
 }
@@ -199,6 +203,7 @@ fn write_changes(document: &mut Map<String, Value>, old: &WorkflowState, new: &W
     changed("otherHandoffs", old.other_handoffs != new.other_handoffs, &|| json!(new.other_handoffs));
     changed("completedStages", old.completed_stages != new.completed_stages, &|| json!(new.completed_stages));
     changed("userWrote", old.user_wrote != new.user_wrote, &|| json!(new.user_wrote));
+    changed("tasksTried", old.tasks_tried != new.tasks_tried, &|| json!(new.tasks_tried));
     changed("ending", old.ending != new.ending, &|| json!(new.ending.map(Ending::key)));
     match &new.moved_to {
         same if *same == old.moved_to => {}

@@ -169,7 +169,8 @@ prop_compose! {
         finished_agents in prop::collection::vec(finished(), 0..3),
         completed_stages in prop::option::of(any::<u32>()),
         ending in prop::option::of(prop::sample::select(vec![Ending::Completed, Ending::Aborted])),
-        (user_wrote, moved_to) in (any::<bool>(), prop::option::of(text())),
+        (user_wrote, tasks_tried) in (any::<bool>(), prop::option::of(any::<u32>())),
+        moved_to in prop::option::of(text()),
     ) -> WorkflowState {
         // Each stage and each slot is there once.
         stages.sort_by_key(|stage| stage.key);
@@ -180,7 +181,7 @@ prop_compose! {
         WorkflowState {
             session_id, workflow_type, created_at, current_stage, stages, active_agents, fail_count, reject_count,
             retro_count, forgiven_failures, forgiven_rejections, feature_name, notices, finished_agents,
-            handoff_count, other_handoffs, completed_stages, ending, user_wrote, moved_to,
+            handoff_count, other_handoffs, completed_stages, ending, user_wrote, tasks_tried, moved_to,
         }
     }
 }
@@ -195,9 +196,11 @@ prop_compose! {
         paused in prop::option::of(prop::sample::select(vec![Pause::NoProgress, Pause::Interrupted])),
         turn in prop::option::of(prop::sample::select(vec![Turn::Working, Turn::Looking])),
         asked in prop::option::of("[a-z -]{1,20}"),
+        prompt_id in prop::option::of(text()),
     ) -> LoopState {
         LoopState {
-            iterations, stopped, stopped_by, consecutive_errors, fingerprint, announced, paused, turn, asked, started_at,
+            iterations, stopped, stopped_by, consecutive_errors, fingerprint, announced, paused, turn, asked,
+            prompt_id, started_at,
         }
     }
 }
@@ -396,7 +399,7 @@ proptest! {
     fn a_lesson_reads_back_and_keeps_the_rest(trigger in ".{0,12}", lesson in ".{0,12}", future in future(), again in 1usize..4) {
         let (_dir, home, session) = session();
         let memory = Memory::of(&home, Path::new("/srv/shop"));
-        let seen = Observation { kind: ObservationKind::ErrorResolutions, trigger: trigger.clone(), lesson: lesson.clone(), signal: Signal::Confirm };
+        let seen = Observation { kind: ObservationKind::ErrorResolutions, trigger: trigger.clone(), lesson: lesson.clone(), evidence: None, signal: Signal::Confirm };
         memory.observe(&session, &seen, Millis(0)).unwrap();
         let id = seen.id();
         let path = fs::read_dir(home.root().join("projects")).unwrap().next().unwrap().unwrap().path()

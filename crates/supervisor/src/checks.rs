@@ -99,7 +99,8 @@ impl Check {
             Err(error) => (Found::CannotRun(error.to_string()), String::new()),
         };
         let tail = scene.secrets.clean(&tail);
-        Evidence { name: self.name.clone(), found, tail, seconds: start.elapsed().as_secs_f64() }
+        let name = scene.secrets.hide(&self.name);
+        Evidence { name, found, tail, seconds: start.elapsed().as_secs_f64() }
     }
 }
 

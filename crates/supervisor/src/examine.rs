@@ -1,17 +1,13 @@
 //! One look at the work: the checks first, then the reviewer.
 
 use std::env;
-use std::ffi::OsString;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use overtone_install::Client;
 use overtone_messages::{Lang, supervisor as words};
-use overtone_providers::{Config, Places, ProvidersError, private_settings};
+use overtone_providers::ProvidersError;
 use overtone_store::SessionId;
-use serde_json::Value;
 
 use crate::checks::{self, Evidence};
 use crate::folder::StateFolder;
@@ -20,12 +16,10 @@ use crate::narrate;
 use crate::prompt::{self, Facts};
 use crate::review::{self, NoReview};
 use crate::reviewer::Reviewer;
+use crate::route::Route;
 use crate::secrets::Secrets;
 use crate::settings::Settings;
 use crate::verdict::Verdict;
-
-/// The reviewer's own Stop must not be reviewed.
-const NO_HOOKS: &str = r#"{"disableAllHooks":true}"#;
 
 /// What is looked at, and how.
 #[derive(Debug)]
@@ -72,7 +66,7 @@ impl Case<'_> {
         let project = self.project.filter(|project| project.is_dir()).unwrap_or(&here);
         let scene = checks::Scene { project, changed: self.changed, secrets: self.secrets, deadline };
         let run = |check: &checks::Check| {
-            narrate::say(&words::checking(self.lang, &check.name));
+            narrate::say(&words::checking(self.lang, &self.secrets.hide(&check.name)));
             check.run(&scene)
         };
         self.settings.checks.iter().map(run).collect()
@@ -92,14 +86,15 @@ impl Case<'_> {
     ) -> Result<crate::stream::ResultLine, NoReview> {
         let budget = self.budget()?;
         let client = Client::find(env::var_os("PATH").as_deref()).ok_or(NoReview::NoClaude)?;
-        let settings = self.reviewer_settings()?;
+        let route = self.route()?;
         let facts = Facts { request: self.request, evidence };
         let reviewer = Reviewer {
             session: self.session,
             prompt: prompt::prompt(&self.folder.prompt_file(), &facts, self.lang),
             project: self.project.map(Path::to_owned),
             output: self.folder.output_file(self.session.as_str()),
-            settings: settings.argument(),
+            route: &route,
+            secrets: self.secrets,
             model: self.settings.model.as_deref(),
             budget,
             deadline,
@@ -117,44 +112,21 @@ impl Case<'_> {
         }
     }
 
-    fn reviewer_settings(&self) -> Result<ReviewerSettings, NoReview> {
-        let Some(name) = &self.settings.provider else { return Ok(ReviewerSettings::Inline) };
-        let file = provider_file(name).map_err(|error| {
-            narrate::say(&format!("[overtone/supervisor] {}", error.summary()));
-            NoReview::NoProvider(name.clone())
-        });
-        file.map(ReviewerSettings::File)
-    }
-}
-
-/// A token must not be seen in a list of processes, so a provider's settings are in a private file.
-enum ReviewerSettings {
-    Inline,
-    File(PathBuf),
-}
-
-impl ReviewerSettings {
-    fn argument(&self) -> OsString {
-        match self {
-            Self::Inline => NO_HOOKS.into(),
-            Self::File(path) => path.clone().into(),
+    /// The named provider, or none at all: another one might not be meant to see the work. The session's own provider
+    /// is in the environment already, so it need not be found in the configuration any more.
+    fn route(&self) -> Result<Route, NoReview> {
+        let tell =
+            |error: ProvidersError| narrate::say(&format!("[overtone/supervisor] {}", error.summary()));
+        match (&self.settings.provider, &self.settings.own_provider) {
+            (Some(name), _) => Route::on(name, self.project).map_err(|error| {
+                tell(error);
+                NoReview::NoProvider(name.clone())
+            }),
+            (None, Some(own)) => Ok(Route::on(own, self.project).unwrap_or_else(|error| {
+                tell(error);
+                Route::Inherited
+            })),
+            (None, None) => Ok(Route::Inherited),
         }
     }
-}
-
-impl Drop for ReviewerSettings {
-    fn drop(&mut self) {
-        if let Self::File(path) = self {
-            // The next start that needs such a file takes leftovers away.
-            let _ = fs::remove_file(path);
-        }
-    }
-}
-
-fn provider_file(name: &str) -> Result<PathBuf, ProvidersError> {
-    let places = Places::resolve(&|name| env::var_os(name))?;
-    let config = Config::load(&places.config_file())?;
-    let mut settings = config.fragment(name, &|variable| env::var(variable).ok())?;
-    settings.insert("disableAllHooks".to_owned(), Value::Bool(true));
-    private_settings(&places, &settings, process::id())
 }

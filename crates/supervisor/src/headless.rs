@@ -1,8 +1,10 @@
 //! A review without a hook: for a person or a CI job that names the session.
 
-use std::path::Path;
+use std::env;
+use std::path::{Path, PathBuf};
 
 use overtone_messages::Lang;
+use overtone_providers::{Config, Places, find_pin};
 use overtone_store::SessionId;
 use serde_json::Value;
 
@@ -29,9 +31,23 @@ pub struct Reviewed {
     pub round: Value,
 }
 
+/// The provider that `ccc` would start a session on in this project; none where `ccc` has no providers.
+fn provider_here(project: &Path) -> Option<String> {
+    let places = Places::resolve(&|name| env::var_os(name)).ok()?;
+    let config = Config::load(&places.config_file()).ok()?;
+    let home = env::var_os("HOME").map(PathBuf::from);
+    match find_pin(project, home.as_deref()).ok()? {
+        Some(pin) => Some(pin.provider),
+        None => config.chosen().ok(),
+    }
+}
+
 /// Reviews a session now. It counts as no round and changes nothing but the trail.
 pub fn review(folder: &StateFolder, session: &SessionId, project: &Path, lang: Lang) -> Reviewed {
-    let (settings, problems) = Settings::from_process();
+    let (mut settings, problems) = Settings::from_process();
+    if settings.reviewer().is_none() {
+        settings.provider = provider_here(project);
+    }
     narrate::problems(&problems, lang);
     let record = Record::load(folder, session).unwrap_or_default();
     let secrets = Secrets::from_process();

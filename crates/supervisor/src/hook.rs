@@ -63,7 +63,10 @@ fn stop(environment: &Environment, caller: Caller) -> String {
         return String::new();
     }
     let (settings, problems) = Settings::from_process();
-    if !switched.or(settings.enabled).unwrap_or(true) {
+    // The hook is in settings that all sessions share: one that nobody wants to be supervised is let go. Called by hand
+    // it reviews.
+    let is_asked_by_hand = env::var_os("CLAUDE_PROJECT_DIR").is_none();
+    if !switched.or(settings.enabled).unwrap_or(is_asked_by_hand) {
         return NOTHING.to_owned();
     }
     // Running agents wake the session when they finish.

@@ -27,6 +27,7 @@ mod request;
 mod review;
 mod reviewer;
 mod round;
+mod route;
 mod secrets;
 mod settings;
 mod stream;

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use overtone_engine::text::printable_lines;
 use overtone_messages::{Lang, supervisor as words};
 use overtone_store::SessionId;
 
@@ -20,10 +21,10 @@ pub fn launch_notice(folder: &StateFolder, lang: Lang) -> String {
     lines.join("\n")
 }
 
-/// One or more lines.
+/// One or more lines, which may quote the reviewer.
 pub(crate) fn say(text: &str) {
     // There is nowhere to report that stderr is closed.
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", printable_lines(text));
 }
 
 /// What of the settings was not understood.

@@ -9,7 +9,7 @@ use overtone_messages::{Lang, supervisor as words};
 
 use crate::checks::Evidence;
 
-/// One argument may have 128 KB; a UTF-16 unit has at most three bytes.
+/// Enough for instructions and evidence; a model has to read all of it. A UTF-16 unit has at most three bytes.
 const MAX_UNITS: usize = 40_000;
 const MAX_BYTES: u64 = 128 * 1024;
 
@@ -31,9 +31,7 @@ fn compose(own: Option<String>, facts: &Facts<'_>, lang: Lang) -> String {
     parts.extend(evidence(facts.evidence, lang));
     parts.push(words::instruction(lang));
     let text = parts.join("\n\n");
-    // It must not be taken for an option, and no argument can hold a NUL.
-    let text = text.replace('\0', "");
-    if text.starts_with('-') { format!("\n{text}") } else { text }
+    text.replace('\0', "")
 }
 
 fn evidence(evidence: &[Evidence], lang: Lang) -> Option<String> {
@@ -61,7 +59,7 @@ mod tests {
     #[test]
     fn the_persons_words_come_first_and_the_instruction_last() {
         let text = compose(Some("---\nstrict\0".into()), &Facts::default(), Lang::ZhCn);
-        assert!(text.starts_with("\n---\nstrict\n\n"));
+        assert!(text.starts_with("---\nstrict\n\n"));
         assert!(text.ends_with(&words::instruction(Lang::ZhCn)));
         assert!(compose(None, &Facts::default(), Lang::En).starts_with("You are a strict reviewer."));
     }
@@ -82,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn an_argument_is_never_too_long() {
+    fn a_prompt_is_never_too_long() {
         let facts = Facts { request: Some(&"测".repeat(4_000)), evidence: &[] };
         assert!(compose(Some("测".repeat(100_000)), &facts, Lang::ZhCn).len() < 128 * 1024);
     }

@@ -1,11 +1,10 @@
 //! The reviewer's process: a fork of the session that is asked for a verdict.
 
-use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::iter;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,6 +17,8 @@ use crate::interrupt;
 use crate::narrate;
 use crate::process::end_group;
 use crate::review::NoReview;
+use crate::route::Route;
+use crate::secrets::Secrets;
 use crate::stream::{Line, ResultLine, read_line};
 
 /// What the answer must look like.
@@ -42,8 +43,9 @@ pub(crate) struct Reviewer<'a> {
     pub(crate) project: Option<PathBuf>,
     /// Where the raw lines go.
     pub(crate) output: PathBuf,
-    /// JSON, or a file of it: without hooks, and on the reviewer's provider.
-    pub(crate) settings: OsString,
+    /// Settings and environment: without hooks, and on the reviewer's provider.
+    pub(crate) route: &'a Route,
+    pub(crate) secrets: &'a Secrets,
     pub(crate) model: Option<&'a str>,
     pub(crate) budget: Option<f64>,
     /// When it must have ended, and how long that is for a person.
@@ -54,10 +56,21 @@ pub(crate) struct Reviewer<'a> {
 impl Reviewer<'_> {
     pub(crate) fn run(&self, client: &Client) -> Result<ResultLine, NoReview> {
         let mut child = self.command(client.program()).spawn().map_err(NoReview::CannotStart)?;
+        self.ask(child.stdin.take());
         let (lines, errors) = (lines_of(child.stdout.take()), lines_of(child.stderr.take()));
         let listened = self.listen(&lines);
         let status = end(&mut child, if listened.is_ok() { GRACE } else { Duration::ZERO });
-        listened?.ok_or_else(|| NoReview::NoResult(last_words(status, &errors)))
+        listened?.ok_or_else(|| NoReview::NoResult(self.secrets.hide(&last_words(status, &errors))))
+    }
+
+    /// Gives the prompt, from a thread of its own: a reviewer that does not read must not hold us. It is not an
+    /// argument, since every user of the machine can read those.
+    fn ask(&self, pipe: Option<ChildStdin>) {
+        let prompt = self.prompt.clone();
+        thread::spawn(move || {
+            // A reviewer that has ended says so itself.
+            let _ = pipe.map(|mut pipe| pipe.write_all(prompt.as_bytes()));
+        });
     }
 
     fn command(&self, program: &Path) -> Command {
@@ -66,17 +79,17 @@ impl Reviewer<'_> {
             .args(["-p", "--fork-session", "--resume", self.session.as_str(), "--verbose"])
             .args(["--output-format", "stream-json", "--json-schema", SCHEMA])
             .arg("--settings")
-            .arg(&self.settings)
+            .arg(self.route.settings())
             .args(self.options())
-            .arg(&self.prompt)
             .env("CCC_SUPERVISOR_HOOK", "1")
             // Newer clients refuse to start inside of another one.
             .env_remove("CLAUDECODE")
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             // Its tools may still run when it has to end; they go with it.
             .process_group(0);
+        self.route.apply(&mut command);
         if let Some(project) = self.project.as_deref().filter(|project| project.is_dir()) {
             command.current_dir(project);
         }
@@ -114,7 +127,9 @@ impl Reviewer<'_> {
         }
     }
 
+    /// The line is kept as it is, apart from secrets in it.
     fn pass_on(&self, line: &str) -> Option<ResultLine> {
+        let line = &self.secrets.hide(line);
         if let Err(error) = append(&self.output, line) {
             narrate::say(&format!("[overtone/supervisor] cannot write {}: {error}", self.output.display()));
         }

@@ -3,7 +3,7 @@
 use std::env;
 
 use overtone_engine::redact_lines;
-use overtone_providers::is_secret;
+use overtone_providers::{Config, Places, is_secret, redact};
 
 /// A shorter value may be an ordinary word.
 const SHORTEST: usize = 8;
@@ -21,25 +21,35 @@ impl std::fmt::Debug for Secrets {
 }
 
 impl Secrets {
+    /// Those in the environment, and those of every provider in `ccc.json`.
     pub(crate) fn from_process() -> Self {
-        Self::among(
-            env::vars_os()
-                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
-        )
+        let variables = env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let places = Places::resolve(&|name| env::var_os(name));
+        let config = places.and_then(|places| Config::load(&places.config_file()));
+        let of_providers =
+            config.map(|config| config.secrets(&|name| env::var(name).ok())).unwrap_or_default();
+        Self::among(variables, of_providers)
     }
 
-    fn among(variables: impl Iterator<Item = (String, String)>) -> Self {
-        let secret = variables.filter(|(name, value)| is_secret(name) && value.len() >= SHORTEST);
-        let mut values: Vec<_> = secret.map(|(_, value)| value).collect();
+    fn among(variables: impl Iterator<Item = (String, String)>, of_providers: Vec<String>) -> Self {
+        let secret = variables.filter(|(name, _)| is_secret(name)).map(|(_, value)| value);
+        let long_enough = secret.chain(of_providers).filter(|value| value.len() >= SHORTEST);
+        let mut values: Vec<_> = long_enough.collect();
         // One may be a part of another.
         values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+        values.dedup();
         Self(values)
     }
 
-    /// The text without known secrets, and without what looks like one.
+    /// The text without what is certainly a secret: for whoever has to work with it.
+    pub(crate) fn hide(&self, text: &str) -> String {
+        redact(&self.0.iter().fold(text.to_owned(), |text, value| text.replace(value, HIDDEN)))
+    }
+
+    /// The text without secrets, and without what looks like one: for what is kept.
     pub(crate) fn clean(&self, text: &str) -> String {
-        let known = self.0.iter().fold(text.to_owned(), |text, value| text.replace(value, HIDDEN));
-        redact_lines(&known)
+        redact_lines(&self.hide(text))
     }
 }
 
@@ -50,9 +60,12 @@ mod tests {
     #[test]
     fn known_and_likely_secrets_are_hidden() {
         let variables = [("MY_TOKEN", "correct-horse"), ("PLAIN", "visible-value"), ("A_KEY", "short")];
-        let secrets = Secrets::among(variables.map(|(name, value)| (name.into(), value.into())).into_iter());
-        let text = secrets.clean("x=correct-horse.\nvisible-value short\nsk-ant-0123456789");
-        assert_eq!(text, "x=***.\nvisible-value short\n***");
-        assert_eq!(format!("{secrets:?}"), "Secrets(1)");
+        let variables = variables.map(|(name, value)| (name.into(), value.into()));
+        let secrets = Secrets::among(variables.into_iter(), vec!["of-another-provider".into()]);
+        let text =
+            secrets.clean("x=correct-horse.\nvisible-value short of-another-provider\nsk-ant-0123456789");
+        assert_eq!(text, "x=***.\nvisible-value short ***\n***");
+        assert_eq!(secrets.hide("{\"id\":\"4f6d991a44a84c21ae07b4f39ca49907\"}").len(), 41);
+        assert_eq!(format!("{secrets:?}"), "Secrets(2)");
     }
 }

@@ -23,8 +23,10 @@ pub(crate) struct Settings {
     pub(crate) max_iterations: u32,
     /// For a whole round, checks and review together.
     pub(crate) timeout: Duration,
-    /// The reviewer's provider, if it is another one than the session's.
+    /// The reviewer's provider, if the user has named one.
     pub(crate) provider: Option<String>,
+    /// The provider that the session was started on, if `ccc` has started it.
+    pub(crate) own_provider: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) checks: Vec<Check>,
     /// What all reviews of a session may cost.
@@ -37,16 +39,7 @@ impl Settings {
         let places = Places::resolve(&|name| env::var_os(name));
         let config = places.and_then(|places| Config::load(&places.config_file()));
         let (mut settings, problems) = match config {
-            Ok(config) => {
-                let (settings, problems) = Self::parse(config.supervisor().as_ref());
-                (
-                    settings.on_own_provider(
-                        env::var("CCC_PROVIDER").ok(),
-                        config.current().ok().flatten().as_deref(),
-                    ),
-                    problems,
-                )
-            }
+            Ok(config) => Self::parse(config.supervisor().as_ref()),
             Err(error) => (Self::parse(None).0, vec![error.summary()]),
         };
         settings.apply(&|name| env::var(name).ok());
@@ -71,6 +64,7 @@ impl Settings {
             max_iterations: reader.take("max_iterations", rounds).unwrap_or(MAX_ITERATIONS),
             timeout: reader.take("timeout_seconds", seconds).unwrap_or(TIMEOUT),
             provider: reader.take("provider", text),
+            own_provider: None,
             model: reader.take("model", text),
             checks: reader.take("checks", checks).unwrap_or_default(),
             max_budget_usd: reader.take("max_budget_usd", dollars),
@@ -78,11 +72,9 @@ impl Settings {
         (settings, reader.problems)
     }
 
-    /// Another terminal may have switched to another provider since this session was started on `own`.
-    fn on_own_provider(mut self, own: Option<String>, current: Option<&str>) -> Self {
-        let moved = own.filter(|own| !own.is_empty() && current != Some(own));
-        self.provider = self.provider.take().or(moved);
-        self
+    /// Whose model reviews.
+    pub(crate) fn reviewer(&self) -> Option<&str> {
+        self.provider.as_deref().or(self.own_provider.as_deref())
     }
 
     fn apply(&mut self, variable: &dyn Fn(&str) -> Option<String>) {
@@ -93,9 +85,9 @@ impl Settings {
         };
         let wanted = variable("CCC_SUPERVISOR_TIMEOUT").and_then(|text| text.parse().ok());
         self.timeout = wanted.and_then(|wanted: u64| seconds(&wanted.into())).unwrap_or(self.timeout);
-        // A session that was started apart from the settings is reviewed on its own provider.
-        let own = variable("CCC_ISOLATED_PROVIDER").filter(|name| !name.is_empty());
-        self.provider = self.provider.take().or(own);
+        // Whatever other terminals do meanwhile, a session is reviewed on the provider that it was started on.
+        let set = |name: &str| variable(name).filter(|name| !name.is_empty());
+        self.own_provider = set("CCC_ISOLATED_PROVIDER").or_else(|| set("CCC_PROVIDER"));
     }
 }
 
@@ -174,15 +166,18 @@ mod tests {
     }
 
     #[test]
-    fn a_session_keeps_its_provider_when_others_switch() {
-        let provider = |block: Value, own: &str, current: &str| {
-            let settings = Settings::parse(Some(&block)).0;
-            settings.on_own_provider(Some(own.to_owned()), Some(current)).provider
+    fn a_session_is_reviewed_on_its_own_provider_unless_another_is_named() {
+        let reviewer = |block: Value, variables: &[(&str, &str)]| {
+            let mut settings = Settings::parse(Some(&block)).0;
+            let find = |name: &str| variables.iter().find(|(other, _)| *other == name);
+            settings.apply(&|name| find(name).map(|(_, value)| (*value).to_owned()));
+            settings.reviewer().map(str::to_owned)
         };
-        assert_eq!(provider(json!({}), "a", "a"), None);
-        assert_eq!(provider(json!({}), "a", "b").as_deref(), Some("a"));
-        assert_eq!(provider(json!({"provider": "c"}), "a", "b").as_deref(), Some("c"));
-        assert_eq!(provider(json!({}), "", "b"), None);
+        assert_eq!(reviewer(json!({}), &[]), None);
+        assert_eq!(reviewer(json!({}), &[("CCC_PROVIDER", "a")]).as_deref(), Some("a"));
+        assert_eq!(reviewer(json!({}), &[("CCC_ISOLATED_PROVIDER", "b")]).as_deref(), Some("b"));
+        assert_eq!(reviewer(json!({"provider": "c"}), &[("CCC_PROVIDER", "a")]).as_deref(), Some("c"));
+        assert_eq!(reviewer(json!({}), &[("CCC_PROVIDER", "")]), None);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde_json::{Map, json};
 
 use crate::sandbox::path;
-use crate::{Exit, Mock, Run, Sandbox};
+use crate::{Exit, Mock, Run, Sandbox, Terminal};
 
 const LIMIT: Duration = Duration::from_mins(10);
 
@@ -41,8 +41,13 @@ impl Sandbox {
 
     /// Runs one of `ccc`'s own commands and says whether it succeeded.
     pub fn ccc_command(&self, words: &[&str]) -> bool {
-        let launch = self.ccc(words);
-        self.wait_for(&mut launch.command(), LIMIT).exit == Exit::Code(0)
+        self.ccc_output(words).0 == Exit::Code(0)
+    }
+
+    /// The same, with all that it said.
+    pub fn ccc_output(&self, words: &[&str]) -> (Exit, String) {
+        let ended = self.wait_for(&mut self.ccc(words).command(), LIMIT);
+        (ended.exit, ended.stdout + &ended.stderr)
     }
 
     /// Every process of the client that was started by its name, as `process-id is-a-reviewer`.
@@ -87,7 +92,7 @@ pub struct Launch<'a> {
     limit: Duration,
 }
 
-impl Launch<'_> {
+impl<'a> Launch<'a> {
     pub fn env(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.environment.push((name.to_owned(), value.into()));
         self
@@ -110,6 +115,14 @@ impl Launch<'_> {
         run.complain_of_panics();
         assert!(run.exit != Exit::TimedOut, "the client did not end within {:?}", self.limit);
         run
+    }
+
+    /// Starts the interactive client in a terminal and waits until it takes input.
+    #[track_caller]
+    pub fn terminal(self, mock: Mock) -> Terminal<'a> {
+        let mut command = self.command();
+        command.args(&self.arguments);
+        Terminal::start(self.sandbox, String::new(), mock, command, self.limit)
     }
 
     /// `ccc` and its words, with `ccc` and `claude` on the search path.

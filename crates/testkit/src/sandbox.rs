@@ -117,6 +117,14 @@ impl Sandbox {
         self.write(&self.project().join(path), contents);
     }
 
+    /// Begins a feature as a user does, and gives it these tasks. What is only put into the project is the repository's.
+    pub fn begin_feature(&self, name: &str, tasks: &str) {
+        let mut command = self.command_of(&self.plugin().join("bin/overtone"));
+        let begun = command.args(["specs", "new", name]).output().expect("overtone starts");
+        assert!(begun.status.success(), "{begun:?}");
+        self.put_file(&format!("specs/features/in-progress/{name}/tasks.md"), tasks);
+    }
+
     /// Replaces a file of the plugin, to see what the client makes of it.
     pub fn put_plugin_file(&self, path: &str, contents: &str) {
         self.write(&self.plugin().join(path), contents);

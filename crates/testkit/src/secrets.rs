@@ -22,18 +22,19 @@ impl Secrets {
         (plain, Self(secret))
     }
 
-    /// Whether this token, and no other secret, is in the header.
+    /// Whether this token is in the header, and no other secret in any.
     pub(crate) fn is_bearer(&self, token: &str) -> bool {
-        self.only("authorization").and_then(|value| value.strip_prefix("Bearer ")) == Some(token)
+        self.0.contains_key("authorization") && self.are_all(token)
     }
 
-    /// Whether this key, and no other secret, is in the header.
+    /// Whether this key is in the header, and no other secret in any.
     pub(crate) fn is_key(&self, key: &str) -> bool {
-        self.only("x-api-key") == Some(key)
+        self.0.contains_key("x-api-key") && self.are_all(key)
     }
 
-    fn only(&self, name: &str) -> Option<&str> {
-        self.0.get(name).filter(|_| self.0.len() == 1).map(String::as_str)
+    /// A provider may be given its own token in more than one header.
+    fn are_all(&self, secret: &str) -> bool {
+        self.0.values().all(|value| value.strip_prefix("Bearer ").unwrap_or(value) == secret)
     }
 }
 
@@ -59,5 +60,7 @@ mod tests {
         assert_eq!(format!("{secrets:?}"), "{\"authorization\"}");
         headers.insert("x-api-key", "k".parse().unwrap());
         assert!(!Secrets::part(&headers).1.is_bearer("t0ken"), "two secrets are one too many");
+        headers.insert("x-api-key", "t0ken".parse().unwrap());
+        assert!(Secrets::part(&headers).1.is_bearer("t0ken"), "the same one twice is one");
     }
 }

@@ -49,6 +49,22 @@ fn the_whole_session_the_help_and_the_questions() {
     insta::assert_snapshot!("search_80x24_en", shown(Lang::En, 80, 24, "f/登入"));
 }
 
+/// What a cell holds is written to the terminal as it is.
+#[test]
+fn no_file_controls_the_terminal_or_hides_text() {
+    let disk = Disk::hostile();
+    for typed in ["", "j\n"] {
+        let state = keys(state(&disk, Lang::En, 160, 40, false), typed);
+        let drawn = terminal(&state, 160, 40);
+        let cells = drawn.backend().buffer().content();
+        assert!(screen(&state, 160, 40).contains("e[2Jvil"), "{}", screen(&state, 160, 40));
+        for cell in cells {
+            let is_hidden = |c: char| c.is_control() || "\u{202e}\u{2066}\u{200b}\u{e0041}".contains(c);
+            assert!(!cell.symbol().contains(is_hidden), "{:?}", cell.symbol());
+        }
+    }
+}
+
 #[test]
 fn one_frame_as_text() {
     let disk = Disk::full();

@@ -2,7 +2,8 @@
 
 use overtone_engine::flow::{Step, next_step};
 use overtone_engine::settings::Settings;
-use overtone_engine::state::{Ending, LoopState, StoppedBy, WorkflowState};
+use overtone_engine::state::{Ending, LoopState, Pause, StoppedBy, WorkflowState};
+use overtone_messages::{Lang, cli as words};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
@@ -54,10 +55,18 @@ impl Condition {
     }
 }
 
+/// Why a paused loop waits, in a few words.
+pub fn pause_words(lang: Lang, looping: Option<&LoopState>) -> String {
+    match looping.and_then(|looping| looping.paused) {
+        Some(Pause::Interrupted) => words::loop_interrupted(lang),
+        Some(Pause::NoProgress) | None => words::loop_stuck(lang),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use overtone_engine::state::{Millis, Pause, StageResult, Status, Verdict};
+    use overtone_engine::state::{Millis, StageResult, Status, Verdict};
     use overtone_registry::Workflow;
 
     fn condition(change: impl FnOnce(&mut WorkflowState, &mut LoopState)) -> Condition {

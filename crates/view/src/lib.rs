@@ -18,7 +18,7 @@ mod supervision;
 mod usage;
 
 pub use backwards::{Backwards, PastLine};
-pub use condition::Condition;
+pub use condition::{Condition, pause_words};
 pub use copy::{TOLD_FILE, copied, machine};
 pub use figures::{AgentFigures, DayFigures, Figures, Filter, StageFigures, WorkflowFigures, figures};
 pub use history::{AgentRun, History, HistoryReader, read_history};

@@ -133,6 +133,7 @@ impl Summary {
         match self.state {
             State::Aborted | State::Broken => true,
             State::Stopped => stopped_by.is_some_and(|by| !matches!(by, StoppedBy::User | StoppedBy::Moved)),
+            State::Running => self.workflow.as_ref().is_some_and(waits_for_answer),
             _ => false,
         }
     }
@@ -253,4 +254,8 @@ fn of_loop(looping: &LoopState, settings: &Settings) -> Value {
 
 fn iso(at: Option<Millis>) -> Value {
     json!(at.map(clock::to_iso))
+}
+/// An agent has said that it needs the user, and nobody works on.
+fn waits_for_answer(workflow: &WorkflowState) -> bool {
+    workflow.active_agents.is_empty() && workflow.stages.iter().any(StageState::is_blocked)
 }

@@ -35,6 +35,7 @@ pub struct HookInput<'a> {
     reason: Lazy<'a>,
     trigger: Lazy<'a>,
     prompt: Lazy<'a>,
+    prompt_id: Lazy<'a>,
     tool_name: Lazy<'a>,
     tool_use_id: Lazy<'a>,
     tool_input: Lazy<'a>,
@@ -93,6 +94,7 @@ impl<'a> HookInput<'a> {
         reason,
         trigger,
         prompt,
+        prompt_id,
         tool_name,
         tool_use_id,
         agent_id,
@@ -173,8 +175,13 @@ impl<'a> HookInput<'a> {
         }
     }
 
-    /// The content of a tool result: a string, or the text blocks of a list.
+    /// The report that was handed back, where the result has it, else the content: a string, or the text blocks of a
+    /// list. Beside a hand-back the content says only how the report was delivered.
     fn result_text(&self) -> String {
+        let handed_back = field(member(self.tool_response, "handbackReport"), "text");
+        if !handed_back.is_empty() {
+            return handed_back.into_owned();
+        }
         let content = member(self.tool_response, "content").or(self.tool_response);
         match content.and_then(|raw| serde_json::from_str(raw.get()).ok()) {
             Some(Value::String(text)) => text,
@@ -301,6 +308,9 @@ mod tests {
                 handback: String::new()
             }
         );
+        let flagged = br#"{"tool_response":{"status":"completed","handback":"flagged",
+            "handbackReport":{"text":"2 failed"},"content":[{"type":"text","text":"delivered as a message"}]}}"#;
+        assert_eq!(HookInput::parse(flagged).unwrap().agent_result().content, "2 failed");
         let launched = br#"{"tool_response":{"isAsync":true,"status":"async_launched","agentId":"a2"}}"#;
         assert!(!HookInput::parse(launched).unwrap().agent_result().finished);
     }

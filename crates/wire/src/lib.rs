@@ -10,4 +10,4 @@ mod transcript;
 
 pub use input::{AgentResult, BadInput, HookInput};
 pub use output::{DEFAULT_OUTPUT, render};
-pub use transcript::report_in_transcript;
+pub use transcript::{TranscriptEntry, read_transcript_entry};

@@ -4,7 +4,7 @@
 //! `systemMessage` the user, `result` nobody (it is what the specification asks for). An unknown field value
 //! makes the client discard the whole answer.
 
-use overtone_engine::text::cut;
+use overtone_engine::text::{cut, printable_lines};
 use overtone_engine::{InputPatch, Permission, Reply};
 use overtone_registry::{Hook, limits};
 use serde_json::value::RawValue;
@@ -18,14 +18,14 @@ pub fn render(hook: Hook, reply: Reply, tool_input: Option<&RawValue>) -> Result
     let mut answer = Map::new();
     // A tool's failure always has the specification's `result`, empty where the user is told nothing.
     if !reply.result.is_empty() || hook == Hook::PostUseFailure {
-        answer.insert("result".into(), reply.result.into());
+        answer.insert("result".into(), shown(&reply.result));
     }
     if let Some(reason) = reply.block {
         answer.insert("decision".into(), "block".into());
-        answer.insert("reason".into(), reason.into());
+        answer.insert("reason".into(), shown(&reason));
     }
     if let Some(text) = reply.system_message {
-        answer.insert("systemMessage".into(), text.into());
+        answer.insert("systemMessage".into(), shown(&text));
     }
     if let Some(specific) = specific_output(hook, reply.permission, reply.model_context, tool_input)? {
         answer.insert("hookSpecificOutput".into(), specific);
@@ -34,6 +34,12 @@ pub fn render(hook: Hook, reply: Reply, tool_input: Option<&RawValue>) -> Result
         return Ok(DEFAULT_OUTPUT.to_owned());
     }
     serde_json::to_string(&answer)
+}
+
+/// A text for the user's terminal or for the model. It may quote files, reports and names that others chose, so what a
+/// terminal would obey or nobody would see is taken out here, once for all texts.
+fn shown(text: &str) -> Value {
+    printable_lines(text).into()
 }
 
 fn specific_output(
@@ -47,16 +53,17 @@ fn specific_output(
     match permission {
         Some(Permission::Deny { reason }) => {
             specific.insert("permissionDecision".into(), "deny".into());
-            specific.insert("permissionDecisionReason".into(), reason.into());
+            specific.insert("permissionDecisionReason".into(), shown(&reason));
         }
         Some(Permission::Ask { reason }) => {
             specific.insert("permissionDecision".into(), "ask".into());
-            specific.insert("permissionDecisionReason".into(), reason.into());
+            specific.insert("permissionDecisionReason".into(), shown(&reason));
         }
         Some(Permission::Allow { reason, patch }) => {
             specific.insert("permissionDecision".into(), "allow".into());
-            specific
-                .extend(reason.map(|reason| ("permissionDecisionReason".to_owned(), Value::from(reason))));
+            if let Some(reason) = reason {
+                specific.insert("permissionDecisionReason".into(), shown(&reason));
+            }
             if let Some(patch) = patch {
                 specific.insert("updatedInput".into(), updated_input(tool_input, patch)?);
             }
@@ -65,7 +72,7 @@ fn specific_output(
     }
     if let Some(text) = context.filter(|_| takes_context(hook)) {
         // The client would put a longer text into a file and show only its beginning.
-        specific.insert("additionalContext".into(), cut(&text, limits::MODEL_CONTEXT_UNITS).into());
+        specific.insert("additionalContext".into(), shown(cut(&text, limits::MODEL_CONTEXT_UNITS)));
     }
     Ok((specific.len() > 1).then_some(Value::Object(specific)))
 }

@@ -2,13 +2,38 @@
 
 use serde_json::Value;
 
-/// The report in one line of an agent's transcript: what it handed back, or else what it said. `None` for entries of
-/// others and for lines that are no JSON, such as one that was cut.
-pub fn report_in_transcript(line: &str) -> Option<String> {
-    let entry: Value = serde_json::from_str(line).ok()?;
-    if entry["type"] != "assistant" {
-        return None;
+/// What a line of an agent's transcript means for its report.
+#[derive(Debug, PartialEq, Eq)]
+pub enum TranscriptEntry {
+    /// What the agent handed back, or else what it said.
+    Report(String),
+    /// The agent was given something to do: whatever it reported before is about something else.
+    Prompt,
+    /// A tool's result, an entry of the client, or a line that is no JSON, such as one that was cut.
+    Other,
+}
+
+pub fn read_transcript_entry(line: &str) -> TranscriptEntry {
+    let Ok(entry) = serde_json::from_str::<Value>(line) else { return TranscriptEntry::Other };
+    match entry["type"].as_str() {
+        Some("assistant") => report_in(&entry).map_or(TranscriptEntry::Other, TranscriptEntry::Report),
+        Some("user") if is_prompt(&entry["message"]["content"]) => TranscriptEntry::Prompt,
+        _ => TranscriptEntry::Other,
     }
+}
+
+/// The results of tools are the user's entries, too, but no prompts.
+fn is_prompt(content: &Value) -> bool {
+    match content {
+        Value::String(_) => true,
+        Value::Array(blocks) => {
+            !blocks.is_empty() && blocks.iter().all(|block| block["type"] != "tool_result")
+        }
+        _ => false,
+    }
+}
+
+fn report_in(entry: &Value) -> Option<String> {
     let blocks = entry["message"]["content"].as_array()?;
     let handed_back = blocks.iter().rev().find(|block| block["name"] == "SubagentHandback");
     if let Some(message) = handed_back.and_then(|block| block["input"]["message"].as_str()) {

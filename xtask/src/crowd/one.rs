@@ -72,6 +72,7 @@ fn prepare(sandbox: &Sandbox) -> Result<()> {
         &["init", "quick", "--session", SESSION][..],
         &["config", "set", "loop.maxIterations", "10000"],
         &["config", "set", "loop.maxConsecutiveErrors", "7"],
+        &["config", "set", "limits.failures", "10000"],
     ] {
         sandbox.succeed(arguments)?;
     }

@@ -131,8 +131,8 @@ fn delegation(mark: Mark) -> Value {
 fn report(mark: Mark) -> Value {
     json!({
         "agent_id": mark.text(), "agent_type": "ot:tester", "stop_hook_active": false,
-        // A stage that has passed is not done again, and failures reach a limit.
-        "last_assistant_message": format!("Nobody can tell: {}\n\n<!-- VERDICT: {{\"result\":\"BLOCKED\"}} -->", mark.text()),
+        // A stage that has passed is not done again, and one that is blocked waits for the user.
+        "last_assistant_message": format!("It sticks: {}\n\n<!-- VERDICT: {{\"result\":\"FAIL\"}} -->", mark.text()),
     })
 }
 

@@ -272,12 +272,12 @@ fn difference(old: &[u8], found: &[u8]) -> String {
 
 const SHOWN: usize = 80;
 
-/// Prepared contents under their fixed names, locks, and what is about to be deleted.
+/// Prepared contents under their fixed names, locks, notes of a process about itself, and what is about to be deleted.
 fn is_passing(name: &Path) -> bool {
     let file = name.file_name().unwrap_or_default().to_string_lossy();
     let prepared = file.starts_with('.') && (file.ends_with(".tmp") || file.ends_with(".overtone-tmp"));
     let doomed = name.iter().any(|part| part.to_string_lossy().starts_with(".removed-"));
-    prepared || doomed || file == ".lock" || file == "lock"
+    prepared || doomed || file.starts_with("started-") || file == ".lock" || file == "lock"
 }
 
 fn is_log(name: &Path) -> bool {

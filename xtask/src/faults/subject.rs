@@ -103,7 +103,7 @@ impl Subject {
     }
 
     fn commands() -> Vec<Self> {
-        let table: [(&str, World, &[&'static str]); 27] = [
+        let table: [(&str, World, &[&'static str]); 29] = [
             ("init", World::NoWorkflow, &["init", "quick", "--feature", "brand-new", "--session", SESSION]),
             (
                 "init-force",
@@ -121,6 +121,8 @@ impl Subject {
             ("specs-archive", World::Active, &["specs", "archive", "for-later"]),
             ("instinct-confirm", World::Active, &["instinct", "confirm", LESSON]),
             ("instinct-contradict", World::Active, &["instinct", "contradict", LESSON]),
+            ("instinct-rm", World::Active, &["instinct", "rm", LESSON]),
+            ("instinct-clear", World::Active, &["instinct", "clear"]),
             ("instinct-decay", World::Active, &["instinct", "decay"]),
             ("config-set", World::Active, &["config", "set", "loop.maxIterations", "7"]),
             ("ccc-use", World::Active, &["ccc", "use", "second"]),

@@ -227,8 +227,12 @@ impl Site {
     /// The ids of what the project has taught.
     pub(crate) fn lessons(&self) -> Result<Vec<String>> {
         let files = crate::tree::files(&self.sandbox.overtone_home().join("projects"))?;
-        let lessons =
-            files.keys().filter(|name| name.extension().is_some_and(|extension| extension == "json"));
+        let is_lesson = |name: &&PathBuf| {
+            let folder = name.parent().and_then(Path::file_name);
+            folder.is_some_and(|folder| folder == "instincts")
+                && name.extension().is_some_and(|extension| extension == "json")
+        };
+        let lessons = files.keys().filter(is_lesson);
         Ok(lessons.filter_map(|name| Some(name.file_stem()?.to_string_lossy().into_owned())).collect())
     }
 }

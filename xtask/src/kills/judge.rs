@@ -152,7 +152,8 @@ pub(super) fn is_litter(path: &Path) -> bool {
     path.iter().any(|part| {
         let name = part.to_string_lossy();
         let beside = name.starts_with('.') && (name.ends_with(".tmp") || name.ends_with(".overtone-tmp"));
-        beside || name.starts_with(".removed-") || name.starts_with("isolated-") || name.starts_with("edit-")
+        let is_of_process = ["isolated-", "edit-", "started-"].iter().any(|kind| name.starts_with(kind));
+        beside || is_of_process || name.starts_with(".removed-")
     })
 }
 

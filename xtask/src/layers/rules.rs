@@ -103,5 +103,22 @@ pub(crate) const FORBIDDEN_IN_HOOKS: [(&str, &str); 18] = [
 pub(crate) const PURE_SOURCES: [&str; 4] =
     ["crates/registry/src", "crates/messages/src", "crates/engine/src", "crates/replay/src"];
 
+/// The sources of the commands. What they print may come from files or the network.
+pub(crate) const COMMAND_SOURCES: &str = "crates/cli/src";
+
+/// Files there that may name the standard streams: the one that writes to them, and some that only ask whether they are
+/// a terminal or still open.
+pub(crate) const STREAM_FILES: [&str; 5] = [
+    "crates/cli/src/ui/out.rs",
+    "crates/cli/src/ui/style.rs",
+    "crates/cli/src/ui/terminal.rs",
+    "crates/cli/src/commands/timeline/follow.rs",
+    "crates/cli/src/commands/top.rs",
+];
+
+/// How a source names a standard stream.
+pub(crate) const STREAM_NAMES: [&str; 6] =
+    ["stdout()", "stderr()", "println!", "eprintln!", "print!(", "eprint!("];
+
 /// Modules of std that mean I/O or a look at the outside world.
 pub(crate) const IMPURE_MODULES: [&str; 5] = ["fs", "io", "net", "process", "env"];

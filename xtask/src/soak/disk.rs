@@ -39,6 +39,8 @@ pub(crate) struct Flow {
     pub(crate) waiting_texts: usize,
     /// The user has written something since the last delegation.
     pub(crate) user_wrote: bool,
+    /// How many tasks were open when the developer was last sent for them at the end.
+    pub(crate) tasks_tried: Option<u64>,
     /// Agents that have reported; they can be continued under their id.
     pub(crate) finished: Vec<(String, Option<Agent>)>,
     pub(crate) ending: Option<String>,
@@ -218,6 +220,7 @@ impl Flow {
             feature: text(&all, "featureName"),
             waiting_texts: all["notices"].as_array().map_or(0, Vec::len),
             user_wrote: all["userWrote"] == true,
+            tasks_tried: all["tasksTried"].as_u64(),
             finished: all["finishedAgents"].as_array().into_iter().flatten().map(read_finished).collect(),
             ending: text(&all, "ending"),
         })

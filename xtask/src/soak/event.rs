@@ -83,9 +83,10 @@ pub(crate) struct Event {
 /// What the user has typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Input {
+    /// Words, or a command that asks for work.
     Text,
-    /// A command of ours.
-    Command,
+    /// The command that stops the loop.
+    Stop,
     /// A command of ours that only shows something.
     Look,
 }
@@ -162,8 +163,8 @@ impl Event {
     pub(crate) fn prompt(text: &str) -> Self {
         let input = match text.strip_prefix("/ot:") {
             Some("status" | "dashboard" | "specs list") => Input::Look,
-            Some(_) => Input::Command,
-            None => Input::Text,
+            Some("stop") => Input::Stop,
+            _ => Input::Text,
         };
         Self { hook: Hook::OnSubmit, fields: json!({"prompt": text}), meaning: Meaning::Prompt(input) }
     }

@@ -100,7 +100,11 @@ fn step(now: &Disk, meaning: &Meaning, door: Option<&Door>) -> Option<Flow> {
             start(&mut flow, agent, true, None, Some(id.clone()));
         }
         Meaning::AgentStart { agent: Some(agent), id } if is_admitted(now, meaning) => {
-            let may_start = rules::gate(now, *agent) == Ruling::Allow;
+            // The user wrote to it.
+            let mut asked = now.clone();
+            asked.flow.iter_mut().for_each(|flow| flow.user_wrote = true);
+            let may_start = rules::gate(&asked, *agent) == Ruling::Allow;
+            flow.user_wrote |= may_start;
             start(&mut flow, *agent, may_start, None, Some(id.clone()));
         }
         Meaning::Report { reporter, channel, content } => {
@@ -122,6 +126,10 @@ fn start(flow: &mut Flow, agent: Agent, may_start: bool, call: Option<String>, i
         let behind = flow.stages.iter_mut().skip_while(|stage| stage.key != key).skip(1);
         behind.filter(|stage| stage.status == Status::Completed).for_each(StageOnDisk::reopen);
     }
+    if may_start && target.is_none() && rules::changes_code(agent) {
+        let judged = rules::judged_before(flow);
+        flow.stages.iter_mut().filter(|stage| judged.contains(&stage.key)).for_each(StageOnDisk::reopen);
+    }
     if let Some(stage) = flow.stages.iter_mut().find(|stage| Some(stage.key) == target) {
         stage.attempts += 1;
         if stage.status != Status::Active {
@@ -129,7 +137,8 @@ fn start(flow: &mut Flow, agent: Agent, may_start: bool, call: Option<String>, i
             stage.status = Status::Active;
         }
     }
-    flow.user_wrote = false;
+    // One answer may be about several blocked stages.
+    flow.user_wrote &= flow.stages.iter().any(StageOnDisk::is_blocked);
     flow.finished.retain(|(finished, _)| id.as_ref() != Some(finished));
     let stage = if may_start { target.or_else(|| agent.stage().map(StageKey::first)) } else { None };
     let (background, awaits_start) = (id.is_some(), id.is_some());

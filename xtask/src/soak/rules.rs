@@ -70,12 +70,16 @@ pub(crate) fn gate_of_continued(disk: &Disk, id: &str) -> Ruling {
 }
 
 fn may_start(disk: &Disk, flow: &Flow, agent: Agent) -> bool {
-    if limit_reached(flow) || repair_has_to_wait(flow, agent) {
+    if limit_reached(flow) || repair_has_to_wait(flow, agent) || waits_for_user(flow, agent) {
         return false;
     }
     let opened = opened_by(flow, agent);
     let is_good = |stage: &StageOnDisk| stage.is_resolved() && !opened.contains(&stage.key);
-    let Some(target) = target(flow, agent) else { return true };
+    let Some(target) = target(flow, agent) else {
+        // Nobody changes the code while it is judged.
+        let is_judged = behind_development(flow).any(|stage| stage.status == Status::Active);
+        return !(changes_code(agent) && is_judged);
+    };
     let group = flow.group(target.key);
     let (mut is_in_front, mut is_held_up) = (true, false);
     for stage in &flow.stages {
@@ -91,16 +95,31 @@ fn may_start(disk: &Disk, flow: &Flow, agent: Agent) -> bool {
     !is_good(target) || may_do_again(disk, flow, agent)
 }
 
-/// All reports of a round come before the repair; and what needs the user is not repaired without a word of theirs.
+/// All reports of a round come before the repair.
 fn repair_has_to_wait(flow: &Flow, agent: Agent) -> bool {
-    let Some(failed) = flow.stages.iter().find(|stage| stage.is_failed() && repairs(agent)) else {
-        return false;
-    };
-    match after_failure(flow, failed) {
-        Next::Wait => true,
-        Next::Ask(_) => !flow.user_wrote && repair_stage(flow, failed.key).is_some(),
-        _ => false,
-    }
+    let failed = flow.stages.iter().find(|stage| stage.is_failed() && repairs(agent));
+    failed.is_some_and(|failed| after_failure(flow, failed) == Next::Wait)
+}
+
+/// What needs the user is neither repaired nor tried again without a word of theirs.
+fn waits_for_user(flow: &Flow, agent: Agent) -> bool {
+    let mut own = flow.stages.iter().filter(|stage| Some(stage.key.stage) == agent.stage());
+    let is_own = own.find(|stage| !stage.is_resolved()).is_some_and(StageOnDisk::is_blocked);
+    !flow.user_wrote && (is_own || (repairs(agent) && flow.stages.iter().any(StageOnDisk::is_blocked)))
+}
+
+/// Agents that write code without being the developer.
+pub(crate) const fn changes_code(agent: Agent) -> bool {
+    matches!(agent, Agent::BuildErrorResolver | Agent::RefactorCleaner)
+}
+
+fn behind_development(flow: &Flow) -> impl Iterator<Item = &StageOnDisk> {
+    flow.stages.iter().skip_while(|stage| stage.key.stage != Stage::Dev).skip(1)
+}
+
+/// The stages that have passed with other code than what such an agent leaves behind.
+pub(crate) fn judged_before(flow: &Flow) -> Vec<StageKey> {
+    behind_development(flow).filter(|stage| stage.is_resolved()).map(|stage| stage.key).collect()
 }
 
 const fn repairs(agent: Agent) -> bool {
@@ -115,10 +134,19 @@ fn may_do_again(disk: &Disk, flow: &Flow, agent: Agent) -> bool {
         && flow.stages.iter().any(|stage| stage.is_resolved() && found_issues(stage));
     let is_done = flow.stages.iter().all(StageOnDisk::is_resolved);
     match agent {
-        Agent::Developer => flow.user_wrote || issues || (is_done && has_open_tasks(disk)),
+        Agent::Developer => {
+            let has_tasks = has_open_tasks(disk) && !tried_tasks(disk, flow);
+            flow.user_wrote || issues || (is_done && has_tasks)
+        }
         Agent::Debugger => flow.stages.iter().any(StageOnDisk::is_failed),
         _ => false,
     }
+}
+
+/// Whether the developer was sent for these tasks before, and has finished none of them.
+fn tried_tasks(disk: &Disk, flow: &Flow) -> bool {
+    let open = disk.tasks.as_ref().map_or(0, |tasks| tasks.open_work as u64);
+    open > 0 && flow.tasks_tried == Some(open)
 }
 
 fn has_open_tasks(disk: &Disk) -> bool {
@@ -308,7 +336,8 @@ pub(crate) fn door(before: &Disk, listed: Option<&[String]>, idle_rounds: u64, l
     };
     if before.looping.iterations >= limits.iterations {
         Door::Tired
-    } else if idle_rounds >= limits.rounds_without_progress {
+    } else if (orders.is_none() && tried_tasks(before, flow)) || idle_rounds >= limits.rounds_without_progress
+    {
         Door::Stuck
     } else {
         Door::GoOn(orders)
@@ -334,6 +363,10 @@ pub(crate) fn release(flow: &Flow, is_lost: impl Fn(&AgentOnDisk) -> bool) -> Fl
     for lost in flow.agents.iter().filter(|agent| is_lost(agent)) {
         if let Some(key) = lost.stage {
             settle(&mut next, key);
+        }
+        // One that got a message and never went on can be sent another one.
+        if let Some(id) = lost.id.as_ref().filter(|_| lost.awaits_start) {
+            next.finished.push((id.clone(), Some(lost.agent)));
         }
     }
     next

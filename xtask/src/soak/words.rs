@@ -151,6 +151,9 @@ impl Orders {
 /// How a text about a paused workflow says that what follows is only for a user who asks for it.
 const IF_ASKED: &str = "若使用者要繼續";
 
+/// How a prompt is taken while a stage waits for the user's answer.
+const IF_ANSWERED: &str = "若這就是回答";
+
 /// The last line that names agents counts: earlier ones may have been overtaken.
 pub(crate) fn orders(text: &str) -> Option<Orders> {
     text.lines().rev().filter(|line| is_imperative(line)).find_map(order_in)
@@ -163,7 +166,8 @@ pub(crate) fn offers(text: &str) -> Option<Orders> {
 
 /// Whether a text pushes the main agent to go on by itself.
 pub(crate) fn pushes(text: &str) -> bool {
-    let mut lines = text.lines().filter(|line| is_imperative(line));
+    // With the user's answer in hand, going on is their word.
+    let mut lines = text.lines().filter(|line| is_imperative(line) && !line.contains(IF_ANSWERED));
     lines.any(|line| !named(line).is_empty() || line.contains("禁止詢問使用者是否繼續"))
 }
 
@@ -177,16 +181,33 @@ fn order_in(line: &str) -> Option<Orders> {
     if agents.is_empty() {
         return None;
     }
-    Some(if line.contains("AskUserQuestion") { Orders::Ask(agents) } else { Orders::Send(agents) })
+    let is_for_user = line.contains("AskUserQuestion") || line.contains(IF_ANSWERED);
+    Some(if is_for_user { Orders::Ask(agents) } else { Orders::Send(agents) })
 }
 
 fn named(line: &str) -> Vec<Agent> {
+    let by_loop = named_by_loop(line);
+    if !by_loop.is_empty() {
+        return by_loop;
+    }
     let mentions = line.split(PLUGIN_PREFIX).skip(1);
     let names = mentions.map(|rest| {
         let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(rest.len());
         &rest[..end]
     });
     names.filter_map(Agent::from_name).collect()
+}
+
+/// The loop's own text is shown to the user, so it names agents in capitals and without a prefix: `下一步：TESTER。`
+/// The stages that a repair is about may be spelled like an agent, and follow these words.
+fn named_by_loop(line: &str) -> Vec<Agent> {
+    let Some((_, rest)) = line.split_once("下一步：") else { return Vec::new() };
+    if !rest.starts_with(|c: char| c.is_ascii_uppercase()) {
+        return Vec::new();
+    }
+    let agents = rest.split(['依', '然']).next().unwrap_or_default();
+    let words = agents.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+    words.filter_map(|word| Agent::from_name(&word.to_ascii_lowercase())).collect()
 }
 
 #[cfg(test)]
@@ -197,6 +218,10 @@ mod tests {
     fn the_last_line_with_agents_is_what_counts() {
         let text = "next: TESTER (ot:tester)\n下一步請委派 CODE-REVIEWER（ot:code-reviewer）、TESTER（ot:tester）。\n/ot:quick";
         assert_eq!(orders(text), Some(Orders::Send(vec![Agent::CodeReviewer, Agent::Tester])));
+        let parallel = "下一步：QA、E2E-RUNNER，並行進行。";
+        assert_eq!(orders(parallel), Some(Orders::Send(vec![Agent::Qa, Agent::E2eRunner])));
+        let repair = "下一步：DEBUGGER，找出原因；接著由 DEVELOPER 依 QA 的回報一次修復，然後重跑 QA。";
+        assert_eq!(orders(repair), Some(Orders::Send(vec![Agent::Debugger, Agent::Developer])));
         let blocked = "ask with AskUserQuestion, then delegate TESTER (ot:tester) again";
         assert_eq!(orders(blocked), Some(Orders::Ask(vec![Agent::Tester])));
         assert_eq!(orders("🎉 done"), None);

@@ -49,12 +49,14 @@ Examples:
   overtone init quick
   overtone init standard --feature user-login
   overtone init debug --force                  replace what is running
-  overtone init quick --feature x --anyway     although another session works on it
+  overtone init quick --feature x --anyway     although another session works on it, or it came
+                                               with the repository
 
 A feature is worked on by one session at a time: a session holds its feature
 while its workflow runs, until it is stopped, ends, or was not active for two
 hours. The feature's documents are in specs/features/in-progress/<name>. A paused or
-noted feature is taken up again. Workflows of one stage keep no documents.";
+noted feature is taken up again. One that was not begun on this machine is left
+alone: its tasks are somebody else's words. Workflows of one stage keep no documents.";
 
 pub(super) const STATUS: &str = "\
 Examples:
@@ -142,10 +144,13 @@ pub(super) const INSTINCT: &str = "\
 Examples:
   overtone instinct list
   overtone instinct contradict er-1a2b3c4d
+  overtone instinct rm er-1a2b3c4d
+  overtone instinct clear
 
 A lesson starts at 30% and is told to the main agent from 70% on: +5% when it
 is seen or confirmed, -10% when it is contradicted, -2% a week. Below 20% it
-is forgotten.";
+is forgotten. The list says which session a lesson comes from and what was seen
+last; the main agent is told that a command often fails, not what its error says.";
 
 pub(super) const CONFIG: &str = "\
 Examples:

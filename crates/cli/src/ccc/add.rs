@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read};
 
 use overtone_messages::ccc as words;
-use overtone_providers::{add, is_name, is_secret};
+use overtone_providers::{add, is_name, is_secret, redact};
 
 use super::args::AddArgs;
 use super::face::Face;
@@ -33,6 +33,9 @@ fn env(face: &Face, args: &AddArgs) -> Result<Vec<(String, String)>, Failure> {
         (None, true) => Some(read_token(face, &args.provider)?),
         (None, false) => None,
     };
+    for (name, value) in &given {
+        refuse_secret(face, name, value.as_deref().unwrap_or_default())?;
+    }
     let known = given.into_iter().chain([(token_name, token)]);
     let known = known.filter_map(|(name, value)| Some((name.to_owned(), value?)));
     let more = args.variables.iter().map(|text| variable(face, text));
@@ -50,10 +53,18 @@ fn variable(face: &Face, text: &str) -> Result<(String, String), Failure> {
             return Err(Failure::new(words::bad_variable(lang, shown)).hint(words::bad_variable_hint(lang)));
         }
     };
-    if is_secret(name) && !value.is_empty() && !value.contains("${") {
-        return Err(Failure::new(words::secret_argument(lang, name)).hint(words::secret_argument_hint(lang)));
-    }
+    refuse_secret(face, name, value)?;
     Ok((name.to_owned(), value.to_owned()))
+}
+
+/// By its name or by what it looks like, a password in an address included.
+fn refuse_secret(face: &Face, name: &str, value: &str) -> Done {
+    let looks_secret = is_secret(name) || redact(value) != value;
+    if looks_secret && !value.is_empty() && !value.contains("${") {
+        let failure = Failure::new(words::secret_argument(face.lang, name));
+        return Err(failure.hint(words::secret_argument_hint(face.lang)));
+    }
+    Ok(())
 }
 
 #[allow(clippy::disallowed_methods, reason = "a person or a file ends the token with a line break or an end")]

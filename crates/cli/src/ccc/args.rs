@@ -24,7 +24,7 @@ pub(super) struct Cli {
 const HELP: &str = "\
 Examples:
   ccc                                start Claude Code on the current provider
-  ccc kimi                           switch to kimi, then start Claude Code
+  ccc kimi                           start Claude Code on kimi; other sessions stay where they are
   ccc kimi --continue                …with arguments for Claude Code
   ccc --dry-run kimi                 show what would change
   ccc run --isolated glm -- -p hi    for this start only; nothing else changes
@@ -40,7 +40,8 @@ pub(super) enum Command {
     List(OutputArgs),
     /// Show the provider that would be used here
     Current(OutputArgs),
-    /// Switch to a provider without starting Claude Code
+    /// Put a provider into the shared settings, for every session; running ones follow
+    #[command(after_help = USE)]
     Use(UseArgs),
     /// Add a provider
     Add(AddArgs),
@@ -126,9 +127,20 @@ pub(super) struct NameArgs {
     pub(super) provider: String,
 }
 
+const USE: &str = "\
+Examples:
+  ccc use kimi          every claude that reads these settings is on kimi, started by ccc or not
+  ccc use --off         take it out again; your own settings come back
+
+A start with ccc needs none of this: `ccc kimi` gives the provider to the session it starts.";
+
 #[derive(Debug, Args)]
 pub(super) struct UseArgs {
-    pub(super) provider: String,
+    #[arg(required_unless_present = "off")]
+    pub(super) provider: Option<String>,
+    /// Take the provider out of the shared settings again
+    #[arg(long, conflicts_with = "provider")]
+    pub(super) off: bool,
     /// Show what would change, and change nothing
     #[arg(long)]
     pub(super) dry_run: bool,

@@ -14,5 +14,5 @@ pub(crate) fn command() -> clap::Command {
 pub(super) fn run(args: &CompletionsArgs) -> Done {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command(), "ccc", &mut script);
-    out::print(&String::from_utf8_lossy(&script))
+    out::own(&String::from_utf8_lossy(&script))
 }

@@ -1,7 +1,7 @@
 //! `ccc doctor`: what is wrong with the set-up, and how to mend it.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use overtone_install::doctor::undisturbed;
 use overtone_install::{Client, OLDEST_CLIENT, Version};
@@ -11,9 +11,8 @@ use overtone_providers::doctor::{Finding, Patient, examine, fix};
 use serde_json::{Value, json};
 
 use super::args::CareArgs;
-use super::change::fragment;
 use super::face::Face;
-use super::launch::{MANAGED_SETTINGS, conflicts_here};
+use super::launch::{Refused, plan_here};
 use super::report::{self, failure, fault, parts, shown};
 use crate::ui::error::{Done, Failure, say};
 use crate::ui::out;
@@ -65,7 +64,7 @@ fn mended(face: &Face, args: &CareArgs) -> Result<Vec<Finding>, Failure> {
     }
     let mut corrected = 0;
     for finding in &findings {
-        corrected += usize::from(fix(finding).map_err(|error| failure(face.lang, &error))?);
+        corrected += usize::from(fix(&face.places, finding).map_err(|error| failure(face.lang, &error))?);
     }
     say(&care::care_fixed(face.lang, corrected));
     Ok(examine(&patient))
@@ -93,21 +92,25 @@ fn client_health(face: &Face) -> Health {
     Health { client: Some((client.program().to_owned(), version.ok().flatten())), told }
 }
 
-/// What would get in the way of a start here. Whatever keeps a start from happening is told already.
+/// What would get in the way of a start here. Whatever else keeps a start from happening is told already.
 fn conflicts(face: &Face) -> Vec<Told> {
     let Ok(config) = Config::load(&face.places.config_file()) else { return Vec::new() };
     let pin = face.pin().ok().flatten();
     let isolated = pin.is_some();
     let name = pin.map_or_else(|| config.chosen().ok(), |pin| Some(pin.provider));
-    let wanted = name.and_then(|name| fragment(face, &config, &name).ok());
-    let found = wanted.and_then(|wanted| conflicts_here(face, &wanted, isolated).ok()).unwrap_or_default();
-    let told = |conflict| Told {
-        name: "conflict",
-        serious: false,
-        what: report::conflict(face.lang, conflict, Path::new(MANAGED_SETTINGS)),
-        hint: None,
-    };
-    found.iter().map(told).collect()
+    let Some(name) = name else { return Vec::new() };
+    let fault = |serious, what, hint| Told { name: "conflict", serious, what, hint };
+    match plan_here(face, &config, &name, isolated, None) {
+        Ok(plan) => {
+            let found = plan.conflicts.iter();
+            found.map(|conflict| fault(false, report::conflict(face.lang, conflict), None)).collect()
+        }
+        Err(Refused::Overruled(failure)) => {
+            let (what, hint) = parts(failure);
+            vec![fault(true, what, Some(hint))]
+        }
+        Err(Refused::Other(_)) => Vec::new(),
+    }
 }
 
 fn tell(lang: Lang, finding: &Finding) -> Told {
@@ -121,6 +124,9 @@ fn tell(lang: Lang, finding: &Finding) -> Told {
             care::care_not_private(lang, &shown(path), &format!("{mode:03o}")),
             care::care_not_private_hint(lang, &shown(path)),
         ),
+        Finding::Leftover { place, keys } => {
+            (care::care_leftover(lang, &place.to_string(), &keys.join(", ")), care::care_leftover_hint(lang))
+        }
         Finding::StaleHook { place, program } => (
             care::care_stale_hook(lang, &shown(program), &place.to_string()),
             care::care_stale_hook_hint(lang),

@@ -12,7 +12,7 @@ use super::face::{self, Face};
 use super::line::{Line, Start, understand};
 use super::{add, audit, change, launch, review, show, supervise};
 use super::{completions, doctor, edit, migrate, schema, validate};
-use crate::ui::error::{Done, Failure};
+use crate::ui::error::{Done, Failure, exit_with};
 
 /// Whether the program was started as `ccc`.
 pub(crate) fn is_called(program: &OsStr) -> bool {
@@ -34,7 +34,8 @@ pub(crate) fn run(words: Vec<OsString>, environment: &Environment) -> ExitCode {
 
 /// Prints help or a complaint and ends, if that is what is asked for.
 fn parse(words: Vec<OsString>) -> Cli {
-    Cli::parse_from([OsString::from("ccc")].into_iter().chain(words))
+    Cli::try_parse_from([OsString::from("ccc")].into_iter().chain(words))
+        .unwrap_or_else(|error| exit_with(&error))
 }
 
 fn carry_out(face: &Face, command: Command) -> Done {

@@ -87,6 +87,28 @@ fn start(words: Vec<OsString>) -> Start {
     Start { provider, isolated: false, dry_run, arguments: words.collect() }
 }
 
+const SETTINGS: &str = "--settings";
+
+/// The client's arguments without `--settings`, and what it was last given there. Words after `--` are a prompt.
+pub(super) fn take_settings(arguments: &[OsString]) -> (Vec<OsString>, Option<OsString>) {
+    let end = arguments.iter().position(|word| word == "--").unwrap_or(arguments.len());
+    let (options, prompt) = arguments.split_at(end);
+    let (mut left, mut found) = (Vec::new(), None);
+    let mut words = options.iter();
+    while let Some(word) = words.next() {
+        let joined = word.to_str().and_then(|word| word.strip_prefix(SETTINGS)?.strip_prefix('='));
+        if let Some(value) = joined {
+            found = Some(OsString::from(value));
+        } else if word == SETTINGS {
+            found = words.next().cloned().or(found);
+        } else {
+            left.push(word.clone());
+        }
+    }
+    left.extend(prompt.iter().cloned());
+    (left, found)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,6 +120,20 @@ mod tests {
     fn launch(provider: Option<&str>, dry_run: bool, arguments: &str) -> Line {
         let provider = provider.map(str::to_owned);
         Line::Launch(Start { provider, isolated: false, dry_run, arguments: words(arguments) })
+    }
+
+    #[test]
+    fn the_users_own_settings_are_found_in_both_forms() {
+        for (line, left, found) in [
+            ("-p hi", "-p hi", None),
+            ("--settings a.json -p hi", "-p hi", Some("a.json")),
+            ("-p hi --settings=a.json", "-p hi", Some("a.json")),
+            ("--settings a.json --settings=b.json", "", Some("b.json")),
+            ("-p -- --settings a.json", "-p -- --settings a.json", None),
+            ("-p --settings", "-p", None),
+        ] {
+            assert_eq!(take_settings(&words(line)), (words(left), found.map(OsString::from)), "{line}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use overtone_messages::{Lang, care, ccc as words};
 use overtone_providers::{
-    Conflict, ConflictKind, Fault, FaultKind, Place, ProvidersError, Shape, Source, Wanted,
+    Conflict, ConflictKind, Fault, FaultKind, Layer, Place, ProvidersError, Shape, Wanted,
 };
 
 use crate::ui::error::Failure;
@@ -29,6 +29,13 @@ pub(super) fn failure(lang: Lang, error: &ProvidersError) -> Failure {
         ProvidersError::Exists { name, place } => {
             Failure::new(words::exists(lang, name, &place.to_string())).hint(words::exists_hint(lang, name))
         }
+        ProvidersError::Overruled { provider, conflicts } => {
+            overruled(lang, provider, conflicts, None, Path::new(""))
+        }
+        ProvidersError::NeedsPrivate { provider, key } => {
+            Failure::new(words::needs_private(lang, provider, key))
+                .hint(words::needs_private_hint(lang, provider))
+        }
         ProvidersError::Busy(path) => {
             Failure::new(words::busy(lang, &shown(path))).hint(words::busy_hint(lang))
         }
@@ -48,7 +55,7 @@ fn wrong_type(lang: Lang, place: &Place, key: &str, wanted: Wanted) -> Failure {
 
 fn unknown(lang: Lang, name: &str, known: &[String], place: Option<&Place>) -> Failure {
     // A pasted page instead of a name must not fill the terminal.
-    let name: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
+    let name: String = name.chars().take(80).collect();
     let message = match place {
         Some(place) => words::unknown_provider_at(lang, &name, &place.to_string()),
         None => words::unknown_provider(lang, &name),
@@ -100,18 +107,36 @@ pub(super) fn parts(failure: Failure) -> (String, String) {
     }
 }
 
-/// How a value gets in the way, and what to do about it.
-pub(super) fn conflict(lang: Lang, conflict: &Conflict, managed: &Path) -> String {
-    let variable = conflict.variable.as_str();
-    let Source::File(place) = &conflict.source else {
-        return words::conflict_inherited(lang, variable);
+/// Why a provider cannot be started on, with every line that is to blame. `used`: the provider that `ccc use` has put
+/// into the shared settings.
+pub(super) fn overruled(
+    lang: Lang,
+    provider: &str,
+    conflicts: &[Conflict],
+    used: Option<&str>,
+    settings: &Path,
+) -> Failure {
+    let places: Vec<_> =
+        conflicts.iter().map(|conflict| format!("{} ({})", conflict.key, conflict.place)).collect();
+    let is_managed = |conflict: &Conflict| conflict.layer == Layer::Managed;
+    let hint = match used {
+        _ if conflicts.iter().any(is_managed) => words::overruled_managed_hint(lang),
+        Some(used) if conflicts.iter().all(|conflict| conflict.place.path == settings) => {
+            words::overruled_used_hint(lang, provider, used)
+        }
+        _ => words::overruled_hint(lang, provider),
     };
-    let at = place.to_string();
+    Failure::new(words::overruled(lang, provider, &places.join(", "))).hint(hint)
+}
+
+/// How a value gets in the way, and what to do about it.
+pub(super) fn conflict(lang: Lang, conflict: &Conflict) -> String {
+    let (key, at) = (conflict.key.as_str(), conflict.place.to_string());
     match conflict.kind {
-        ConflictKind::Wins if place.path == managed => words::conflict_managed(lang, variable, &at),
-        ConflictKind::Wins => words::conflict_wins(lang, variable, &at),
-        ConflictKind::StaysInForce => words::conflict_stays(lang, variable, &at),
-        ConflictKind::Replaced => words::conflict_replaced(lang, variable, &at),
+        _ if conflict.is_decisive => words::conflict_set_aside(lang, key, &at),
+        ConflictKind::Wins if conflict.layer == Layer::Managed => words::conflict_managed(lang, key, &at),
+        ConflictKind::Wins => words::conflict_wins(lang, key, &at),
+        ConflictKind::StaysInForce => words::conflict_stays(lang, key, &at),
     }
 }
 

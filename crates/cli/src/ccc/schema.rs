@@ -8,5 +8,5 @@ const CONFIG: &str = include_str!("../../../../schema/ccc.schema.json");
 const PROJECT: &str = include_str!("../../../../schema/ccc-project.schema.json");
 
 pub(super) fn run(args: &SchemaArgs) -> Done {
-    out::print(if args.project { PROJECT } else { CONFIG })
+    out::own(if args.project { PROJECT } else { CONFIG })
 }

@@ -29,14 +29,23 @@ pub(super) fn settings(config: &Config) -> Fragment {
     Fragment::from_iter([("hooks".to_owned(), json!({ "Stop": [{ "hooks": [hook] }] }))])
 }
 
-/// What a start has to tell its hooks: which provider it is on, since the next start may be on another; and of an
-/// isolated one, whether its private settings have the supervisor.
+/// Variables that say what a start is. One that is made inside of another session must not inherit them.
+pub(super) const OF_A_START: [&str; 3] = ["CCC_PROVIDER", "CCC_ISOLATED_PROVIDER", "CCC_ISOLATED_SUPERVISOR"];
+
+/// What a start has to tell its hooks: which provider it is on, since the next start may be on another; that it is
+/// supervised, since another session may have left the hook in the shared settings; and of an isolated one, whether
+/// its private settings have the supervisor.
 pub(super) fn variables(config: &Config, provider: &str, isolated: bool) -> Vec<(&'static str, String)> {
-    if !isolated {
-        return vec![("CCC_PROVIDER", provider.to_owned())];
+    let mut variables = vec![("CCC_PROVIDER", provider.to_owned())];
+    if is_on(config) {
+        variables.push(("CCC_SUPERVISOR", "1".to_owned()));
     }
-    let supervisor = if is_on(config) { "1" } else { "" };
-    vec![("CCC_ISOLATED_PROVIDER", provider.to_owned()), ("CCC_ISOLATED_SUPERVISOR", supervisor.to_owned())]
+    if isolated {
+        let supervisor = if is_on(config) { "1" } else { "" };
+        variables.push(("CCC_ISOLATED_PROVIDER", provider.to_owned()));
+        variables.push(("CCC_ISOLATED_SUPERVISOR", supervisor.to_owned()));
+    }
+    variables
 }
 
 /// Where the logs are, for a person.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
@@ -10,7 +9,7 @@ use std::time::Duration;
 
 use overtone_messages::{Lang, care, ccc as words};
 use overtone_probe::{Account, Answer, DEFAULT_BASE, Outcome, TlsFault, Way, ask};
-use overtone_providers::{Config, masked};
+use overtone_providers::{Config, masked, redact};
 use serde_json::{Value, json};
 
 use super::args::ValidateArgs;
@@ -20,6 +19,7 @@ use crate::ui::error::{Done, Failure, say};
 use crate::ui::out;
 use crate::ui::style::{Palette, Tone};
 use crate::ui::table::{Cell, Table};
+use crate::ui::text::Text;
 
 /// How many are asked at the same time.
 const PARALLEL: usize = 8;
@@ -117,7 +117,9 @@ impl Job {
             Ok((account, way)) => {
                 let Answer { outcome, said, took } = ask(account, way, patience);
                 let verdict = Verdict::of(lang, &self.name, &self.address, &outcome);
-                Verdict { said: said.filter(|_| outcome != Outcome::Works), took: Some(took), ..verdict }
+                // Servers repeat what they were sent, and some of them what others have sent.
+                let said = said.filter(|_| outcome != Outcome::Works).map(|said| redact(&said));
+                Verdict { said, took: Some(took), ..verdict }
             }
         }
     }
@@ -159,37 +161,30 @@ fn take<'a>(jobs: &'a [Job], next: &AtomicUsize) -> Option<(usize, &'a Job)> {
     jobs.get(at).map(|job| (at, job))
 }
 
-/// A line that is written anew, for a person; nothing for a program.
+/// How many have answered, for a person.
 struct Progress {
     lang: Lang,
     all: usize,
-    seen: bool,
+    line: out::Progress,
 }
 
 impl Progress {
     fn new(lang: Lang, all: usize) -> Self {
-        let progress = Self { lang, all, seen: io::stderr().is_terminal() && !Palette::is_dumb() };
+        let progress = Self { lang, all, line: out::Progress::new() };
         progress.show(0);
         progress
     }
 
     fn show(&self, done: usize) {
-        self.write(&care::asking(self.lang, done, self.all));
+        self.line.show(&care::asking(self.lang, done, self.all));
     }
 
     fn clear(&self) {
-        self.write("");
-    }
-
-    fn write(&self, text: &str) {
-        if self.seen {
-            // There is nowhere to report that stderr is closed.
-            let _ = io::stderr().write_all(format!("\r{text}\u{1b}[K").as_bytes());
-        }
+        self.line.show("");
     }
 }
 
-fn table(lang: Lang, asked: &[(&Job, &Verdict)]) -> String {
+fn table(lang: Lang, asked: &[(&Job, &Verdict)]) -> Text {
     let head = [
         words::head_provider(lang),
         words::head_address(lang),

@@ -7,5 +7,5 @@ use crate::ui::out;
 pub(crate) fn run(args: &CompletionsArgs) -> Done {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut whole(), "overtone", &mut script);
-    out::print(&String::from_utf8_lossy(&script))
+    out::own(&String::from_utf8_lossy(&script))
 }

@@ -5,14 +5,15 @@ mod report;
 
 use std::error::Error;
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use overtone_engine::commands::{Refusal, Start, init};
 use overtone_hooks::{Documented, act};
 use overtone_messages::cli as words;
 use overtone_registry::{SpecsDocs, Workflow};
-use overtone_store::specs::SpecsError;
-use overtone_store::{Holder, Origin, Session, SessionId, clock};
+use overtone_store::specs::{Specs, SpecsError};
+use overtone_store::{Holder, Origin, OwnFeatures, Session, SessionId, clock};
 
 use super::fleet::{Held, ask_for_feature};
 use crate::args::InitArgs;
@@ -39,6 +40,7 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Done {
     // Nothing is moved for a start that cannot succeed.
     feature::check(&request.project, request.feature)
         .map_err(|error| Failure::specs(context.lang, &error))?;
+    request.refuse_if_foreign(context, &session)?;
     request.refuse_if_in_use(context, &session)?;
     let claimed = claim(context, &session, &request)?;
     let set_aside = if args.force { set_broken_aside(context, &session)? } else { Vec::new() };
@@ -71,6 +73,24 @@ struct Request<'a> {
 }
 
 impl Request<'_> {
+    /// Fails if the feature came with the repository: its tasks would become orders, and only the user decides that.
+    fn refuse_if_foreign(&self, context: &Context, session: &Session) -> Done {
+        let Some(name) = self.feature.filter(|_| !self.anyway) else { return Ok(()) };
+        let existing = feature::existing(&Specs::new(&self.project), name)
+            .map_err(|error| Failure::specs(context.lang, &error))?;
+        let Some(feature) = existing else { return Ok(()) };
+        if works_on(session, name) || self.own_features(context)?.names().contains(name) {
+            return Ok(());
+        }
+        let path = feature.dir.display().to_string();
+        Err(Failure::new(words::feature_not_ours(context.lang, name, &path))
+            .hint(words::feature_not_ours_hint(context.lang)))
+    }
+
+    fn own_features(&self, context: &Context) -> Result<OwnFeatures, Failure> {
+        Ok(OwnFeatures::of(context.home()?, &self.project))
+    }
+
     /// Fails if another session of this machine works on the feature.
     fn refuse_if_in_use(&self, context: &Context, session: &Session) -> Done {
         let Some(feature) = self.feature.filter(|_| !self.anyway) else { return Ok(()) };
@@ -82,6 +102,12 @@ impl Request<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// Whether the session's workflow, perhaps of an earlier version that kept no record, is about the feature.
+fn works_on(session: &Session, feature: &str) -> bool {
+    let workflow = session.workflow().ok().flatten();
+    workflow.is_some_and(|workflow| workflow.state.feature_name.as_deref() == Some(feature))
 }
 
 /// The session that is at work on a feature. One whose loop is stopped leaves it to others.
@@ -128,6 +154,7 @@ fn start(context: &Context, session: &Session, request: &Request) -> Result<Atta
         None => None,
     };
     request.refuse_if_in_use(context, session)?;
+    let own_features = request.own_features(context)?;
     let mut attached = Attached::Nothing;
     let problems = act(context.home()?, session, Some(&request.project), Documented::Anew, |snapshot| {
         let plan = |feature, feature_is_new| Start {
@@ -141,6 +168,9 @@ fn start(context: &Context, session: &Session, request: &Request) -> Result<Atta
         };
         // Refused before any folder is made.
         init(snapshot, &plan(None, false)).map_err(Stopped::Refused)?;
+        if let Some(name) = request.feature {
+            own_features.add(name, Some(session.id()), clock::now()).map_err(Stopped::Record)?;
+        }
         attached =
             feature::attach(&request.project, request.workflow, request.named).map_err(Stopped::Specs)?;
         init(snapshot, &plan(attached.name(), attached.is_new())).map_err(Stopped::Refused)
@@ -175,6 +205,8 @@ fn note_project(session: &Session, project: &Path) {
 enum Stopped {
     Refused(Refusal),
     Specs(SpecsError),
+    /// It could not be recorded that the feature is begun here.
+    Record(io::Error),
 }
 
 impl std::fmt::Display for Stopped {
@@ -182,6 +214,7 @@ impl std::fmt::Display for Stopped {
         match self {
             Self::Refused(refusal) => refusal.fmt(f),
             Self::Specs(error) => error.fmt(f),
+            Self::Record(error) => error.fmt(f),
         }
     }
 }
@@ -198,6 +231,10 @@ fn why(context: &Context, error: &(dyn Error + 'static)) -> Failure {
             Failure::new(words::moved_to(context.lang, to)).hint(words::running_hint(context.lang))
         }
         Some(Stopped::Specs(error)) => Failure::specs(context.lang, error),
+        Some(Stopped::Record(error)) => match context.home() {
+            Ok(home) => Failure::io(context.lang, home.root(), error),
+            Err(failure) => failure,
+        },
         _ => Failure::driver(context.lang, error),
     }
 }

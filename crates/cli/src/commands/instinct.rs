@@ -1,9 +1,10 @@
 //! `overtone instinct`: what was learned in a project, and a person's word on it.
 
 use overtone_engine::instinct::Signal;
+use overtone_engine::text::short_id;
 use overtone_messages::cli as words;
 use overtone_store::clock;
-use overtone_store::instincts::{Lesson, Memory};
+use overtone_store::instincts::{Lesson, LessonOrigin, Memory};
 use serde_json::{Value, json};
 
 use crate::args::{InstinctAction, InstinctArgs, LessonArgs, OutputArgs};
@@ -22,6 +23,8 @@ pub(crate) fn run(context: &Context, args: &InstinctArgs) -> Done {
         InstinctAction::List { output } => desk.list(output),
         InstinctAction::Confirm(args) => desk.judge(args, Signal::Confirm),
         InstinctAction::Contradict(args) => desk.judge(args, Signal::Contradict),
+        InstinctAction::Rm(args) => desk.remove(args),
+        InstinctAction::Clear { output } => desk.clear(output),
         InstinctAction::Decay { output } => desk.decay(output),
     }
 }
@@ -68,6 +71,30 @@ impl Desk<'_> {
         })
     }
 
+    fn remove(&self, args: &LessonArgs) -> Done {
+        let lang = self.context.lang;
+        let removed = self.memory.remove(&args.id, clock::now());
+        let removed = removed.map_err(|error| Failure::store(lang, &error))?;
+        let Some(lesson) = removed else { return Err(self.unknown(&args.id)?) };
+        if args.output.json {
+            return out::json(&object(&lesson));
+        }
+        out::print(&words::lesson_forgotten(lang, &lesson.id))
+    }
+
+    fn clear(&self, output: &OutputArgs) -> Done {
+        let lang = self.context.lang;
+        let gone = self.memory.clear(clock::now()).map_err(|error| Failure::store(lang, &error))?;
+        if output.json {
+            let list: Vec<_> = gone.iter().map(object).collect();
+            return out::json(&json!({ "removed": list }));
+        }
+        out::print(&match gone.len() {
+            0 => words::no_lessons(lang),
+            count => words::lessons_cleared(lang, count),
+        })
+    }
+
     fn unknown(&self, id: &str) -> Result<Failure, Failure> {
         let lang = self.context.lang;
         let lessons = self.lessons()?;
@@ -97,8 +124,13 @@ fn object(lesson: &Lesson) -> Value {
     json!({
         "id": lesson.id, "type": lesson.kind.key(), "trigger": lesson.trigger, "lesson": lesson.lesson,
         "confidence": lesson.confidence.fraction(), "applicable": lesson.confidence.is_applicable(),
-        "count": lesson.count, "lastSeen": lesson.last_seen.map(clock::to_iso),
+        "count": lesson.count, "lastSeen": lesson.last_seen.map(clock::to_iso), "evidence": lesson.evidence,
+        "origin": lesson.origin.as_ref().map(origin_object),
     })
+}
+
+fn origin_object(origin: &LessonOrigin) -> Value {
+    json!({ "session": origin.session, "project": origin.project, "at": origin.at.map(clock::to_iso) })
 }
 
 fn table(context: &Context, lessons: &[Lesson]) -> Table {
@@ -109,7 +141,9 @@ fn table(context: &Context, lessons: &[Lesson]) -> Table {
         words::head_confidence(lang),
         words::head_seen(lang),
         words::head_last_seen(lang),
+        words::head_from(lang),
         words::head_lesson(lang),
+        words::head_evidence(lang),
     ]);
     for lesson in lessons {
         let tone = if lesson.confidence.is_applicable() { Tone::Good } else { Tone::Plain };
@@ -120,7 +154,9 @@ fn table(context: &Context, lessons: &[Lesson]) -> Table {
             Cell::new(percent(lesson.confidence.fraction())).tone(tone).right(),
             Cell::new(lesson.count.to_string()).right(),
             seen.into(),
+            lesson.origin.as_ref().map_or("–", |origin| short_id(&origin.session)).into(),
             lesson.lesson.as_str().into(),
+            lesson.evidence.as_deref().unwrap_or("–").into(),
         ]);
     }
     table

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 
 use overtone_messages::{cli as words, shelf_label};
 use overtone_registry::{SpecsDocs, Workflow};
-use overtone_store::clock;
 use overtone_store::specs::{Feature, FeatureName, Shelf, Specs, SpecsError};
+use overtone_store::{OwnFeatures, clock};
 use serde_json::json;
 
 use super::init::{find_workflow, holder, in_use};
 use crate::args::{ArchiveArgs, FeatureArgs, OutputArgs, SpecsAction, SpecsArgs};
 use crate::context::Context;
-use crate::ui::error::{Done, Failure};
+use crate::ui::error::{Done, Failure, warn};
 use crate::ui::nearest::nearest;
 use crate::ui::out;
 use show::{object, tasks_of};
@@ -51,6 +51,12 @@ impl Desk<'_> {
         };
         let on = if backlog { Shelf::Backlog } else { Shelf::InProgress };
         let now = clock::to_iso(clock::now());
+        // Only what is made here is recorded as begun here, and before it is there.
+        self.specs.ensure_free(&name).map_err(|error| self.failure(&error))?;
+        let session = Context::sessions_of_environment();
+        let recorded = self.own_features()?.add(name.as_str(), session.first(), clock::now());
+        let root = self.context.home()?.root();
+        recorded.map_err(|error| Failure::io(self.context.lang, root, &error))?;
         let made =
             self.specs.create(&name, docs, workflow, &now, on).map_err(|error| self.failure(&error))?;
         let path = made.dir.display().to_string();
@@ -99,6 +105,10 @@ impl Desk<'_> {
         let before = self.specs.find(&args.name).map_err(|error| self.failure(&error.into()))?;
         let date = clock::to_date(clock::now());
         let to = self.specs.archive(&args.name, &date).map_err(|error| self.failure(&error))?;
+        if let Err(error) = self.own_features()?.remove(&args.name) {
+            // The feature is in the archive all the same.
+            warn(&words::cannot_use(self.context.lang, "features.json", &error.to_string()));
+        }
         if args.output.json {
             let folder = to.file_name().unwrap_or_default().to_string_lossy();
             return out::json(&json!({ "name": args.name, "shelf": "archive", "folder": folder, "dir": to }));
@@ -109,6 +119,10 @@ impl Desk<'_> {
             0 => words::feature_archived(lang, &args.name, &path),
             open => words::feature_archived_open(lang, &args.name, &path, open),
         })
+    }
+
+    fn own_features(&self) -> Result<OwnFeatures, Failure> {
+        Ok(OwnFeatures::of(self.context.home()?, &self.project))
     }
 
     /// Fails if a session other than the one this runs in works on the feature.

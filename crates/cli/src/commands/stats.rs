@@ -11,6 +11,7 @@ use crate::ui::error::{Done, Failure, warn};
 use crate::ui::out;
 use crate::ui::quantity::percent;
 use crate::ui::table::{Cell, Fields, Table};
+use crate::ui::text::Text;
 use overtone_engine::text::duration;
 
 pub(crate) fn run(context: &Context, args: &StatsArgs) -> Done {
@@ -79,7 +80,7 @@ fn object(one: Option<&Chosen>, figures: &Figures) -> Value {
     })
 }
 
-fn text(context: &Context, figures: &Figures) -> String {
+fn text(context: &Context, figures: &Figures) -> Text {
     let lang = context.lang;
     let share = |share: Option<f64>| share.map_or_else(|| "–".to_owned(), percent);
     let time = |millis: Option<i64>| millis.map_or_else(|| "–".to_owned(), duration);
@@ -109,5 +110,5 @@ fn text(context: &Context, figures: &Figures) -> String {
             Cell::new(time(stage.p90)).right(),
         ]);
     }
-    format!("{}\n{}", head.render(context.palette), table.render(context.palette))
+    Text::join([head.render(context.palette), table.render(context.palette)], "\n")
 }

@@ -7,7 +7,6 @@ pub(crate) mod rows;
 mod state;
 
 use std::env;
-use std::io::{self, Write};
 use std::panic;
 
 use overtone_engine::state::{ActiveAgent, Millis, Status, WorkflowState};
@@ -17,7 +16,9 @@ use overtone_messages::{Lang, cli as words, stage_name};
 use overtone_store::clock;
 use overtone_view::Condition;
 
+use crate::ui::out;
 use crate::ui::style::{Palette, Tone};
+use crate::ui::text::Text;
 use input::Input;
 use parts::{Part, Parts, Weight};
 use state::State;
@@ -30,19 +31,17 @@ const VERY_FULL: u32 = 90;
 const MARGIN: usize = 2;
 
 pub(crate) fn run(environment: &Environment) {
-    answer(|| line(environment));
+    out::answer(&guarded(|| line(environment)));
 }
 
-/// Prints what comes out of it, and an empty line for anything that goes wrong.
-fn answer(make: impl FnOnce() -> Option<String> + panic::UnwindSafe) {
+/// What comes out of it, and nothing for anything that goes wrong.
+fn guarded<T: Default>(make: impl FnOnce() -> Option<T> + panic::UnwindSafe) -> T {
     panic::set_hook(Box::new(|_| ()));
-    let text = panic::catch_unwind(make).ok().flatten().unwrap_or_default();
-    // A client that does not listen cannot be helped.
-    let _ = io::stdout().write_all(format!("{text}\n").as_bytes());
+    panic::catch_unwind(make).ok().flatten().unwrap_or_default()
 }
 
 /// `None` when anything is not as it should be.
-fn line(environment: &Environment) -> Option<String> {
+fn line(environment: &Environment) -> Option<Text> {
     let input = Input::read()?;
     let state = State::load(environment, &input)?;
     Some(parts(&input, &state, clock::now()).render(Palette::for_client(), columns()))

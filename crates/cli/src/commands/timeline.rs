@@ -14,6 +14,7 @@ use crate::args::TimelineArgs;
 use crate::context::Context;
 use crate::ui::error::{Done, Failure, warn};
 use crate::ui::out;
+use crate::ui::text::Text;
 use filter::Filter;
 
 /// How many events are shown when nothing else is asked for.
@@ -98,12 +99,11 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     fn print(&self, entries: &[Entry]) -> Done {
-        let lines = entries.iter().map(|entry| {
-            let line =
-                if self.json { recorded(entry) } else { line::render(self.context, entry, self.label_width) };
-            line + "\n"
-        });
-        out::print(&lines.collect::<String>())
+        if self.json {
+            return out::json_text(&entries.iter().map(|entry| recorded(entry) + "\n").collect::<String>());
+        }
+        let lines = entries.iter().map(|entry| line::render(self.context, entry, self.label_width) + "\n");
+        out::print(&Text::join(lines, ""))
     }
 }
 

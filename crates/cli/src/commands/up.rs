@@ -20,6 +20,7 @@ use crate::ui::error::{Done, Failure};
 use crate::ui::out;
 use crate::ui::style::Tone;
 use crate::ui::table::{Cell, Fields};
+use crate::ui::text::Text;
 
 pub(crate) fn run(context: &Context, args: &UpArgs) -> Done {
     let home = context.home()?;
@@ -119,7 +120,7 @@ struct Report {
 }
 
 impl Report {
-    fn text(&self, context: &Context) -> String {
+    fn text(&self, context: &Context) -> Text {
         let lang = self.lang;
         let plugin = self.installed.plugin.display().to_string();
         let mut fields = Fields::default();

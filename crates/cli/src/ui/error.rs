@@ -1,13 +1,16 @@
 //! How a command fails: a lowercase fragment with the path, then a hint, on stderr.
 
 use std::error::Error;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
 
+use overtone_engine::text::printable_lines;
 use overtone_messages::{Lang, cli as words};
 use overtone_store::specs::SpecsError;
 use overtone_store::{Problem, StoreError};
+
+use super::out::complain;
 
 /// What a command returns.
 pub(crate) type Done = Result<(), Failure>;
@@ -53,8 +56,7 @@ impl Failure {
             Self::Silent(code) => return ExitCode::from(code),
         };
         let hint = hint.map(|hint| format!("hint: {hint}\n")).unwrap_or_default();
-        // There is nowhere to report that stderr is closed.
-        let _ = io::stderr().write_all(format!("error: {message}\n{hint}").as_bytes());
+        complain(&format!("error: {message}\n{hint}"));
         ExitCode::from(code)
     }
 
@@ -124,12 +126,20 @@ fn way_on(lang: Lang, path: &Path) -> String {
 
 /// Something that is worth knowing but stopped nothing.
 pub(crate) fn warn(text: &str) {
-    // There is nowhere to report that stderr is closed.
-    let _ = io::stderr().write_all(format!("warning: {text}\n").as_bytes());
+    complain(&format!("warning: {text}\n"));
 }
 
 /// Something that was done, for a person; stdout is for results.
 pub(crate) fn say(text: &str) {
-    // There is nowhere to report that stderr is closed.
-    let _ = io::stderr().write_all(format!("{text}\n").as_bytes());
+    complain(&format!("{text}\n"));
+}
+
+/// Ends the program with what the parser has to say: help, or a complaint that quotes the command line.
+pub(crate) fn exit_with(error: &clap::Error) -> ! {
+    let text = error.render().to_string();
+    if printable_lines(&text) == text {
+        error.exit();
+    }
+    complain(&text);
+    process::exit(error.exit_code())
 }

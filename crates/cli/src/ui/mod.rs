@@ -7,3 +7,4 @@ pub(crate) mod quantity;
 pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod terminal;
+pub(crate) mod text;

@@ -5,6 +5,8 @@ use std::io::{self, IsTerminal};
 
 use anstyle::{AnsiColor, Style};
 
+use super::text::Text;
+
 /// Whether to colour, and how.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Palette {
@@ -41,9 +43,9 @@ impl Palette {
         self.on
     }
 
-    pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
-        let style = tone.style();
-        if self.on && style != Style::new() { format!("{style}{text}{style:#}") } else { text.to_owned() }
+    /// The text in the colour of its tone.
+    pub(crate) fn paint(self, tone: Tone, text: &str) -> Text {
+        Text::styled(if self.on { tone.style() } else { Style::new() }, text)
     }
 }
 

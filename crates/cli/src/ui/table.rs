@@ -1,9 +1,11 @@
 //! Tables and labelled lines, aligned by what a terminal shows: a zh character or an emoji takes two columns.
 
+use overtone_engine::text::printable;
 use unicode_width::UnicodeWidthStr;
 
 use super::style::{Palette, Tone};
 use super::terminal;
+use super::text::Text;
 
 /// The space between two columns.
 const GAP: &str = "  ";
@@ -17,11 +19,10 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// Control characters become blanks: a task or an error text must not move the cursor or change colours.
+    /// One line: a task or an error text must not move the cursor, and its width is counted.
     pub(crate) fn new(text: impl Into<String>) -> Self {
         let text: String = text.into();
-        let text = if text.contains(char::is_control) { text.replace(char::is_control, " ") } else { text };
-        Self { text, ..Self::default() }
+        Self { text: printable(&text).into_owned(), ..Self::default() }
     }
 
     pub(crate) fn tone(mut self, tone: Tone) -> Self {
@@ -35,11 +36,11 @@ impl Cell {
         self
     }
 
-    fn render(&self, palette: Palette, width: usize, last: bool) -> String {
+    fn render(&self, palette: Palette, width: usize, last: bool) -> Text {
         let padding = " ".repeat(width.saturating_sub(self.text.width()));
         let text = palette.paint(self.tone, &self.text);
         match (self.right, last) {
-            (true, _) => padding + &text,
+            (true, _) => Text::join([padding.into(), text], ""),
             // Nothing follows, so nothing has to be filled up.
             (false, true) => text,
             (false, false) => text + &padding,
@@ -68,15 +69,15 @@ impl Table {
         self.rows.push(cells.into());
     }
 
-    pub(crate) fn render(&self, palette: Palette) -> String {
+    pub(crate) fn render(&self, palette: Palette) -> Text {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let widths: Vec<_> = (0..columns).map(|column| self.width(column)).collect();
         let line = |row: &Vec<Cell>| {
             let fields = row.iter().zip(&widths).enumerate();
             let fields = fields.map(|(at, (cell, width))| cell.render(palette, *width, at + 1 == row.len()));
-            fields.collect::<Vec<_>>().join(GAP) + "\n"
+            Text::join(fields, GAP) + "\n"
         };
-        self.rows.iter().map(line).collect()
+        Text::join(self.rows.iter().map(line), "")
     }
 
     fn width(&self, column: usize) -> usize {
@@ -112,20 +113,20 @@ impl Fields {
         self.rows.push((label, Value::Chain(chain)));
     }
 
-    pub(crate) fn render(&self, palette: Palette) -> String {
+    pub(crate) fn render(&self, palette: Palette) -> Text {
         self.render_within(palette, terminal::columns().unwrap_or(usize::MAX))
     }
 
-    fn render_within(&self, palette: Palette, columns: usize) -> String {
+    fn render_within(&self, palette: Palette, columns: usize) -> Text {
         let widest = self.rows.iter().map(|(label, _)| label.width()).max().unwrap_or(0);
         let indent = widest + GAP.len();
-        let mut text = String::new();
+        let mut text = Text::default();
         for (label, value) in &self.rows {
             let labels = std::iter::once(label.as_str()).chain(std::iter::repeat(""));
             for (label, cell) in labels.zip(value.lines(columns.saturating_sub(indent))) {
-                text += &Cell::new(label).tone(Tone::Faint).render(palette, indent, false);
-                text += &cell.render(palette, 0, true);
-                text.push('\n');
+                text.push(Cell::new(label).tone(Tone::Faint).render(palette, indent, false));
+                text.push(cell.render(palette, 0, true));
+                text.push("\n");
             }
         }
         text
@@ -173,7 +174,7 @@ mod tests {
         let mut table = Table::with_head(["名稱".into(), "n".into(), "x".into()]);
         table.row(["🧪 測試".into(), Cell::new("7").right(), "a".into()]);
         table.row(["DEV".into(), Cell::new("12").right(), "b".into()]);
-        let text = table.render(Palette::plain());
+        let text = table.render(Palette::plain()).to_string();
         assert_eq!(text, "名稱     n   x\n🧪 測試   7  a\nDEV      12  b\n");
         let starts: Vec<_> =
             text.lines().skip(1).map(|line| line[..line.find(['a', 'b']).unwrap()].width()).collect();
@@ -185,17 +186,17 @@ mod tests {
         let mut fields = Fields::default();
         fields.add("工作流".into(), "quick");
         fields.add_lines("x".into(), vec!["a".into(), "b".into()]);
-        assert_eq!(fields.render(Palette::plain()), "工作流  quick\nx       a\n        b\n");
+        assert_eq!(fields.render(Palette::plain()).to_string(), "工作流  quick\nx       a\n        b\n");
         fields.add_chain("y".into(), ["規劃", "開發", "測試"].join(ARROW));
-        let narrow = fields.render_within(Palette::plain(), 24);
+        let narrow = fields.render_within(Palette::plain(), 24).to_string();
         assert!(narrow.ends_with("y       規劃 → 開發 →\n        測試\n"), "{narrow}");
     }
 
     #[test]
     fn nothing_in_a_cell_controls_the_terminal() {
         let mut fields = Fields::default();
-        fields.add("x".into(), "a\u{1b}[2J\nb");
-        assert_eq!(fields.render(Palette::plain()), "x  a [2J b\n");
+        fields.add("x".into(), "a\u{1b}[2J\nb\u{202e}");
+        assert_eq!(fields.render(Palette::plain()).to_string(), "x  a[2J b\n");
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! Who is at the other end: a person or a program.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal};
 
 use terminal_size::{Height, Width, terminal_size_of};
+
+use super::out::complain;
+use super::text::Printable;
 
 /// Whether a person could type something.
 #[allow(clippy::disallowed_methods, reason = "nothing is read: only what it is connected to is asked")]
@@ -27,9 +30,10 @@ pub(crate) fn can_ask() -> bool {
 
 /// Asks a person; anything but a clear yes is a no.
 #[allow(clippy::disallowed_methods, reason = "a person at a terminal ends the answer with a line break")]
-pub(crate) fn confirm(question: &str) -> bool {
+pub(crate) fn confirm(question: &(impl Printable + ?Sized)) -> bool {
     let mut answer = String::new();
-    let asked = io::stderr().write_all(format!("{question} [y/N] ").as_bytes());
-    let read = asked.and_then(|()| io::stdin().lock().read_line(&mut answer));
+    complain(question);
+    complain(" [y/N] ");
+    let read = io::stdin().lock().read_line(&mut answer);
     read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "是")
 }

@@ -78,6 +78,13 @@ fn add_refuses_what_cannot_work() {
     world.run("add a --env nothing").fails(&["not NAME=VALUE"]);
     let output = world.run("add a --env ANTHROPIC_API_KEY=abcdef").fails(&["a secret on the command line"]);
     assert!(!output.stderr.contains("abcdef"));
+    let output =
+        world.run("add a --base-url https://ann:hunter2@a.example").fails(&["a secret on the command line"]);
+    assert!(!output.stderr.contains("hunter2"));
+    let output = world
+        .run("add a --env X_NOTE=sk-ant-0123456789abc")
+        .fails(&["a secret on the command line", "X_NOTE"]);
+    assert!(!output.stderr.contains("0123456789"));
     world.run("add a --token-stdin").fails(&["no token on stdin"]);
     world.run("add a --token-env MY_TOKEN --api-key").ok();
     assert!(read(&world.config()).contains(r#""ANTHROPIC_API_KEY": "${MY_TOKEN}""#));

@@ -1,4 +1,4 @@
-//! Many switches at once: no start fails, and no reader ever sees half a file.
+//! Many starts and switches at once: none fails, and no reader ever sees half a file.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -16,6 +16,29 @@ fn fifty_switches_at_once_never_show_a_torn_file() {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         let reader = scope.spawn(|| watch(&world, &done));
+        let start = |number: usize| world.command(&["use", ["alpha", "beta"][number % 2]]).spawn().unwrap();
+        let children: Vec<_> = (0..SWITCHES).map(start).collect();
+        let ended: Vec<_> = children.into_iter().map(|child| child.wait_with_output().unwrap()).collect();
+        done.store(true, Ordering::Relaxed);
+        for output in &ended {
+            Output::of(output).ok();
+        }
+        assert!(reader.join().unwrap() > 0);
+    });
+    let current = world.run("current").ok().stdout;
+    let address = world.settings_value()["env"]["ANTHROPIC_BASE_URL"].clone();
+    assert_eq!(address, format!("https://{}.example", current.trim()));
+    world.run("use --off").ok();
+    assert_eq!(read(&world.settings()), "{\"mine\": 1.50, \"env\": {\"KEEP\": \"x\"}}");
+}
+
+#[test]
+fn fifty_starts_at_once_each_get_their_own_provider() {
+    let world = World::new();
+    put(&world.settings(), "{\"mine\": 1.50, \"env\": {\"KEEP\": \"x\"}}");
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let reader = scope.spawn(|| watch(&world, &done));
         let start = |number: usize| world.command(&[["alpha", "beta"][number % 2]]).spawn().unwrap();
         let children: Vec<_> = (0..SWITCHES).map(start).collect();
         let ended: Vec<_> = children.into_iter().map(|child| child.wait_with_output().unwrap()).collect();
@@ -26,9 +49,11 @@ fn fifty_switches_at_once_never_show_a_torn_file() {
         }
         assert!(reader.join().unwrap() > 0);
     });
-    let current = world.run("current").ok().stdout;
-    let address = world.settings_value()["env"]["ANTHROPIC_BASE_URL"].clone();
-    assert_eq!(address, format!("https://{}.example", current.trim()));
+    assert_eq!(
+        world.settings_value()["env"],
+        serde_json::json!({ "KEEP": "x" }),
+        "no start leaves a route behind"
+    );
     for provider in ["alpha", "beta"] {
         world.run(&format!("use {provider}")).ok();
         world.run(&format!("remove {provider}")).ok();

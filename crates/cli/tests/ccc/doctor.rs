@@ -90,6 +90,34 @@ fn a_file_that_others_can_read_is_corrected_if_wished() {
 }
 
 #[test]
+fn every_file_that_may_hold_a_token_is_looked_at() {
+    let world = healthy();
+    let loose = |path: &std::path::Path| fs::set_permissions(path, Permissions::from_mode(0o644)).unwrap();
+    put(&world.settings(), "{}");
+    loose(&world.settings());
+    assert!(findings(&world).is_empty(), "without a token others may read it");
+    put(&world.settings(), r#"{"env": {"MY_SERVICE_TOKEN": "of-my-own"}}"#);
+    finds(&world, "not-private", false, &["settings.json", "mode 644", "chmod 600"]);
+    fs::set_permissions(world.settings(), Permissions::from_mode(0o600)).unwrap();
+    world.run("use alpha").ok();
+    assert!(findings(&world).is_empty());
+    for name in ["settings.backup.json", "owned.json"] {
+        let path = world.path("home/.claude/ccc").join(name);
+        loose(&path);
+        finds(&world, "not-private", false, &[name, "ccc doctor --fix"]);
+        world.run("doctor --fix").ok();
+        assert_eq!(mode(&path), 0o600, "{name}");
+    }
+    loose(&world.path("home/.claude/ccc/owned.json"));
+    world.run("use beta").ok();
+    assert_eq!(
+        mode(&world.path("home/.claude/ccc/owned.json")),
+        0o600,
+        "it is private before a token is in it"
+    );
+}
+
+#[test]
 fn the_client_is_looked_at() {
     let world = healthy();
     put(&world.path("bin/claude"), "#!/bin/sh\necho '1.0.3 (Claude Code)'\n");
@@ -118,11 +146,15 @@ fn the_clients_settings_are_looked_at() {
 fn what_gets_in_the_way_is_named() {
     let world = healthy();
     put(&world.path("project/.claude/settings.json"), "{\"env\": {\n\"ANTHROPIC_MODEL\": \"other\"}}");
-    finds(&world, "conflict", false, &["ANTHROPIC_MODEL", "settings.json:2 wins"]);
+    finds(&world, "conflict", false, &["ANTHROPIC_MODEL", "settings.json:2 is set aside"]);
+    let supervised = world.command(&["doctor"]).env("CCC_SUPERVISOR", "1").output().unwrap();
+    let supervised = crate::world::Output::of(&supervised);
+    assert_eq!(supervised.code, Some(1), "{supervised:?}");
+    assert!(supervised.stdout.contains("cannot start on alpha"), "{supervised:?}");
     fs::remove_file(world.path("project/.claude/settings.json")).unwrap();
+    // What is exported does not reach a client, so it gets in nobody's way.
     let world = world.with("ANTHROPIC_API_KEY", "own-key-of-mine");
-    finds(&world, "conflict", false, &["ANTHROPIC_API_KEY from your environment stays in force"]);
-    assert!(!world.run("doctor").stdout.contains("own-key"));
+    assert!(findings(&world).is_empty());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::world::{TOKEN_B, World, mode, put, read};
+use crate::world::{Output, TOKEN_B, World, mode, put, read};
 
 fn private(world: &World) -> Value {
     serde_json::from_str(&read(&world.path("record/private.json"))).unwrap()
@@ -41,6 +41,54 @@ fn the_provider_in_the_settings_does_not_shine_through() {
     world.run("use alpha").ok();
     world.run("run --isolated beta").ok();
     assert_eq!(private(&world)["env"]["ANTHROPIC_MODEL"], "");
+}
+
+#[test]
+fn the_users_own_settings_are_merged_and_never_send_it_elsewhere() {
+    let world = World::new();
+    world.run("use alpha").ok();
+    let mine = "{\n\"env\": {\"ANTHROPIC_BASE_URL\": \"https://mine\", \"ANTHROPIC_API_KEY\": \"mine\", \"X\": \"1\"},\n\
+                \"model\": \"opus\", \"apiKeyHelper\": \"mine\"}";
+    put(&world.path("project/mine.json"), mine);
+    for words in [
+        vec!["run", "--isolated", "beta", "--", "--settings", "mine.json", "-p", "hi"],
+        vec!["run", "--isolated", "beta", "--", "-p", "hi", "--settings=mine.json"],
+        vec!["run", "--isolated", "beta", "--", "--settings", mine, "-p", "hi"],
+        vec!["beta", "-p", "hi", "--settings", "mine.json"],
+    ] {
+        world.forget();
+        Output::of(&world.command(&words).output().unwrap()).ok();
+        let arguments = world.arguments().unwrap();
+        let settings = arguments.iter().filter(|argument| argument.starts_with("--settings")).count();
+        assert_eq!((settings, &arguments[2..]), (1, ["--verbose", "-p", "hi"].map(str::to_owned).as_slice()));
+        let private = private(&world);
+        assert_eq!(private["env"]["ANTHROPIC_BASE_URL"], "https://beta.example", "{words:?}");
+        assert_eq!(
+            (&private["env"]["ANTHROPIC_API_KEY"], &private["apiKeyHelper"]),
+            (&"".into(), &"".into())
+        );
+        assert_eq!(
+            (&private["env"]["X"], &private["model"]),
+            (&"1".into(), &"opus".into()),
+            "the rest is theirs"
+        );
+    }
+    let words = ["beta", "--settings", "mine.json"];
+    let output = world.command(&words).env("CCC_SUPERVISOR", "1").output().unwrap();
+    Output::of(&output).fails(&["cannot start on beta", "ANTHROPIC_BASE_URL (", "mine.json:2)"]);
+    for broken in ["gone.json", "{oops}"] {
+        let output =
+            world.command(&["run", "--isolated", "beta", "--", "--settings", broken]).output().unwrap();
+        Output::of(&output).fails(&[if broken == "gone.json" { broken } else { "--settings" }]);
+    }
+}
+
+#[test]
+fn settings_of_the_users_that_say_nothing_of_a_route_are_passed_on_as_they_are() {
+    let world = World::new();
+    put(&world.path("project/mine.json"), r#"{"model": "opus"}"#);
+    world.run("beta --settings mine.json").ok();
+    assert_eq!(world.arguments().unwrap(), ["--verbose", "--settings", "mine.json"]);
 }
 
 #[test]

@@ -1,4 +1,6 @@
-//! Starting the client: in place of `ccc`, with its arguments, after the switch.
+//! Starting the client: in place of `ccc`, with its arguments, on the provider that was asked for.
+
+use serde_json::json;
 
 use crate::world::{Output, TOKEN_A, World, put, read};
 
@@ -16,7 +18,8 @@ fn the_client_takes_the_place_of_ccc() {
     assert_eq!(output.stderr, "ccc: on beta\n");
     assert_eq!(read(&world.path("record/pid")).trim(), process.to_string());
     assert_eq!(world.arguments().unwrap(), lines(&["--verbose", "-p", "two words", "--dry-run"]));
-    assert_eq!(world.settings_value()["env"]["ANTHROPIC_BASE_URL"], "https://beta.example");
+    assert_eq!(world.variable("ANTHROPIC_BASE_URL").as_deref(), Some("https://beta.example"));
+    assert_eq!(world.settings_value(), json!({ "permissions": { "allow": ["Read"] } }));
     assert!(read(&world.config()).contains("\"current_provider\": \"beta\""));
 }
 
@@ -25,18 +28,19 @@ fn without_a_name_the_current_one_is_used() {
     let world = World::new();
     world.run("--continue").ok();
     assert_eq!(world.arguments().unwrap(), lines(&["--verbose", "--continue"]));
-    assert_eq!(world.settings_value()["env"]["ANTHROPIC_MODEL"], "alpha-1");
+    assert_eq!(world.variable("ANTHROPIC_MODEL").as_deref(), Some("alpha-1"));
 }
 
 #[test]
-fn tokens_are_in_files_only() {
+fn tokens_are_in_the_environment_and_in_no_argument_and_no_shared_file() {
     let world = World::new();
     for line in
         ["alpha", "alpha --dry-run", "run alpha", "run --isolated alpha", "run --isolated --dry-run alpha"]
     {
         world.run(line).ok();
         assert!(!read(&world.path("record/argv")).contains(TOKEN_A), "{line}");
-        assert!(!read(&world.path("record/env")).contains(TOKEN_A), "{line}");
+        assert_eq!(world.variable("ANTHROPIC_AUTH_TOKEN").as_deref(), Some(TOKEN_A), "{line}");
+        assert!(!read(&world.settings()).contains(TOKEN_A), "{line}");
     }
 }
 
@@ -63,9 +67,10 @@ fn a_dry_run_shows_everything_and_does_nothing() {
     let before = (read(&world.settings()), read(&world.config()));
     let output = world.run("--dry-run alpha -c").ok().stderr_has(&[
         "settings.json:1",
-        "~ env.ANTHROPIC_MODEL = mine → alpha-1",
-        "+ env.ANTHROPIC_AUTH_TOKEN = ****aaaa",
+        "  + ANTHROPIC_MODEL = alpha-1",
+        "  + ANTHROPIC_AUTH_TOKEN = ****aaaa",
         "+ permissions.allow = [Read]",
+        "would write a private settings file",
         "claude --verbose -c",
     ]);
     assert_eq!(output.stdout, "");

@@ -1,4 +1,5 @@
-//! The administrator's settings, which win over everything: named before the start, and never in its way.
+//! The administrator's settings, which win over everything: where they would send the client to another provider, they
+//! are named and nothing starts.
 
 use std::process::Command;
 
@@ -31,14 +32,35 @@ fn what_the_administrator_set_is_named_with_its_line() {
     put(&world.path("etc/claude-code/managed-settings.json"), &text);
     for words in [["beta"].as_slice(), &["run", "--isolated", "beta"]] {
         let Some(output) = run(&world, words) else { return };
-        let output = output.ok().stderr_has(&[
-            &format!("warning: ANTHROPIC_BASE_URL in {FILE}:3 wins over the provider's value; ask the administrator"),
-            &format!("warning: ANTHROPIC_API_KEY in {FILE}:4 stays in force"),
+        output.fails(&[
+            "cannot start on beta",
+            &format!("ANTHROPIC_BASE_URL ({FILE}:3)"),
+            &format!("ANTHROPIC_API_KEY ({FILE}:4)"),
+            "ask the administrator",
         ]);
-        assert_eq!(output.stderr.lines().filter(|line| line.starts_with("warning: ")).count(), 2);
-        assert_eq!(output.stdout, "from-claude\n", "it is the administrator's choice, so the client starts");
     }
+    assert_eq!(world.arguments(), None, "the token of beta is not for the administrator's server");
+    assert!(!world.settings().exists());
     assert_eq!(read(&world.path("etc/claude-code/managed-settings.json")), text);
+}
+
+#[test]
+fn a_file_beside_the_main_one_counts_as_well() {
+    let world = world();
+    put(
+        &world.path("etc/claude-code/managed-settings.d/10-route.json"),
+        "{\n\"env\": {\"CLAUDE_CODE_USE_VERTEX\": \"1\"}}",
+    );
+    let Some(output) = run(&world, &["beta"]) else { return };
+    output.fails(&["CLAUDE_CODE_USE_VERTEX (/etc/claude-code/managed-settings.d/10-route.json:2)"]);
+}
+
+#[test]
+fn a_model_of_the_administrator_is_only_named() {
+    let world = world();
+    put(&world.path("etc/claude-code/managed-settings.json"), r#"{"env": {"ANTHROPIC_MODEL": "opus"}}"#);
+    let Some(output) = run(&world, &["beta"]) else { return };
+    output.ok().stderr_has(&[&format!("warning: ANTHROPIC_MODEL in {FILE}:1 stays in force")]);
 }
 
 #[test]
@@ -65,6 +87,6 @@ fn a_file_that_cannot_be_used_is_the_clients_business() {
         }
         let Some(output) = run(&world, &["beta"]) else { return };
         assert_eq!(output.ok().stderr, "ccc: on beta\n", "{shape}");
-        assert_eq!(world.settings_value()["env"]["ANTHROPIC_BASE_URL"], "https://beta.example");
+        assert_eq!(world.variable("ANTHROPIC_BASE_URL").as_deref(), Some("https://beta.example"));
     }
 }

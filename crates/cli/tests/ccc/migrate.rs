@@ -44,8 +44,8 @@ fn settings_become_a_provider_that_comes_and_goes() {
     world.run("use other").ok();
     let own = world.settings_value();
     assert_eq!(
-        own["env"],
-        json!({ "HTTPS_PROXY": "http://proxy:8080", "ANTHROPIC_BASE_URL": "https://other.example" })
+        (&own["env"]["ANTHROPIC_BASE_URL"], &own["env"]["ANTHROPIC_AUTH_TOKEN"], &own["env"]["HTTPS_PROXY"]),
+        (&json!("https://other.example"), &json!(""), &json!("http://proxy:8080"))
     );
     assert_eq!(own["model"], "opus");
     world.run("use moonshot").ok();
@@ -116,7 +116,11 @@ fn what_another_provider_hides_is_found_too() {
     assert_eq!(config(&world)["current_provider"], "alpha");
     world.run("use beta").ok();
     assert_eq!(world.settings_value()["env"].get("ANTHROPIC_MODEL"), None);
-    assert_eq!(world.settings_value()["env"].get("ANTHROPIC_API_KEY"), None);
+    assert_eq!(
+        world.settings_value()["env"]["ANTHROPIC_API_KEY"],
+        "",
+        "an exported one is not for beta either"
+    );
     world.run("use own").ok();
     assert_eq!(
         world.settings_value()["env"],

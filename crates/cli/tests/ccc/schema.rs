@@ -32,7 +32,7 @@ fn good_files_are_good_and_wrong_ones_wrong_for_both() {
     let checks = json!(["make", { "name": "t", "command": "x", "timeout_seconds": 1 }, { "changes": true }, { "name": "c", "changes": true }]);
     for good in [
         providers(),
-        json!({ "$schema": "./x", "unknown": [1], "providers": { "a": { "env": { "N": 1 }, "permissions": {} } } }),
+        json!({ "$schema": "./x", "unknown": [1], "keep_env": ["AWS_PROFILE"], "providers": { "a": { "env": { "N": 1 }, "permissions": {} } } }),
         json!({ "supervisor": { "enabled": true, "max_iterations": 1, "timeout_seconds": 1, "model": "m",
             "max_budget_usd": 0.01, "checks": checks, "later": 1 } }),
     ] {
@@ -49,6 +49,7 @@ fn good_files_are_good_and_wrong_ones_wrong_for_both() {
         json!({ "current_provider": 1 }),
         json!({ "claude_args": "--verbose" }),
         json!({ "claude_args": [1] }),
+        json!({ "keep_env": "AWS_PROFILE" }),
         json!({ "supervisor": true }),
         json!({ "supervisor": { "enabled": "yes" } }),
         json!({ "supervisor": { "max_iterations": 0 } }),

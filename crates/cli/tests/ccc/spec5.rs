@@ -78,9 +78,11 @@ fn s5_03_one_settings_file_has_the_hook() {
     let hook = json!({ "type": "command", "command": command, "timeout": 660 });
     assert_eq!(settings["hooks"], json!({ "PreToolUse": [], "Stop": [{ "hooks": [hook] }] }));
     assert_eq!(
-        (&settings["model"], &settings["env"]["ANTHROPIC_BASE_URL"]),
-        (&json!("opus"), &json!("https://beta.example"))
+        (&settings["model"], settings.get("env")),
+        (&json!("opus"), None),
+        "the route is not for everybody"
     );
+    assert_eq!(world.variable("ANTHROPIC_BASE_URL").as_deref(), Some("https://beta.example"));
     let files = std::fs::read_dir(world.path("home/.claude")).unwrap();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
     let mut others: Vec<_> = names.filter(|name| name.contains("settings")).collect();
@@ -102,7 +104,7 @@ fn s5_04_the_hook_is_the_absolute_path_of_ccc() {
     for (program, folder) in
         [("ccc", "project"), ("./ccc", "usr/local/bin"), ("../local/bin/ccc", "usr/local")]
     {
-        world.run("use alpha").ok();
+        world.run("alpha").ok();
         let mut start = world.program(Path::new(program));
         start.arg("beta").env("CCC_SUPERVISOR", "1").current_dir(world.path(folder));
         Output::of(&start.output().unwrap()).ok();

@@ -58,9 +58,12 @@ fn mode_and_link_survive_and_new_files_are_private() {
     put(&real, MINE);
     fs::set_permissions(&real, Permissions::from_mode(0o640)).unwrap();
     symlink(&real, world.settings()).unwrap();
-    world.run("use beta").ok();
+    world.run("beta").ok();
+    assert_eq!(mode(&real), 0o640, "a start writes no secret");
+    world.run("use beta").ok().stderr_has(&["holds a secret now, so only you can read it"]);
     assert!(fs::symlink_metadata(world.settings()).unwrap().is_symlink());
-    assert_eq!(mode(&real), 0o640);
+    assert_eq!(mode(&real), 0o600);
+    assert!(!world.run("use beta").ok().stderr.contains("secret"));
     for file in ["ccc.json", "ccc/owned.json", "ccc/settings.backup.json"] {
         assert_eq!(mode(&world.path("home/.claude").join(file)), 0o600, "{file}");
     }

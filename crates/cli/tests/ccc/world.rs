@@ -113,6 +113,26 @@ impl World {
         Output::of(&self.command(&line.split_whitespace().collect::<Vec<_>>()).output().unwrap())
     }
 
+    /// A variable of the environment that the client was started with.
+    pub(crate) fn variable(&self, name: &str) -> Option<String> {
+        let env = read(&self.path("record/env"));
+        let value = env.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+        value.map(str::to_owned)
+    }
+
+    /// The private settings that the client was started with, if it was.
+    pub(crate) fn private(&self) -> Option<Value> {
+        let text = fs::read_to_string(self.path("record/private.json")).ok()?;
+        Some(serde_json::from_str(&text).unwrap())
+    }
+
+    /// Forgets what the last client was started with.
+    pub(crate) fn forget(&self) {
+        for name in ["argv", "env", "pid", "private.json"] {
+            let _ = fs::remove_file(self.path("record").join(name));
+        }
+    }
+
     /// What the client was started with, if it was.
     pub(crate) fn arguments(&self) -> Option<Vec<String>> {
         let text = fs::read_to_string(self.path("record/argv")).ok()?;

@@ -34,7 +34,7 @@ fn a_value_is_set_and_read_back() {
 fn bad_values_and_keys_are_refused_with_what_would_do() {
     let world = World::new();
     world.run("config set language klingon").fails(&["bad value for language: klingon", "zh-TW, zh-CN, en"]);
-    world.run("config set limits.failures 0").fails(&["a whole number from 1 to 100"]);
+    world.run("config set limits.failures 0").fails(&["a whole number from 1 to 10000"]);
     world.run("config set compact.thresholdMb -1").fails(&["a number above 0"]);
     world.run("config set agents.foreground yes").fails(&["true, false"]);
     world
@@ -44,7 +44,9 @@ fn bad_values_and_keys_are_refused_with_what_would_do() {
     world.run("config set language").refused_by_parser();
     assert!(!world.state().join("config.json").exists());
     let world = world.with("OVERTONE_LANG", "zh-TW");
-    world.run("config set limits.failures 0").fails(&["limits.failures 不接受這個值: 0", "1 到 100 的整數"]);
+    world
+        .run("config set limits.failures 0")
+        .fails(&["limits.failures 不接受這個值: 0", "1 到 10000 的整數"]);
 }
 
 #[test]

@@ -32,15 +32,12 @@ fn the_whole_story_is_told_and_leaves_nothing_behind() {
     ]);
     let told =
         told.has(&["🔄🔁Retrospective", "🔄📝Docs", "(8/8)", "PLAN, ARCH must finish first", "❌ 🧪 Test"]);
-    let told = told.has(&[
-        "ot:debugger",
-        "[Overtone loop 1/",
-        "state recovery",
-        "_login-page",
-        "median",
-        "/ot:auto <",
-    ]);
+    let told =
+        told.has(&["DEBUGGER", "[Overtone loop 1/", "state recovery", "_login-page", "median", "/ot:auto <"]);
     assert!(!told.stdout.contains(['\u{1b}', '\r']), "{}", told.stdout);
+    for words in ["⛔", "MUST", "NEVER", "(ot:"] {
+        assert!(!told.stdout.contains(words), "{words} in {}", told.stdout);
+    }
     assert_eq!(entries(&temporary), [""; 0]);
     assert!(!world.state().exists(), "the person's own state is not touched");
 }

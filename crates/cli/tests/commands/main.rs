@@ -10,6 +10,7 @@
 
 mod config;
 mod demo;
+mod foreign;
 mod general;
 mod init;
 mod instinct;

@@ -113,7 +113,7 @@ fn who_comes_back_goes_on() {
     let last: Value = serde_json::from_str(timeline.lines().next_back().unwrap()).unwrap();
     assert_eq!((&last["reason"], &last["from"]), (&json!("session-pulled"), &json!("workshop")));
     let answer = hook(&world, "on-stop", json!({ "background_tasks": [] }));
-    assert!(answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().contains("ot:code-reviewer"));
+    assert!(answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().contains("CODE-REVIEWER"));
     assert_eq!(delegate(&world)["permissionDecision"], "allow");
     world.run("status").ok().has(&["running"]);
     world.run("replay").ok();

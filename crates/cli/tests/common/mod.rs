@@ -61,6 +61,13 @@ impl Sandbox {
         self.state().join("sessions").join(id)
     }
 
+    /// Runs a command in the project, with a clean environment.
+    pub(crate) fn command(&self, words: &[&str]) -> std::process::Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_overtone"));
+        command.args(words).env_clear().env("HOME", self.home()).env("OVERTONE_HOME", self.state());
+        command.env(PATIENCE.0, PATIENCE.1).current_dir(self.project()).stdin(Stdio::null()).output().unwrap()
+    }
+
     /// A call of `overtone hook <name>` with a clean environment.
     pub(crate) fn call(&self, hook: &str) -> Call {
         let call =

@@ -96,6 +96,22 @@ fn a_person_is_asked_once_until_it_goes_on() {
     assert_eq!(reasons, ["retry-limit", "retry-limit"]);
 }
 
+/// The stage runs again with the answer; if that is not enough, the user is told once more.
+#[test]
+fn a_blocked_stage_needs_a_person() {
+    let mut world = World::new();
+    world.serve();
+    world.session("s-blocked");
+    world.review("s-blocked", "BLOCKED");
+    let parts = ["stage: REVIEW", "has a question for you"];
+    assert_told(&world, "needs-person", "s-blocked", "project: needs you", &parts);
+    world.stop_turn("s-blocked");
+    world.hook("on-submit", "s-blocked", json!({ "prompt": "use the staging server" }));
+    world.review("s-blocked", "BLOCKED");
+    let told = world.webhook.wait_taken(2);
+    assert_eq!(told[1].json()["reason"], "stage-blocked");
+}
+
 #[test]
 fn a_loop_at_its_limit_needs_a_person() {
     let mut world = World::new();

@@ -14,6 +14,7 @@
 mod common;
 mod ids;
 mod plugin_files;
+mod reports;
 mod spec1_events;
 mod spec1_recovery;
 mod spec1_tasks;

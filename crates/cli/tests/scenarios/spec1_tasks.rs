@@ -40,11 +40,14 @@ fn unchecked(count: usize) -> String {
 
 /// Every way in which reading the specs can fail with something other than "there is nothing".
 fn broken_specs() -> [Session; 3] {
-    let looping = running();
+    let [looping, not_a_folder, not_a_file] = [running(), running(), running()];
+    for session in [&looping, &not_a_folder, &not_a_file] {
+        session.begin_feature("my-feature");
+    }
+    fs::remove_dir_all(looping.sandbox.project().join("specs")).unwrap();
     put_link_loop(&looping.sandbox.project().join("specs"));
-    let not_a_folder = running();
+    fs::remove_dir_all(not_a_folder.in_progress()).unwrap();
     put(&not_a_folder.in_progress(), "a file, not a folder");
-    let not_a_file = running();
     put_folder_for_file(&not_a_file.in_progress().join("my-feature/tasks.md"));
     [looping, not_a_folder, not_a_file]
 }

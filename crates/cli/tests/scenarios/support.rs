@@ -87,10 +87,17 @@ impl Session {
         self.save()
     }
 
-    /// An active feature of the project with this `tasks.md`.
+    /// An active feature that was begun on this machine, with this `tasks.md`.
     pub(crate) fn task_file(self, feature: &str, tasks: &str) -> Self {
+        self.begin_feature(feature);
         put(&self.in_progress().join(feature).join("tasks.md"), tasks);
         self
+    }
+
+    /// Begins a feature as a user does; what only lies in the project is the repository's.
+    pub(crate) fn begin_feature(&self, feature: &str) {
+        let begun = self.sandbox.command(&["specs", "new", feature]);
+        assert!(begun.status.success(), "{begun:?}");
     }
 
     pub(crate) fn loop_state(self, value: &Value) -> Self {

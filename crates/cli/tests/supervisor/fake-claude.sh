@@ -4,6 +4,7 @@ cd "$FAKE_CLAUDE" || exit 9
 echo run >>runs
 printf '%s\0' "$@" >arguments
 env >environment
+cat >prompt
 echo "$OLDPWD" >folder
 if [ -f note_pid ]; then
   echo $$ >pid

@@ -20,6 +20,7 @@ mod headless;
 mod outcomes;
 mod request;
 mod reviewer;
+mod secrets;
 mod state;
 mod stop;
 mod toggle;

@@ -54,7 +54,9 @@ fn s5_16_the_reviewers_command() {
         assert!(arguments.iter().any(|argument| argument == flag), "{flag}");
     }
     assert!(!arguments.iter().any(|argument| argument.contains("system-prompt")));
-    let prompt = arguments.last().unwrap();
+    // Every user of the machine can read arguments.
+    assert!(!arguments.iter().any(|argument| argument.contains("审查者")));
+    let prompt = world.prompt();
     assert!(prompt.starts_with("你是严格的审查者...\n\n") && prompt.contains("completed"), "{prompt}");
 }
 
@@ -63,7 +65,7 @@ fn s5_16_without_a_file_there_is_a_built_in_prompt() {
     let world = World::new();
     world.reviewer_says(true, "");
     world.stop();
-    assert!(world.arguments().last().unwrap().starts_with("你是严格的审查者"));
+    assert!(world.prompt().starts_with("你是严格的审查者"));
 }
 
 #[test]

@@ -73,4 +73,66 @@ fn a_session_keeps_its_provider_when_another_terminal_switches() {
     world.reviewer_says(true, "");
     assert_eq!(world.stop().stdout, "{}\n");
     assert!(fs::read_to_string(world.path("fake/settings")).unwrap().contains("kimi.example"));
+    assert_eq!(world.trail()[0]["provider"], "kimi");
+}
+
+#[test]
+fn a_session_whose_provider_was_removed_is_reviewed_in_its_own_environment() {
+    let mut world = World::new();
+    world.set("CCC_PROVIDER", "removed");
+    world.set("ANTHROPIC_BASE_URL", "https://removed.example");
+    world.reviewer_says(true, "");
+    assert_eq!(world.stop().stdout, "{}\n");
+    assert!(world.environment().contains("ANTHROPIC_BASE_URL=https://removed.example\n"));
+}
+
+/// The keys of the session's provider, of the terminal and of the clouds.
+const FOREIGN: [(&str, &str); 5] = [
+    ("ANTHROPIC_AUTH_TOKEN", "foreign-session-token"),
+    ("ANTHROPIC_API_KEY", "foreign-key"),
+    ("CLAUDE_CODE_USE_BEDROCK", "foreign-1"),
+    ("AWS_SECRET_ACCESS_KEY", "foreign-aws"),
+    ("ANTHROPIC_MODEL", "foreign-model"),
+];
+
+#[test]
+fn another_provider_gets_no_key_of_the_session() {
+    let mut world = World::new();
+    world.config(&config("kimi"));
+    world.put("fake/keep_settings", "");
+    world.put("home/.claude/settings.json", r#"{"env": {"ANTHROPIC_CUSTOM_HEADERS": "x-foreign: 1"}}"#);
+    for (name, value) in FOREIGN {
+        world.set(name, value);
+    }
+    world.reviewer_says(true, "");
+    world.stop();
+    let environment = world.environment();
+    assert!(!environment.contains("foreign"), "{environment}");
+    assert!(environment.contains("ANTHROPIC_AUTH_TOKEN=dummy-kimi-token\n"), "{environment}");
+    let settings: Value = serde_json::from_slice(&fs::read(world.path("fake/settings")).unwrap()).unwrap();
+    for name in ["ANTHROPIC_API_KEY", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_USE_BEDROCK"] {
+        assert_eq!(settings["env"][name], "", "{name}");
+    }
+}
+
+#[test]
+fn a_review_from_a_terminal_is_on_the_current_provider() {
+    let mut world = World::new();
+    let mut config = config("");
+    config["supervisor"] = json!({});
+    config["current_provider"] = json!("kimi");
+    world.config(&config);
+    world.put("fake/keep_settings", "");
+    for (name, value) in FOREIGN {
+        world.set(name, value);
+    }
+    world.reviewer_says(true, "");
+    assert_eq!(world.ccc(&["review", "abc123"]).0, 0);
+    assert!(!world.environment().contains("foreign"));
+    assert!(fs::read_to_string(world.path("fake/settings")).unwrap().contains("kimi.example"));
+    // A provider that cannot be used is no reason to ask another one.
+    config["current_provider"] = json!("open");
+    world.config(&config);
+    assert_eq!(world.ccc(&["review", "abc123"]).0, 2);
+    assert_eq!(world.reviews(), 1);
 }

@@ -96,3 +96,21 @@ fn the_turn_in_which_it_is_switched_on_is_not_reviewed() {
     assert_eq!(plugin_stop(&world).stdout, "{}\n");
     plugin_stop(&world).assert_block("go on");
 }
+
+/// The hook is in settings that all sessions share. The client tells a hook its project.
+#[test]
+fn a_session_that_nobody_wanted_supervised_is_let_go() {
+    let mut world = World::new();
+    world.reviewer_says(false, "go on");
+    let project = world.path("project");
+    world.set("CLAUDE_PROJECT_DIR", &project);
+    assert_eq!(world.stop().stdout, "{}\n");
+    assert_eq!(world.reviews(), 0);
+    world.set("CCC_SUPERVISOR", "1");
+    world.stop().assert_block("go on");
+    world.set("CCC_SUPERVISOR", "");
+    world.ccc(&["supervise", "on", "--session", "abc123"]);
+    world.stop().assert_block("go on");
+    world.config(&json!({"supervisor": {"enabled": true}}));
+    world.stop_with("session_id", json!("other")).assert_block("go on");
+}

@@ -105,7 +105,12 @@ impl World {
     }
 
     pub(crate) fn prompt(&self) -> String {
-        self.arguments().pop().unwrap()
+        fs::read_to_string(self.path("fake/prompt")).unwrap()
+    }
+
+    /// The environment that the reviewer was started with.
+    pub(crate) fn environment(&self) -> String {
+        fs::read_to_string(self.path("fake/environment")).unwrap()
     }
 
     pub(crate) fn config(&self, config: &Value) {

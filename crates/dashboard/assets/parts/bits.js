@@ -3,8 +3,11 @@
 import { h } from '../dom.js';
 import { ago, clock, moment, percent, t, word } from '../text.js';
 import { icon } from './icon.js';
+import { areDone } from './pipeline.js';
 
-export function stateBadge(state) {
+/** A workflow whose stages are all done is not running any more, although its end is still to come. */
+export function stateBadge({ state: kept, stages }) {
+  const state = kept === 'running' && areDone(stages) ? 'finished' : kept;
   return h('span', { class: 'badge', 'data-state': state, 'data-test': 'state' }, icon(state), word('state', state));
 }
 

@@ -6,6 +6,7 @@ const SHAPES = {
   running: 'M5 3.5v9l7-4.5z',
   stopped: 'M5.5 3.5v9M10.5 3.5v9',
   completed: 'M3 8.5l3.5 3.5L13 4.5',
+  finished: 'M3 8.5l3.5 3.5L13 4.5',
   aborted: 'M4 4l8 8M12 4l-8 8',
   none: 'M4 8h8',
   broken: 'M8 2.5L14.5 13.5h-13zM8 6.5v3M8 11.5v.1',

@@ -7,7 +7,7 @@ import { stageOf } from '../store.js';
 import { count, duration, t, word } from '../text.js';
 import { icon } from './icon.js';
 
-const OPEN_VERDICTS = new Set(['fail', 'reject']);
+const OPEN_VERDICTS = new Set(['fail', 'reject', 'blocked']);
 const MARKS = { done: 'completed', failed: 'aborted', active: 'running' };
 // From this many columns on, room is scarce in a card.
 const MANY = 9;
@@ -17,6 +17,9 @@ function statusOf(stage) {
   if (stage.status !== 'completed') return stage.status;
   return OPEN_VERDICTS.has(stage.result) ? 'failed' : 'done';
 }
+
+/** Every stage is done, and the last turn has not ended yet. */
+export const areDone = (stages) => stages.length > 0 && stages.every((stage) => statusOf(stage) === 'done');
 
 export function pipeline(stages, size = 'normal') {
   const steps = columns(stages).map(step);

@@ -10,7 +10,7 @@ const STEPS = [1000, 5000, 15_000, 30_000, ...MINUTES.map((number) => number * M
 const THIN = 4;
 const TOUCHING = 2;
 
-const BAD = new Set(['fail', 'reject', 'error']);
+const BAD = new Set(['fail', 'reject', 'blocked', 'error']);
 
 /**
  * A bar may stand for several `runs`, of which some went `bad`. Without an `end` it is still running; `atWork` has

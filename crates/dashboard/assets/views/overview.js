@@ -215,7 +215,7 @@ function card(session) {
   return h('li', { ...props, 'data-id': session.id, 'data-state': state }, h('article', { 'aria-labelledby': id },
     h('header', { class: 'card-head' },
       h('div', { class: 'card-title' }, h('h3', { id }, link(session)), subtitle(session)),
-      h('div', { class: 'badges' }, needsPerson && needsYouBadge(), stateBadge(state), when(lastActivity))),
+      h('div', { class: 'badges' }, needsPerson && needsYouBadge(), stateBadge(session), when(lastActivity))),
     pipeline(stages),
     activeAgents(session),
     facts(session)));
@@ -230,7 +230,7 @@ function row(session, skipped) {
   const spent = stages.length ? Date.parse(lastActivity) - Date.parse(createdAt) : null;
   const trouble = skipped.find((one) => one.session === id)?.problem;
   return h('li', { class: 'row', key: id, 'data-test': 'session-row', 'data-id': id, 'data-state': state },
-    stateBadge(state),
+    stateBadge(session),
     h('div', { class: 'row-title' }, link(session), subtitle(session)),
     trouble ? h('span', { class: 'row-trouble', title: trouble }, trouble) : stageDots(stages),
     h('span', { class: 'row-number' }, duration(spent)),

@@ -175,6 +175,7 @@ class SessionView extends View {
   }
 }
 
-function badges({ needsPerson, state, lastActivity }) {
-  return h('div', { class: 'badges' }, needsPerson && needsYouBadge(), stateBadge(state), when(lastActivity));
+function badges(session) {
+  const { needsPerson, lastActivity } = session;
+  return h('div', { class: 'badges' }, needsPerson && needsYouBadge(), stateBadge(session), when(lastActivity));
 }

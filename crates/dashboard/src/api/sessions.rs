@@ -118,7 +118,8 @@ fn detail(app: &App, kind: Kind, summary: &Summary) -> Value {
     object["failures"] = count(workflow.map(|w| w.fail_count), settings.max_failures);
     object["rejections"] = count(workflow.map(|w| w.reject_count), settings.max_rejections);
     object["retros"] = count(workflow.map(|w| w.retro_count), settings.max_retros);
-    object["next"] = json!(workflow.map(|workflow| next_words(workflow, settings, app.lang)));
+    let looping = summary.looping.as_ref();
+    object["next"] = json!(workflow.and_then(|workflow| next_words(workflow, looping, settings, app.lang)));
     object["feature"] = json!(summary.tasks.as_ref().map(|tasks| {
         json!({ "name": tasks.feature, "checked": tasks.checked, "total": tasks.total, "pending": tasks.pending })
     }));

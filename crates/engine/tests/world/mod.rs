@@ -10,7 +10,8 @@
 use overtone_engine::commands::{self, Refusal};
 use overtone_engine::state::{LoopState, Millis, StageResult, Status, WorkflowState};
 use overtone_engine::{
-    Effect, Facts, Feature, Outcome, Permission, Record, Reply, Snapshot, StartSource, Trigger, decide,
+    Effect, Facts, Feature, FeatureOrigin, Outcome, Permission, Record, Reply, Snapshot, StartSource,
+    Trigger, decide,
 };
 use overtone_registry::{EventKind, StageKey, Workflow};
 
@@ -62,8 +63,14 @@ impl World {
     pub fn set_tasks(&mut self, pending: &[&str]) {
         let pending: Vec<_> = pending.iter().map(|task| (*task).to_owned()).collect();
         let open_work = pending.clone();
-        self.facts.feature =
-            Some(Feature { name: "f".into(), checked: 3 - pending.len(), total: 3, pending, open_work });
+        self.facts.feature = Some(Feature {
+            name: "f".into(),
+            origin: FeatureOrigin::Own,
+            checked: 3 - pending.len(),
+            total: 3,
+            pending,
+            open_work,
+        });
     }
 
     pub fn workflow(&self) -> &WorkflowState {
@@ -94,6 +101,16 @@ impl World {
 
     pub fn say(&mut self, text: &str) -> Result<(), Refusal> {
         let outcome = commands::message(&self.snapshot, text, "ann", self.facts.lang, self.facts.now);
+        self.command(outcome)
+    }
+
+    pub fn stop_by_user(&mut self) {
+        let outcome = commands::stop(&self.snapshot, "user", self.facts.now);
+        self.command(outcome).unwrap();
+    }
+
+    pub fn resume(&mut self) -> Result<(), Refusal> {
+        let outcome = commands::resume(&self.snapshot, &self.facts.settings, "user", self.facts.now);
         self.command(outcome)
     }
 

@@ -31,7 +31,7 @@ impl Specs {
         on: Shelf,
     ) -> Result<Feature, SpecsError> {
         refuse_archive(name.as_str(), on)?;
-        self.refuse_taken(name)?;
+        self.ensure_free(name)?;
         let folder = ensure_shelf(&self.root, on)?;
         // Whoever makes a feature has the shelf for themselves, and so its draft.
         let _lock = FeatureLock::hold(&folder)?;
@@ -79,7 +79,8 @@ impl Specs {
         Ok((from, dir, lock))
     }
 
-    fn refuse_taken(&self, name: &FeatureName) -> Result<(), SpecsError> {
+    /// Fails if the name is taken on any shelf but the archive.
+    pub fn ensure_free(&self, name: &FeatureName) -> Result<(), SpecsError> {
         for shelf in Shelf::LIVE {
             let path = shelf_dir(&self.root, shelf)?.map(|folder| folder.join(name.as_str()));
             if let Some(path) = path.filter(|path| fs::symlink_metadata(path).is_ok()) {

@@ -4,6 +4,7 @@
 //! (a hook goes on without the tasks).
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,7 +40,27 @@ impl Specs {
         let Some(folder) = shelf_dir(&self.root, Shelf::InProgress)? else {
             return Ok(None);
         };
-        newest(&folder)?.map(|name| Feature::load(Shelf::InProgress, &name, folder.join(&name))).transpose()
+        let name = newest(&folder, feature_names(&folder)?);
+        name.map(|name| Feature::load(Shelf::InProgress, &name, folder.join(&name))).transpose()
+    }
+
+    /// The feature in progress that was created last: of those in `own`, if there are any, else of all. With whether it
+    /// is an own one. `own` is asked for only if there is something to choose from.
+    pub fn newest(&self, own: impl FnOnce() -> BTreeSet<String>) -> io::Result<Option<(Feature, bool)>> {
+        let Some(folder) = shelf_dir(&self.root, Shelf::InProgress)? else {
+            return Ok(None);
+        };
+        let all = feature_names(&folder)?;
+        if all.is_empty() {
+            return Ok(None);
+        }
+        let own = own();
+        let (ours, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|name| own.contains(name));
+        let is_own = !ours.is_empty();
+        let Some(name) = newest(&folder, if is_own { ours } else { others }) else {
+            return Ok(None);
+        };
+        Feature::load(Shelf::InProgress, &name, folder.join(&name)).map(|feature| Some((feature, is_own)))
     }
 
     /// The feature of this name, if it is in progress. No other one is looked at.
@@ -80,12 +101,11 @@ impl Specs {
 }
 
 /// The feature created last; of two created at the same time, the first by name.
-fn newest(folder: &Path) -> io::Result<Option<String>> {
-    let mut names = feature_names(folder)?;
+fn newest(folder: &Path, mut names: Vec<String>) -> Option<String> {
     if names.len() <= 1 {
-        return Ok(names.pop()); // nothing to compare, nothing to read
+        return names.pop(); // nothing to compare, nothing to read
     }
-    Ok(names.into_iter().min_by_key(|name| Reverse(birth(&folder.join(name)))))
+    names.into_iter().min_by_key(|name| Reverse(birth(&folder.join(name))))
 }
 
 /// When a feature was created, in milliseconds: what its front matter says, else when its folder last changed.

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use overtone_engine::text::printable;
+
 const MAX_LENGTH: usize = 64;
 
 /// A name for a new feature: `[a-z0-9]+(-[a-z0-9]+)*`, at most 64 characters.
@@ -91,7 +93,8 @@ fn kebab(text: &str) -> String {
     name.trim_end_matches('-').to_owned()
 }
 
-/// Whether a name is one visible path component that stays inside its folder and on its line of text.
+/// Whether a name is one visible path component that stays inside its folder and on its line of text, and looks like
+/// what it is.
 ///
 /// Wider than [`FeatureName`]: a folder that a person made may be called `My Feature` or `登入`.
 pub(super) fn is_plain(name: &str) -> bool {
@@ -100,7 +103,7 @@ pub(super) fn is_plain(name: &str) -> bool {
         && !name.starts_with('.')
         && !name.contains("..")
         && !name.contains(['/', '\\'])
-        && !name.contains(char::is_control)
+        && printable(name) == name
 }
 
 #[cfg(test)]
@@ -146,7 +149,21 @@ mod tests {
         for name in ["my-feature", "My Feature", "登入", "2026-01-02_x", "a.b"] {
             assert!(is_plain(name), "{name:?}");
         }
-        for name in ["", ".", "..", ".git", "a/b", "a\\b", "../a", "a..b", "/etc", "a\nb", "a\0"] {
+        for name in [
+            "",
+            ".",
+            "..",
+            ".git",
+            "a/b",
+            "a\\b",
+            "../a",
+            "a..b",
+            "/etc",
+            "a\nb",
+            "a\0",
+            "a\u{202e}b",
+            "a\u{200b}",
+        ] {
             assert!(!is_plain(name), "{name:?}");
         }
     }

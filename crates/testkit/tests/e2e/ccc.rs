@@ -3,7 +3,7 @@
 use std::fs;
 use std::thread;
 
-use overtone_testkit::{Actor, Client, Mock, Run, Sandbox, Script, text, tool};
+use overtone_testkit::{Actor, Client, Exit, Mock, Run, Sandbox, Script, text, tool};
 use serde_json::{Value, json};
 
 const TOKENS: [&str; 2] = ["token-of-a", "token-of-b"];
@@ -64,12 +64,154 @@ fn one_after_the_other_each_start_reaches_its_provider() {
     }
 }
 
+/// What a developer's terminal may have exported: the other server, and keys for it, for Anthropic and for clouds.
+fn exported(two: &Two) -> Vec<(&'static str, String)> {
+    let plain = [
+        ("ANTHROPIC_AUTH_TOKEN", "my-own-token"),
+        ("ANTHROPIC_API_KEY", "sk-ant-my-own-key"),
+        ("CLAUDE_CODE_OAUTH_TOKEN", "my-own-login"),
+        ("CLAUDE_CODE_USE_BEDROCK", "1"),
+        ("AWS_ACCESS_KEY_ID", "AKIAMYOWN"),
+        ("AWS_SECRET_ACCESS_KEY", "my-own-aws"),
+        ("AWS_REGION", "eu-west-1"),
+        ("ANTHROPIC_CUSTOM_HEADERS", "x-my-own: 1"),
+    ];
+    let mut all: Vec<_> = plain.map(|(name, value)| (name, value.to_owned())).into();
+    all.push(("ANTHROPIC_BASE_URL", two.mocks[0].url()));
+    all.push(("ANTHROPIC_BEDROCK_BASE_URL", two.mocks[0].url()));
+    all
+}
+
 #[test]
-fn a_key_in_the_environment_does_not_go_to_the_provider() {
+fn keys_in_the_environment_do_not_go_to_the_provider() {
     for client in Client::all() {
         let two = Two::new(&client);
-        let launch = two.sandbox.ccc(&["b"]).env("ANTHROPIC_BASE_URL", two.mocks[0].url());
-        two.assert_on(&launch.env("ANTHROPIC_AUTH_TOKEN", "my-own").run("hello", &two.mocks[1]), 1);
+        for words in [["b"].as_slice(), &["run", "--isolated", "b", "--"]] {
+            let launch = two.sandbox.ccc(words);
+            let launch =
+                exported(&two).into_iter().fold(launch, |launch, (name, value)| launch.env(name, value));
+            let run = launch.run("hello", &two.mocks[1]);
+            two.assert_on(&run, 1);
+            assert!(run.all_requests().iter().all(|request| request.header("x-my-own").is_none()));
+        }
+        // One of them alone is enough to do harm.
+        for (name, value) in exported(&two) {
+            two.assert_on(&two.sandbox.ccc(&["b"]).env(name, value).run("hello", &two.mocks[1]), 1);
+        }
+    }
+}
+
+#[test]
+fn logins_that_the_client_has_stored_do_not_go_to_the_provider() {
+    for client in Client::all() {
+        let two = Two::new(&client);
+        let (global, login) =
+            (two.sandbox.home().join(".claude.json"), two.sandbox.home().join(".claude/.credentials.json"));
+        let oauth = json!({"claudeAiOauth": {
+            "accessToken": "sk-ant-oat01-dummy", "refreshToken": "sk-ant-ort01-dummy", "expiresAt": 9_999_999_999_999_u64,
+            "scopes": ["user:inference", "user:profile"], "subscriptionType": "max"
+        }});
+        fs::write(global, json!({"primaryApiKey": "sk-ant-stored-dummy-key"}).to_string()).unwrap();
+        fs::write(login, oauth.to_string()).unwrap();
+        for words in [["b"].as_slice(), &["run", "--isolated", "b", "--"]] {
+            two.assert_on(&two.start(words, 1), 1);
+        }
+        // A server that needs no token gets none of the user's.
+        let file = two.sandbox.home().join(".claude/ccc.json");
+        let open = json!({"providers": {"open": {"env": {"ANTHROPIC_BASE_URL": two.mocks[1].url()}}}});
+        fs::write(file, open.to_string()).unwrap();
+        let run = two.start(&["open"], 1);
+        assert_eq!(run.result_text(), "from b", "{}", run.stderr);
+        assert!(run.all_requests().iter().all(|request| request.has_token("none")));
+    }
+}
+
+#[test]
+fn a_helper_that_prints_the_users_key_prints_it_for_nobody_else() {
+    for client in Client::all() {
+        let two = Two::new(&client);
+        fs::write(two.sandbox.settings_file(), r#"{"apiKeyHelper": "echo key-of-mine"}"#).unwrap();
+        for words in [["b"].as_slice(), &["run", "--isolated", "b", "--"]] {
+            two.assert_on(&two.start(words, 1), 1);
+        }
+    }
+}
+
+/// Each settings file that the client reads wins over the environment.
+#[test]
+fn settings_that_name_another_server_do_not_win() {
+    for client in Client::all() {
+        let two = Two::new(&client);
+        let env =
+            json!({"env": {"ANTHROPIC_BASE_URL": two.mocks[0].url(), "ANTHROPIC_AUTH_TOKEN": TOKENS[0]}});
+        let (home, project) = (two.sandbox.home(), two.sandbox.project());
+        for file in [
+            home.join(".claude.json"),
+            home.join(".claude/settings.json"),
+            project.join(".claude/settings.json"),
+            project.join(".claude/settings.local.json"),
+        ] {
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            let before = fs::read(&file).ok();
+            fs::write(&file, env.to_string()).unwrap();
+            let run = two.start(&["b"], 1);
+            assert!(run.stderr.contains(&format!("{}:", file.display())), "{}", run.stderr);
+            two.assert_on(&run, 1);
+            let run = two.sandbox.ccc(&["b"]).env("CCC_SUPERVISOR", "1").run("hello", &two.mocks[1]);
+            assert_eq!(run.exit, Exit::Code(1), "{}", run.stderr);
+            assert!(run.stderr.contains(&format!("{}:", file.display())), "{}", run.stderr);
+            assert!(run.all_requests().is_empty() && two.mocks[0].take().is_empty());
+            match before {
+                Some(before) => fs::write(&file, before).unwrap(),
+                None => fs::remove_file(&file).unwrap(),
+            }
+        }
+    }
+}
+
+#[test]
+fn settings_that_the_user_gives_do_not_win() {
+    for client in Client::all() {
+        let two = Two::new(&client);
+        two.start(&["a"], 0);
+        let env =
+            json!({"env": {"ANTHROPIC_BASE_URL": two.mocks[0].url(), "ANTHROPIC_API_KEY": "key-of-mine"}});
+        two.sandbox.put_file("mine.json", &env.to_string());
+        for words in [
+            vec!["run", "--isolated", "b", "--", "--settings", "mine.json"],
+            vec!["b", "--settings", "mine.json"],
+            vec!["b", "--settings=mine.json"],
+        ] {
+            two.assert_on(&two.start(&words, 1), 1);
+        }
+    }
+}
+
+/// Two terminals: what happens in the one does not move the other, unless it is `ccc use`, which says so.
+#[test]
+fn a_running_session_stays_on_its_provider() {
+    for client in Client::all() {
+        let Two { sandbox, mocks: [a, b] } = Two::new(&client);
+        let answers_of_a = a.url();
+        let terminal = sandbox.ccc(&["a"]).terminal(a);
+        terminal.type_line("first");
+        terminal.wait_for_screen("from a");
+        let run = sandbox.ccc(&["b"]).run("hello", &b);
+        assert_answered(&run, 1);
+        let settings = fs::read_to_string(sandbox.settings_file()).unwrap_or_default();
+        assert!(!settings.contains("token-of") && !settings.contains(&answers_of_a), "{settings}");
+        terminal.type_line("second");
+        terminal.wait_for_requests(Actor::Main, 2);
+        terminal.wait_until_idle();
+        assert!(b.take().is_empty(), "the other terminal's session has moved");
+        assert!(terminal.requests().iter().all(|request| request.has_token(TOKENS[0])));
+
+        let (exit, said) = sandbox.ccc_output(&["use", "b"]);
+        assert_eq!(exit, Exit::Code(0), "{said}");
+        let folder = sandbox.project().display().to_string();
+        let follower = said.lines().find(|line| line.contains(&folder)).unwrap_or_else(|| panic!("{said}"));
+        assert!(follower.contains('a'), "{said}");
+        terminal.kill();
     }
 }
 
@@ -104,6 +246,7 @@ fn the_provider_of_the_settings_does_not_shine_through() {
         let model = |run: &Run| run.requests(Actor::Main).first().body()["model"].clone();
         let run = two.start(&["a"], 0);
         assert_eq!(model(&run), "model-of-a");
+        assert!(two.sandbox.ccc_command(&["use", "a"]));
         let before = two.files();
         let run = two.start(&["run", "--isolated", "b", "--"], 1);
         two.assert_on(&run, 1);
@@ -129,7 +272,7 @@ fn a_project_with_a_pin_reaches_its_provider() {
 fn the_reviewer_of_a_private_start_is_on_the_same_provider() {
     for client in Client::all() {
         let two = Two::new(&client);
-        two.start(&["a"], 0);
+        assert!(two.sandbox.ccc_command(&["use", "a"]));
         let verdict = json!({"completed": true, "feedback": "good"});
         let judge = Mock::start(
             Script::default().main([text("from b")]).reviewer("JUDGE", [tool("StructuredOutput", verdict)]),

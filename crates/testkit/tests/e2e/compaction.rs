@@ -18,7 +18,7 @@ fn planned(sandbox: &Sandbox) -> String {
     let session = sandbox.new_session();
     sandbox.put_workflow(&session, "standard");
     let tasks = "## Tasks\n\n- [x] choose a table\n- [ ] write the migration\n";
-    sandbox.put_file("specs/features/in-progress/add-login/tasks.md", tasks);
+    sandbox.begin_feature("add-login", tasks);
     let turns = [delegate("ot:planner", "plan it"), text("planned")];
     sandbox
         .script(|s| s.main(turns).sub("planner", [text("the plan stands")]))

@@ -63,6 +63,71 @@ fn a_skipped_stage_is_refused_with_the_reason() {
     }
 }
 
+/// Ways to write an agent's name, and some that look like one.
+const SPELLINGS: [&str; 30] = [
+    "ot:code-reviewer",
+    "OT:CODE-REVIEWER",
+    "Ot:Code-Reviewer",
+    " ot:code-reviewer ",
+    "ot:code-reviewer\n",
+    "ot: code-reviewer",
+    "ot :code reviewer",
+    "ot:code_reviewer",
+    "ot:codereviewer",
+    "ot:code--reviewer",
+    "o-t:code-reviewer",
+    "ot：code-reviewer",
+    "ｏｔ：ｃｏｄｅ－ｒｅｖｉｅｗｅｒ",
+    "ot:code\u{a0}reviewer",
+    "ot:code\u{85}reviewer",
+    "ot:code\u{2011}reviewer",
+    "ot:code\u{2014}reviewer",
+    "ot:code\u{10d6e}reviewer",
+    "ot:code\u{2212}reviewer",
+    "ot:code\u{ad}reviewer",
+    "ot:code\u{200b}reviewer",
+    "ot:code-reviewer\u{feff}",
+    "ot:code-reviewer\0",
+    "\0ot:code-reviewer",
+    "ot:code.reviewer",
+    "ot::code-reviewer",
+    "ot:ot:code-reviewer",
+    "ot/code-reviewer",
+    "code-reviewer",
+    "ot:ﬁle-reviewer",
+];
+
+/// Which of the spellings the client takes for the agent in this session.
+fn taken(sandbox: &Sandbox, session: &str) -> Vec<&'static str> {
+    let call = |(number, name): (usize, &&str)| {
+        let input = json!({
+            "subagent_type": name, "description": "the job", "prompt": format!("job {number}."),
+            "run_in_background": false,
+        });
+        tool("Agent", input)
+    };
+    let turns = SPELLINGS.iter().enumerate().map(call).chain([text("done")]);
+    let run = sandbox.script(|s| s.main(turns)).session(session).run("go");
+    let jobs = run.requests(Actor::Sub("code-reviewer")).new_text();
+    let started = SPELLINGS.into_iter().enumerate().filter(|(n, _)| jobs.contains(&format!("job {n}.")));
+    started.map(|(_, name)| name).collect()
+}
+
+#[test]
+fn the_gate_knows_an_agent_by_every_name_that_the_client_takes() {
+    for client in Client::all() {
+        let sandbox = Sandbox::new(&client);
+        let known: Vec<_> = SPELLINGS
+            .into_iter()
+            .filter(|name| Agent::from_wire(name) == Some(Agent::CodeReviewer))
+            .collect();
+        assert_eq!(taken(&sandbox, &sandbox.new_session()), known, "without a workflow");
+        let session = begin(&sandbox, "quick", &[]);
+        assert_eq!(taken(&sandbox, &session), [""; 0], "DEV comes first");
+        assert_eq!(sandbox.event_count(&session, "agent:delegate"), 0);
+    }
+}
+
 /// Asks every agent of the plugin once.
 fn whole_team(client: &Client) -> Run {
     let call = |agent: Agent| {

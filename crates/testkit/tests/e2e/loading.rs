@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use overtone_registry::{Agent, Hook, Workflow};
-use overtone_testkit::{Client, Exit, Run, Sandbox, Script, text, tool};
+use overtone_testkit::{Actor, Client, Exit, Run, Sandbox, Script, text, tool};
 use serde_json::{Value, json};
 
 use crate::delegate;
@@ -97,5 +97,17 @@ fn a_broken_plugin_would_be_noticed() {
         let run = sandbox.run("hello");
         assert!(!run.plugin_errors().is_empty());
         assert!(run.hook_events().is_empty());
+    }
+}
+
+/// Sub-agents that ask for `opusplan` get another model, so the planner asks for the one that it is meant to have.
+#[test]
+fn the_planner_runs_on_the_model_that_it_asks_for() {
+    for client in Client::all() {
+        let sandbox = Sandbox::new(&client);
+        let script = |s: Script| s.main([delegate("ot:planner", "plan it"), text("planned")]);
+        let run = sandbox.script(script).run("plan a lock");
+        let model = run.requests(Actor::Sub("planner")).first().body()["model"].clone();
+        assert!(model.as_str().unwrap_or_default().contains("opus"), "{model}");
     }
 }

@@ -32,7 +32,7 @@ fn a_resumed_session_knows_its_next_step_and_is_sent_on() {
             assert!(told.contains(part), "no {part:?} in {told}");
         }
         let sent_on = run.requests(Actor::Main).nth(1).new_text();
-        assert!(sent_on.contains("[Overtone Loop ") && sent_on.contains("ot:architect"), "{sent_on}");
+        assert!(sent_on.contains("[Overtone Loop ") && sent_on.contains("ARCHITECT"), "{sent_on}");
         assert_eq!(
             sandbox.timeline_types(&session).iter().filter(|kind| *kind == "session:start").count(),
             2

@@ -143,7 +143,7 @@ fn no_text_is_longer_than_the_client_takes() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let tasks = format!("- [ ] {}\n", "測🧪".repeat(5_000)).repeat(25);
-        sandbox.put_file("specs/features/in-progress/endless/tasks.md", &format!("## Tasks\n\n{tasks}"));
+        sandbox.begin_feature("endless", &format!("## Tasks\n\n{tasks}"));
         let greeted = sandbox.run("go");
         assert!(contexts(&greeted).iter().any(|text| text.contains("endless")), "the tasks were read");
         let session = sandbox.new_session();

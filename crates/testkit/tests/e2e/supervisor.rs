@@ -115,9 +115,7 @@ fn incomplete_work_is_sent_back_and_then_let_go() {
 const KEEP_HOOKS_ON: &str = r#"
 if [ "$CCC_SUPERVISOR_HOOK" = 1 ]; then
   for argument do
-    shift
-    [ "$argument" = '{"disableAllHooks":true}' ] && argument='{}'
-    set -- "$@" "$argument"
+    [ -f "$argument" ] && sed -i 's/"disableAllHooks": *true/"disableAllHooks": false/' "$argument"
   done
   set -- --include-hook-events "$@"
 fi

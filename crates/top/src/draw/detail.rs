@@ -1,8 +1,8 @@
 //! The selected session: where it stands, what comes next, and what happened last.
 
 use overtone_engine::commands::next_words;
-use overtone_engine::state::{Millis, StoppedBy};
-use overtone_messages::{cli, event_label, top as words};
+use overtone_engine::state::Millis;
+use overtone_messages::{event_label, top as words};
 use overtone_registry::EventKind;
 use overtone_store::clock;
 use overtone_view::Seen;
@@ -97,14 +97,8 @@ fn whereabouts(row: &Row) -> String {
 
 fn next(state: &State, row: &Row) -> Option<String> {
     let workflow = row.workflow().filter(|_| !row.is_complete())?;
-    let stopped =
-        row.summary.looping.as_ref().is_some_and(|l| l.stopped && l.stopped_by == Some(StoppedBy::User));
-    let text = if stopped && workflow.is_open() {
-        cli::resume_to_go_on(state.look.lang)
-    } else {
-        next_words(workflow, &state.look.settings, state.look.lang)
-    };
-    Some(format!("→ {text}"))
+    let looping = row.summary.looping.as_ref();
+    next_words(workflow, looping, &state.look.settings, state.look.lang).map(|text| format!("→ {text}"))
 }
 
 fn open_tasks(state: &State, row: &Row, width: usize) -> Vec<Line<'static>> {

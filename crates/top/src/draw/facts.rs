@@ -3,7 +3,7 @@
 use overtone_engine::state::{ActiveAgent, Millis, StoppedBy};
 use overtone_engine::text::duration;
 use overtone_messages::{cli, page, top as words};
-use overtone_view::{Condition, State};
+use overtone_view::{Condition, State, pause_words};
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
@@ -99,7 +99,7 @@ fn idle(row: &Row, look: &Look) -> Option<(Tone, String)> {
     let condition = Condition::new(row.workflow()?, row.summary.looping.as_ref(), &look.settings);
     match condition {
         Condition::Finished => Some((Tone::Good, cli::state_finished(look.lang))),
-        Condition::Paused => Some((Tone::Warning, cli::loop_stuck(look.lang))),
+        Condition::Paused => Some((Tone::Warning, pause_words(look.lang, row.summary.looping.as_ref()))),
         Condition::NeedsUser => Some((Tone::Warning, cli::state_needs_you(look.lang))),
         _ => None,
     }

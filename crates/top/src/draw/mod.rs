@@ -9,10 +9,11 @@ mod pipeline;
 mod text;
 mod tone;
 
+use overtone_engine::text::printable;
 use overtone_messages::top as words;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
 use crate::sessions::Row;
@@ -102,9 +103,12 @@ pub fn plain(mut state: State, height: Option<u16>) -> String {
     lines.map(|line| line.to_string().trim_end().to_owned() + "\n").collect()
 }
 
+/// The only way onto the screen: whatever a line quotes, the terminal gets nothing to obey.
 fn put(buffer: &mut Buffer, area: Rect, lines: &[Line]) {
     for (y, line) in (area.top()..area.bottom()).zip(lines) {
-        buffer.set_line(area.x, y, line, area.width);
+        let spans = line.spans.iter().map(|span| Span::styled(printable(&span.content), span.style));
+        let line = Line { spans: spans.collect(), ..*line };
+        buffer.set_line(area.x, y, &line, area.width);
     }
 }
 

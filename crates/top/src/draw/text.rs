@@ -1,10 +1,11 @@
 //! Texts that fit: counted in columns, where a zh character takes two.
 
+use overtone_engine::text::printable;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Control characters become blanks: no file may move the cursor or change colours.
+/// One line without anything that would move the cursor, change colours or hide text.
 pub(super) fn clean(text: &str) -> String {
-    text.replace(char::is_control, " ")
+    printable(text).into_owned()
 }
 
 /// Cut to so many columns, with a sign that it was.
@@ -51,7 +52,7 @@ mod tests {
         assert_eq!(column("規劃架構", 7), "規劃架…");
         assert_eq!(column("plan", 3), "pl…");
         assert_eq!(fit("x", 0), "");
-        assert_eq!(fit("a\u{1b}[2J\nb", 20), "a [2J b");
+        assert_eq!(fit("a\u{1b}[2J\nb\u{202e}", 20), "a[2J b");
         for columns in 0..12 {
             assert_eq!(column("新增會記住我的登入頁", columns).width(), columns);
         }

@@ -57,6 +57,21 @@ impl Disk {
         disk
     }
 
+    /// A session whose every text would control a terminal or hide something.
+    pub(crate) fn hostile() -> Self {
+        let disk = Self { root: tempfile::tempdir().unwrap() };
+        let evil = "e\u{1b}[2J\u{202e}v\u{200b}\u{e0041}il\u{2066}\u{9b}\r\n";
+        let agents = json!({ evil: { "stage": "DEV", "startedAt": "2026-02-23T14:56:40Z" } });
+        disk.put("ee01", "quick", 1, &[], &agents, evil);
+        for field in ["workflowType", "featureName", "movedTo"] {
+            disk.edit("ee01", field, &json!(evil));
+        }
+        let event = json!({ "ts": "2026-02-23T14:56:40Z", "type": evil, "stage": evil, evil: evil });
+        disk.file("ee01", "timeline.jsonl", &format!("{event}\n"));
+        disk.age();
+        disk
+    }
+
     /// So many sessions that are at work.
     pub(crate) fn many(count: usize) -> Self {
         let disk = Self { root: tempfile::tempdir().unwrap() };

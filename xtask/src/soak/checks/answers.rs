@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{Held, Look, require};
 use crate::soak::disk::{Flow, Looping};
-use crate::soak::event::{Channel, Event, Meaning};
+use crate::soak::event::{Channel, Event, Input, Meaning};
 use crate::soak::rules::{self, Door, Next, Reception, Ruling};
 use crate::soak::seat::Played;
 use crate::soak::words::{Orders, offers, orders, pushes};
@@ -88,6 +88,10 @@ pub(super) fn user_is_left_alone(look: &Look) -> Held {
         let fits = match event.hook {
             Hook::OnStart if matches!(event.meaning, Meaning::SessionStart { compact: false }) => {
                 seen.is_some_and(|line| !line.is_empty() && !line.contains('\n'))
+            }
+            // What the user's own command has done.
+            Hook::OnSubmit if matches!(event.meaning, Meaning::Prompt(Input::Stop)) => {
+                seen.is_none_or(|line| !line.contains('\n') && !line.contains('⛔'))
             }
             Hook::OnStart | Hook::OnSubmit | Hook::PreTask | Hook::OnAgentStop | Hook::OnHandback => {
                 seen.is_none()

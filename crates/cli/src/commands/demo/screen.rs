@@ -1,7 +1,6 @@
 //! What is seen: lines, and below them on a terminal the progress bar, redrawn in place. Elsewhere the bar is a plain
 //! line whenever it changes, and nothing waits.
 
-use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use overtone_engine::state::{Status, WorkflowState};
@@ -11,12 +10,11 @@ use unicode_width::UnicodeWidthStr;
 
 use super::interrupt::Interrupt;
 use super::stop::Stop;
-use crate::ui::error::{Done, Failure};
+use crate::ui::error::Done;
+use crate::ui::out;
 use crate::ui::style::{Palette, Tone};
 use crate::ui::terminal;
-
-/// Goes to the first column and empties the line.
-const CLEAR: &str = "\r\u{1b}[2K";
+use crate::ui::text::Text;
 
 /// How long a step is shown, and one that is worth a second look.
 const BEAT: Duration = Duration::from_millis(120);
@@ -33,7 +31,7 @@ pub(super) struct Screen {
     pauses: bool,
     start: Instant,
     interrupt: Interrupt,
-    bar: String,
+    bar: Text,
 }
 
 impl Screen {
@@ -45,15 +43,15 @@ impl Screen {
             columns,
             start: Instant::now(),
             interrupt,
-            bar: String::new(),
+            bar: Text::default(),
         }
     }
 
     pub(super) fn line(&self, tone: Tone, text: &str) -> Done {
-        let text = self.palette.paint(tone, text);
+        let line = self.palette.paint(tone, text) + "\n";
         match self.columns {
-            Some(_) => write(&format!("{CLEAR}{text}\n{}", self.bar)),
-            None => write(&format!("{text}\n")),
+            Some(_) => out::redraw(&line, &self.bar),
+            None => out::print(&line),
         }
     }
 
@@ -61,22 +59,22 @@ impl Screen {
     pub(super) fn progress(&mut self, lang: Lang, workflow: &WorkflowState) -> Done {
         let bar = match self.columns {
             Some(columns) => self.palette.paint(Tone::Good, &bar(lang, workflow, columns)),
-            None => format!("   {}", counted(workflow, &progress_bar(lang, workflow))),
+            None => format!("   {}", counted(workflow, &progress_bar(lang, workflow))).into(),
         };
         if bar == self.bar {
             return Ok(());
         }
         self.bar = bar;
         match self.columns {
-            Some(_) => write(&format!("{CLEAR}{}", self.bar)),
-            None => write(&format!("{}\n", self.bar)),
+            Some(_) => out::redraw(&Text::default(), &self.bar),
+            None => out::print(&self.bar),
         }
     }
 
     /// The bar has done its part; what follows are plain lines.
     pub(super) fn drop_bar(&mut self) -> Done {
-        self.bar.clear();
-        if self.columns.is_some() { write(CLEAR) } else { Ok(()) }
+        self.bar = Text::default();
+        if self.columns.is_some() { out::redraw(&self.bar, &self.bar) } else { Ok(()) }
     }
 
     pub(super) fn beat(&self) -> Result<(), Stop> {
@@ -99,11 +97,6 @@ impl Screen {
     pub(super) fn heed(&self) -> Result<(), Stop> {
         if self.interrupt.is_seen() { Err(Stop::Interrupted) } else { Ok(()) }
     }
-}
-
-fn write(text: &str) -> Done {
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Failure::Output)
 }
 
 /// The most telling form that fits into one line: a wrapped one could not be redrawn.

@@ -1,5 +1,6 @@
 //! Why the story did not come to its end.
 
+use overtone_engine::text::printable;
 use overtone_messages::{Lang, demo as words};
 
 use super::process::DEADLINE;
@@ -55,6 +56,6 @@ impl Problem {
 
 /// One line that a terminal can hold: an answer may be a page.
 fn short(text: &str) -> String {
-    let line: String = text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).take(240).collect();
+    let line: String = printable(text.trim()).chars().take(240).collect();
     if line.is_empty() { "–".to_owned() } else { line }
 }

@@ -10,7 +10,7 @@ use super::expected::{Expected, told};
 use super::payload::Errand;
 use super::sandbox::{Answer, archived};
 use super::stop::{Problem, Stop};
-use super::teller::Teller;
+use super::teller::{Teller, for_user};
 use super::timings::shown;
 use crate::ui::error::Done;
 use crate::ui::style::Tone;
@@ -80,6 +80,7 @@ fn start_workflow(teller: &mut Teller, command: &str) -> Result<(), Stop> {
     let printed = teller.sandbox().command_line(command);
     teller.screen().heed()?;
     let next = printed?.lines().last().unwrap_or_default().to_owned();
+    let next = for_user(teller.lang(), &next);
     teller.screen().line(Tone::Plain, &format!("  {next}"))?;
     teller.show_progress()?;
     teller.screen().beat()
@@ -143,7 +144,7 @@ fn told_together(answers: &[Answer], next: &[&str]) -> Result<(), Problem> {
 /// The loop does not let go of unfinished work.
 fn give_up(teller: &mut Teller) -> Result<(), Stop> {
     teller.tell(words::wants_to_stop(teller.lang()))?;
-    teller.ask(Hook::OnStop, &stop(), Expected::Told(&["[Overtone", "ot:debugger"]))?;
+    teller.ask(Hook::OnStop, &stop(), Expected::Told(&["[Overtone", "DEBUGGER"]))?;
     teller.screen().long_beat()
 }
 
@@ -191,5 +192,5 @@ fn errand(teller: &mut Teller, agent: Agent, passes: bool) -> Errand {
 }
 
 fn name(teller: &Teller, agent: Agent) -> String {
-    agent_name(teller.lang(), agent)
+    for_user(teller.lang(), &agent_name(teller.lang(), agent))
 }

@@ -2,8 +2,9 @@
 
 use std::thread;
 
+use overtone_engine::text::agent_name;
 use overtone_messages::{Lang, demo as words};
-use overtone_registry::Hook;
+use overtone_registry::{Agent, Hook};
 use serde_json::Value;
 
 use super::expected::{Expected, reason, shown, told};
@@ -17,6 +18,13 @@ use crate::ui::style::Tone;
 
 /// More lines of one answer are only counted.
 const SHOWN_LINES: usize = 6;
+
+/// A text with agents as users know them: the prefix is for the client's tool.
+pub(super) fn for_user(lang: Lang, text: &str) -> String {
+    Agent::ALL.into_iter().fold(text.to_owned(), |text, agent| {
+        text.replace(&agent_name(lang, agent), &agent.name().to_uppercase())
+    })
+}
 
 #[derive(Debug)]
 pub(super) struct Teller<'a> {
@@ -109,15 +117,24 @@ impl<'a> Teller<'a> {
             Expected::Allowed => self.show_text(Tone::Good, &words::allowed(self.lang)),
             Expected::Briefed(_) => self.show_text(Tone::Plain, &words::briefed(self.lang)),
             Expected::Denied(_) => self.show_text(Tone::Bad, reason(&answer.json)),
-            Expected::Told(_) => self.show_text(Tone::Plain, told(&answer.json)),
-            Expected::Shown(_) => self.show_text(Tone::Plain, shown(&answer.json)),
+            Expected::Told(_) => self.show_text(Tone::Plain, &self.told_in_short(told(&answer.json))),
+            Expected::Shown(_) => self.show_text(Tone::Plain, &self.told_in_short(shown(&answer.json))),
         }
+    }
+
+    /// What the model is told, without its orders: the demo is for users.
+    fn told_in_short(&self, text: &str) -> String {
+        let lines: Vec<_> = text.lines().filter(|line| !line.contains('⛔')).collect();
+        if lines.is_empty() && !text.is_empty() {
+            return words::pointed_to_auto(self.lang);
+        }
+        for_user(self.lang, &lines.join("\n"))
     }
 
     /// The beginning of a text, one step to the right.
     fn show_text(&self, tone: Tone, text: &str) -> Done {
         for line in text.lines().take(SHOWN_LINES) {
-            self.screen.line(tone, &format!("  {}", line.replace(char::is_control, " ")))?;
+            self.screen.line(tone, &format!("  {line}"))?;
         }
         match text.lines().count().saturating_sub(SHOWN_LINES) {
             0 => Ok(()),

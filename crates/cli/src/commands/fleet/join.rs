@@ -99,7 +99,7 @@ fn report(context: &Context, settings: &Settings, offline: bool, output: &Output
         fields.add(words::label_not_shared(lang), words::not_shared(lang));
     }
     let next = if is_running(home) { words::relay_is_old(lang) } else { words::start_relay(lang) };
-    out::print(&format!("{}→ {next}\n", fields.render(context.palette)))
+    out::print(&(fields.render(context.palette) + &format!("→ {next}\n")))
 }
 
 pub(super) fn leave(context: &Context, output: &OutputArgs) -> Done {

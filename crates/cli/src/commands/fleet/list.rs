@@ -16,6 +16,7 @@ use crate::ui::out;
 use crate::ui::quantity::age;
 use crate::ui::style::Tone;
 use crate::ui::table::{Cell, Table};
+use crate::ui::text::Text;
 
 pub(super) fn run(context: &Context, output: &OutputArgs) -> Done {
     let desk = Desk::open(context)?;
@@ -131,10 +132,10 @@ fn feature_object((repository, feature): &(String, String), work: &Work) -> Valu
     })
 }
 
-fn drawn(context: &Context, picture: &Picture) -> String {
+fn drawn(context: &Context, picture: &Picture) -> Text {
     let lang = context.lang;
     if picture.machines.is_empty() {
-        return words::nobody_yet(lang);
+        return words::nobody_yet(lang).into();
     }
     let mut parts = vec![machines(context, picture).render(context.palette)];
     if !picture.sessions.is_empty() {
@@ -144,7 +145,7 @@ fn drawn(context: &Context, picture: &Picture) -> String {
     if !works.is_empty() {
         parts.push(features(context, &works).render(context.palette));
     }
-    parts.join("\n")
+    Text::join(parts, "\n")
 }
 
 fn machines(context: &Context, picture: &Picture) -> Table {

@@ -106,7 +106,7 @@ struct Teller {
 impl Teller {
     fn tell(&self, event: &str, problem: Option<&str>, text: &str) -> Done {
         if self.is_json {
-            return out::print(&json!({ "event": event, "problem": problem, "text": text }).to_string());
+            return out::json_text(&json!({ "event": event, "problem": problem, "text": text }).to_string());
         }
         out::print(text)
     }

@@ -35,9 +35,11 @@ pub(super) fn run(context: &Context, args: &OfSessionArgs) -> Done {
     }
     out::print(&fields(context, &picture, state).render(context.palette))?;
     let width = line::label_width(context.lang);
-    let drawn: String = last.iter().map(|entry| line::render(context, entry, width) + "\n").collect();
-    if !drawn.is_empty() {
-        out::print(&format!("\n{drawn}"))?;
+    if !last.is_empty() {
+        out::print("\n")?;
+    }
+    for entry in &last {
+        out::print(&line::render(context, entry, width))?;
     }
     tell_foreign(context, &picture);
     Ok(())

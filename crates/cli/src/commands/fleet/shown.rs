@@ -67,6 +67,7 @@ fn mark(stage: &Value) -> &'static str {
     match (stage["status"].as_str().unwrap_or_default(), stage["result"].as_str()) {
         ("active", _) => "🔄",
         ("completed", Some("fail" | "reject")) => "❌",
+        ("completed", Some("blocked")) => "✋",
         ("completed", _) => "✅",
         _ => "⬜",
     }

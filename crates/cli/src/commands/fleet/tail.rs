@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use overtone_engine::text::printable;
 use overtone_fleet::{Heard, Picture, tail};
 use overtone_messages::fleet as words;
 use overtone_store::timeline::Entry;
@@ -16,6 +17,7 @@ use crate::context::Context;
 use crate::ui::error::{Done, say};
 use crate::ui::out;
 use crate::ui::style::Tone;
+use crate::ui::text::Text;
 
 /// How soon it is noticed that nobody reads any more.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -56,24 +58,28 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     fn print(&self, heard: &Heard) -> Done {
-        let lines: String = heard.batch.lines.iter().map(|line| self.line(heard, line) + "\n").collect();
-        out::print(&lines)
+        let lines = heard.batch.lines.iter();
+        if self.is_json {
+            let lines = lines.map(|line| line.replace('\n', " ") + "\n");
+            return out::json_text(&lines.collect::<String>());
+        }
+        out::print(&Text::join(lines.map(|line| self.line(heard, line) + "\n"), ""))
     }
 
-    fn line(&self, heard: &Heard, line: &str) -> String {
+    fn line(&self, heard: &Heard, line: &str) -> Text {
         match Entry::parse(line) {
-            Some(entry) if !self.is_json => {
+            Some(entry) => {
                 let origin = format!("{}/{}", self.machine(&heard.machine), short(&heard.session));
                 let origin = self.context.palette.paint(Tone::Faint, &origin);
-                format!("{origin}  {}", line::render(self.context, &entry, self.width))
+                Text::join([origin, line::render(self.context, &entry, self.width)], "  ")
             }
-            _ => line.replace(char::is_control, " "),
+            None => printable(line).as_ref().into(),
         }
     }
 
     /// Its name, if it was there when we began.
     fn machine(&self, id: &str) -> String {
         let known = self.picture.machines.iter().find(|view| view.info.machine == id);
-        known.map_or_else(|| short(id), |view| view.info.name.replace(char::is_control, " "))
+        known.map_or_else(|| short(id), |view| printable(&view.info.name).into_owned())
     }
 }

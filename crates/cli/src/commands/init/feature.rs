@@ -41,7 +41,8 @@ pub(super) fn check(project: &Path, name: Option<&str>) -> Result<(), SpecsError
     }
 }
 
-fn existing(specs: &Specs, name: &str) -> Result<Option<Feature>, SpecsError> {
+/// The feature of this name, unless it was put away.
+pub(super) fn existing(specs: &Specs, name: &str) -> Result<Option<Feature>, SpecsError> {
     Ok(specs.find(name)?.filter(|feature| feature.shelf != Shelf::Archive))
 }
 

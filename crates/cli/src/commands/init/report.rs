@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use overtone_engine::flow::next_step;
 use overtone_engine::state::WorkflowState;
-use overtone_engine::text::step_text;
+use overtone_engine::text::{step_for_user, step_text};
 use overtone_messages::{cli as words, shelf_label, stage_name, workflow_purpose};
 use overtone_registry::{StageKey, Workflow};
 use overtone_store::{Session, clock};
@@ -17,6 +17,7 @@ use crate::ui::error::Done;
 use crate::ui::out;
 use crate::ui::style::Tone;
 use crate::ui::table::{ARROW, Cell, Fields};
+use crate::ui::text::Text;
 
 /// A workflow that has just begun.
 pub(super) struct Started {
@@ -28,8 +29,10 @@ pub(super) struct Started {
 
 pub(super) fn print(context: &Context, output: &OutputArgs, started: &Started) -> Done {
     let state = WorkflowState::new(started.session.id().as_str(), started.workflow, None, clock::now());
-    // The main agent starts workflows, and acts on what it reads here.
-    let next = step_text(context.lang, &next_step(&state, &context.settings()));
+    let step = next_step(&state, &context.settings());
+    // The main agent acts on what it reads here; a user in a terminal only wants to know.
+    let is_in_client = !Context::sessions_of_environment().is_empty();
+    let next = if is_in_client { step_text(context.lang, &step) } else { step_for_user(context.lang, &step) };
     if output.json { out::json(&object(started, &next)) } else { out::print(&text(context, started, &next)) }
 }
 
@@ -45,7 +48,7 @@ fn object(started: &Started, next: &str) -> Value {
     })
 }
 
-fn text(context: &Context, started: &Started, next: &str) -> String {
+fn text(context: &Context, started: &Started, next: &str) -> Text {
     let lang = context.lang;
     let mut fields = Fields::default();
     let title =
@@ -58,7 +61,7 @@ fn text(context: &Context, started: &Started, next: &str) -> String {
     for path in &started.set_aside {
         fields.add(words::label_set_aside(lang), path.display().to_string());
     }
-    format!("{}→ {next}\n", fields.render(context.palette))
+    fields.render(context.palette) + &format!("→ {next}\n")
 }
 
 /// `💻 開發 → 🔍 審查 + 🧪 測試 → …`: a plus joins what runs in parallel.

@@ -20,14 +20,14 @@ impl Teller for Object {
     fn difference(&mut self, difference: &Difference) -> Done {
         let before = if self.is_begun { "," } else { OPENING };
         self.is_begun = true;
-        out::print(&format!("{before}{}", difference_object(difference)))
+        out::json_text(&format!("{before}{}", difference_object(difference)))
     }
 
     fn end(&mut self, ending: &Ending) -> Done {
         let before = if self.is_begun { "" } else { OPENING };
         // The differences are the first field, so the others follow without an opening brace.
         let rest = ending_object(ending).to_string();
-        out::print(&format!("{before}],{}", rest.strip_prefix('{').unwrap_or(&rest)))
+        out::json_text(&format!("{before}],{}", rest.strip_prefix('{').unwrap_or(&rest)))
     }
 }
 

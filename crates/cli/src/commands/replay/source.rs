@@ -1,7 +1,7 @@
 //! The lines of a timeline, from a file, a session or standard input, one at a time.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use overtone_messages::replay as words;
@@ -10,6 +10,7 @@ use overtone_store::{Session, files};
 
 use crate::context::Context;
 use crate::ui::error::{Done, Failure};
+use crate::ui::out::JsonLines;
 
 /// A longer line is no event of ours.
 const MAX_LINE: u64 = 1024 * 1024;
@@ -89,7 +90,7 @@ impl Source {
 
     /// Prints the copy without free text. A torn last line stays without its end.
     pub(super) fn redact(&mut self, context: &Context) -> Done {
-        let mut stdout = BufWriter::new(io::stdout().lock());
+        let mut lines = JsonLines::new();
         let mut line = Vec::new();
         loop {
             match self.read(&mut line) {
@@ -101,9 +102,9 @@ impl Source {
                 }
             }
             let end = if line.last() == Some(&b'\n') { "\n" } else { "" };
-            stdout.write_all((redact(&line) + end).as_bytes()).map_err(Failure::Output)?;
+            lines.write(&(redact(&line) + end))?;
         }
-        stdout.flush().map_err(Failure::Output)?;
+        lines.finish()?;
         self.check(context)
     }
 }

@@ -5,7 +5,7 @@ use overtone_engine::state::{StageResult, StageState};
 use overtone_messages::{cli, replay as words};
 use overtone_replay::{Difference, Finding, Line, Skipped, Why, fields_of};
 use overtone_store::timeline::Entry;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::stored::Stored;
 use super::{Ending, Teller};
@@ -16,6 +16,7 @@ use crate::ui::error::Done;
 use crate::ui::out;
 use crate::ui::style::Tone;
 use crate::ui::table::{Cell, Fields};
+use crate::ui::text::Text as Shown;
 
 /// How many of the lines that were passed over are named.
 const NAMED: usize = 10;
@@ -32,7 +33,7 @@ impl Teller for Text<'_> {
         let mut fields = self.finding(&difference.finding);
         self.add_state(&difference.state, &mut fields);
         lines.push(fields.render(context.palette));
-        out::print(&(lines.join("\n") + "\n"))
+        out::print(&(Shown::join(lines, "\n") + "\n"))
     }
 
     fn end(&mut self, ending: &Ending) -> Done {
@@ -69,13 +70,10 @@ fn title(context: &Context, difference: &Difference) -> String {
 }
 
 impl Text<'_> {
-    fn line(&self, line: &Line) -> String {
-        format!("{:>7}  {}", line.number, self.event(&line.fields))
-    }
-
-    fn event(&self, fields: &Map<String, Value>) -> String {
+    fn line(&self, line: &Line) -> Shown {
         let width = line::label_width(self.context.lang);
-        line::render(self.context, &Entry { fields: fields.clone() }, width).trim_start().to_owned()
+        let event = line::render(self.context, &Entry { fields: line.fields.clone() }, width);
+        Shown::join([format!("{:>7}", line.number).into(), event], "  ")
     }
 
     /// The two lines side by side as they are written: here every character may matter.

@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::ui::error::{Done, Failure};
 use crate::ui::out;
 use crate::ui::quantity::size;
+use crate::ui::text::Text;
 
 pub(super) fn run(context: &Context, days: Option<u32>, dry_run: bool, output: &OutputArgs) -> Done {
     let sessions = summary::all(context)?;
@@ -51,10 +52,10 @@ fn remove_all(context: &Context, doomed: &[Summary]) -> Done {
     results.into_iter().collect::<Result<(), Failure>>()
 }
 
-fn text(context: &Context, doomed: &[Summary], bytes: u64, all: usize, dry_run: bool) -> String {
+fn text(context: &Context, doomed: &[Summary], bytes: u64, all: usize, dry_run: bool) -> Text {
     let lang = context.lang;
     if doomed.is_empty() {
-        return words::gc_nothing(lang, all);
+        return words::gc_nothing(lang, all).into();
     }
     let table = list::table(context, doomed).render(context.palette);
     let line = if dry_run {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::context::Context;
 use crate::ui::style::Tone;
 use crate::ui::table::{Cell, Fields, Table};
+use crate::ui::text::Text;
 
 pub(super) fn object(feature: &Feature) -> Value {
     let tasks = feature
@@ -46,7 +47,7 @@ pub(super) fn table(context: &Context, features: &[Feature]) -> Table {
     table
 }
 
-pub(super) fn text(context: &Context, feature: &Feature) -> String {
+pub(super) fn text(context: &Context, feature: &Feature) -> Text {
     let lang = context.lang;
     let mut fields = Fields::default();
     fields.add(words::label_feature(lang), Cell::new(&*feature.name).tone(Tone::Strong));

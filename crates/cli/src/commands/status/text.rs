@@ -5,13 +5,14 @@ use overtone_engine::text::{duration, progress_bar};
 use overtone_messages::{cli as words, context as shared, stage_name, workflow_purpose};
 use overtone_registry::StageKey;
 use overtone_registry::limits::LISTED_TASKS;
-use overtone_view::Condition;
+use overtone_view::{Condition, pause_words};
 
 use super::View;
 use super::next::next_words;
 use crate::context::Context;
 use crate::ui::style::Tone;
 use crate::ui::table::{Cell, Fields};
+use crate::ui::text::Text;
 
 /// The whole state, without the next step.
 pub(crate) fn fields(context: &Context, view: &View) -> Fields {
@@ -64,8 +65,8 @@ fn add_counts(context: &Context, workflow: &WorkflowState, looping: Option<&Loop
 }
 
 /// The workflow, the bar and the next step alone.
-pub(crate) fn progress(context: &Context, view: &View) -> String {
-    let Some(workflow) = &view.workflow else { return String::new() };
+pub(crate) fn progress(context: &Context, view: &View) -> Text {
+    let Some(workflow) = &view.workflow else { return Text::default() };
     let mut fields = Fields::default();
     add_progress(context, workflow, &mut fields);
     fields.render(context.palette) + &next_line(context, view)
@@ -143,9 +144,10 @@ fn loop_cell(context: &Context, workflow: &WorkflowState, looping: &LoopState) -
         Condition::Finished => (words::state_finished(lang), Tone::Good),
         Condition::Completed => (words::state_completed(lang), Tone::Good),
         Condition::Stopped => (words::loop_stopped_by_user(lang), Tone::Warning),
-        Condition::Paused => (words::loop_stuck(lang), Tone::Warning),
+        Condition::Paused => (pause_words(lang, Some(looping)), Tone::Warning),
         Condition::SessionEnded => (words::loop_stopped_by_end(lang), Tone::Warning),
-        Condition::NeedsUser => (words::loop_stopped_by_limit(lang), Tone::Bad),
+        Condition::NeedsUser if looping.stopped => (words::loop_stopped_by_limit(lang), Tone::Bad),
+        Condition::NeedsUser => (words::state_needs_you(lang), Tone::Bad),
         Condition::Moved => (moved(context, workflow), Tone::Warning),
     };
     Cell::new(format!("{rounds} · {state}")).tone(tone)

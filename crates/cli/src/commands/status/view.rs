@@ -1,7 +1,7 @@
 //! Everything that is known about one session, read once.
 
-use overtone_engine::Feature;
 use overtone_engine::state::{LoopState, Millis, WorkflowState};
+use overtone_engine::{Feature, FeatureOrigin};
 use overtone_store::specs::Specs;
 use overtone_store::{Compactions, Session, clock};
 
@@ -46,6 +46,7 @@ fn own_feature(context: &Context, session: &Session, workflow: &WorkflowState) -
     let tasks = feature.tasks.unwrap_or_default();
     let feature = Feature {
         name: feature.name,
+        origin: FeatureOrigin::Own,
         checked: tasks.checked,
         total: tasks.total,
         pending: tasks.pending,

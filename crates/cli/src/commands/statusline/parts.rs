@@ -1,8 +1,10 @@
 //! A line of parts that gives up the least important ones when there is too little room.
 
+use overtone_engine::text::printable;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::ui::style::{Palette, Tone};
+use crate::ui::text::Text;
 
 const SEPARATOR: &str = " · ";
 
@@ -25,9 +27,9 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Control characters become blanks: names may be another version's, and it is one line.
+    /// One line: names may be another version's.
     pub(super) fn new(text: &str) -> Self {
-        Self { text: text.replace(char::is_control, " "), tone: Tone::Plain }
+        Self { text: printable(text).into_owned(), tone: Tone::Plain }
     }
 
     pub(super) fn tone(mut self, tone: Tone) -> Self {
@@ -54,14 +56,14 @@ impl Parts {
     }
 
     /// One line of at most so many columns.
-    pub(super) fn render(mut self, palette: Palette, columns: Option<usize>) -> String {
+    pub(super) fn render(mut self, palette: Palette, columns: Option<usize>) -> Text {
         let columns = columns.unwrap_or(usize::MAX);
         while self.0.len() > 1 && self.width() > columns {
             let least = self.0.iter().map(|(weight, _)| *weight).min();
             self.0.retain(|(weight, _)| Some(*weight) != least);
         }
         let paint = |(_, part): &(Weight, Part)| palette.paint(part.tone, &cut(&part.text, columns));
-        self.0.iter().map(paint).collect::<Vec<_>>().join(SEPARATOR)
+        Text::join(self.0.iter().map(paint), SEPARATOR)
     }
 
     fn width(&self) -> usize {
@@ -96,7 +98,7 @@ mod tests {
         parts.add(Weight::Context, Part::new("ctx 42%"));
         parts.add(Weight::Cost, Part::new("$1.24"));
         parts.extend(Weight::Compactions, Some(Part::new("⟲ 1")));
-        parts.render(Palette::plain(), Some(columns))
+        parts.render(Palette::plain(), Some(columns)).to_string()
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! otherwise. We know the agents of a running workflow by their id; the rows of others stay as they are.
 
 use overtone_engine::state::{ActiveAgent, WorkflowState};
-use overtone_engine::text::duration;
+use overtone_engine::text::{duration, printable};
 use overtone_hooks::Environment;
 use overtone_messages::{Lang, stage_name};
 use overtone_store::clock;
@@ -13,9 +13,10 @@ use serde_json::{Value, json};
 use super::input::Input;
 use super::parts::cut;
 use super::state::State;
+use crate::ui::out;
 
 pub(crate) fn run(environment: &Environment) {
-    super::answer(|| rows(environment));
+    out::answer_json(&super::guarded(|| rows(environment)));
 }
 
 fn rows(environment: &Environment) -> Option<String> {
@@ -38,7 +39,7 @@ fn content(lang: Lang, workflow: &WorkflowState, task: &Value) -> Option<String>
     parts.extend(agent.started_at.map(|at| duration(clock::now().since(at))));
     parts.extend(task["tokenCount"].as_u64().filter(|count| *count > 0).map(tokens));
     parts.extend(task["description"].as_str().filter(|text| !text.is_empty()).map(str::to_owned));
-    Some(parts.join(" · ").replace(char::is_control, " "))
+    Some(printable(&parts.join(" · ")).into_owned())
 }
 
 fn title(lang: Lang, agent: &ActiveAgent) -> String {

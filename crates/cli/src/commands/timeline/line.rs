@@ -1,6 +1,6 @@
 //! One event as a line: time, label, and what it was about.
 
-use overtone_engine::text::duration;
+use overtone_engine::text::{duration, printable};
 use overtone_messages::{Lang, event_label};
 use overtone_registry::EventKind;
 use overtone_store::timeline::Entry;
@@ -10,6 +10,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use crate::context::Context;
 use crate::ui::quantity::moment;
 use crate::ui::style::Tone;
+use crate::ui::text::Text;
 
 /// Shown in columns of their own, or for programs only.
 const HEAD: [&str; 4] = ["ts", "type", "category", "label"];
@@ -23,22 +24,22 @@ pub(in crate::commands) fn label_width(lang: Lang) -> usize {
     EventKind::ALL.map(|kind| event_label(lang, kind).width()).into_iter().max().unwrap_or(0)
 }
 
-pub(in crate::commands) fn render(context: &Context, entry: &Entry, label_width: usize) -> String {
+pub(in crate::commands) fn render(context: &Context, entry: &Entry, label_width: usize) -> Text {
     let kind = entry.kind();
     let label = match kind {
         Some(kind) => event_label(context.lang, kind).to_owned(),
         // Written by another version.
         None => clean(entry.text("type")),
     };
-    let padding = " ".repeat(label_width.saturating_sub(label.width()));
     let time = entry.at().map_or_else(|| clean(entry.text("ts")), moment);
-    let line = format!(
-        "{}  {}{padding}  {}",
-        context.palette.paint(Tone::Faint, &time),
-        context.palette.paint(kind.map(tone).unwrap_or_default(), &label),
-        details(entry)
-    );
-    line.trim_end().to_owned()
+    let mut line = context.palette.paint(Tone::Faint, &time) + "  ";
+    line.push(context.palette.paint(kind.map(tone).unwrap_or_default(), &label));
+    let details = details(entry);
+    if !details.is_empty() {
+        let padding = " ".repeat(label_width.saturating_sub(label.width()));
+        line.push(format!("{padding}  {details}"));
+    }
+    line
 }
 
 fn tone(kind: EventKind) -> Tone {
@@ -78,7 +79,7 @@ fn words_of(value: &Value) -> String {
 
 /// The output of a tool must not move the cursor or change colours.
 fn clean(text: &str) -> String {
-    text.replace(char::is_control, " ")
+    printable(text).into_owned()
 }
 
 fn cut(text: &str) -> String {
@@ -111,7 +112,7 @@ mod tests {
     #[test]
     fn foreign_text_is_harmless() {
         let shown = shown(&format!(r#"{{"error":"a\u001b[2J\n{}"}}"#, "長".repeat(200)));
-        assert!(shown.starts_with("error=a [2J 長"));
+        assert!(shown.starts_with("error=a[2J 長"));
         assert!(shown.width() <= VALUE_COLUMNS + "error=".len() && shown.ends_with('…'));
     }
 }

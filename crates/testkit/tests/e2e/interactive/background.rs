@@ -3,7 +3,7 @@
 use overtone_testkit::{Actor, Client, Gate, Sandbox, text};
 use serde_json::json;
 
-use super::{LOOP, obedient, verdict, wait_for_completion};
+use super::{LOOP, assert_calm, obedient, verdict, wait_for_completion};
 use crate::delegate;
 use crate::steps::begin;
 
@@ -40,6 +40,8 @@ fn the_next_stage_waits_for_a_running_agent() {
             let run = terminal.exit();
             let main = run.requests(Actor::Main);
             assert!(main.nth(2).new_text().contains("DEV"), "the refusal names what is missing");
+            assert!(run.stdout.contains("Overtone：DEV 必須先完成"), "{}", run.stdout);
+            assert_calm(&run.stdout);
             assert_eq!(sandbox.event_count(&session, "agent:error"), 0);
         }
     }

@@ -3,7 +3,7 @@
 use overtone_testkit::{Actor, Client, Sandbox, text};
 use serde_json::json;
 
-use super::{LOOP, obedient, obey, usual_mode, verdict, wait_for_completion};
+use super::{LOOP, assert_calm, obedient, obey, usual_mode, verdict, wait_for_completion};
 use crate::delegate;
 use crate::steps::{begin, of_stages};
 
@@ -45,7 +45,7 @@ fn a_blocked_stage_asks_the_user_and_goes_on_with_the_answer() {
         assert_eq!(sandbox.event_count(&session, "loop:advance"), 0);
         terminal.type_line("the database is up");
         wait_for_completion(&terminal, &session);
-        terminal.exit();
+        assert_calm(&terminal.exit().stdout);
         assert_eq!(of_stages(&sandbox, &session, "result"), ["pass"; 5]);
     }
 }

@@ -2,7 +2,7 @@
 
 use overtone_testkit::{Actor, Client, Sandbox, text};
 
-use super::{obedient, usual_mode, wait_for_completion};
+use super::{LOOP, NEXT_STEP, assert_calm, clients_and_modes, obedient, usual_mode, wait_for_completion};
 use crate::delegate;
 use crate::steps::begin;
 
@@ -10,7 +10,8 @@ const HEADER: &str = "[Overtone 狀態恢復（compact 後）]";
 
 #[test]
 fn the_workflow_goes_on_after_a_compaction() {
-    for client in Client::all() {
+    for (client, mode) in clients_and_modes() {
+        println!("mode {mode}");
         let sandbox = Sandbox::new(&client);
         let session = begin(&sandbox, "quick", &["DEV", "REVIEW", "TEST", "RETRO"]);
         // Idle until the loop pauses; after the compaction, the user asks to go on.
@@ -20,7 +21,7 @@ fn the_workflow_goes_on_after_a_compaction() {
         let terminal = sandbox
             .script(|s| obedient(s.main(turns).compaction([summary])))
             .session(&session)
-            .permission_mode(usual_mode(&client))
+            .permission_mode(mode)
             .terminal();
         terminal.type_line("go on");
         terminal.wait_for_screen("I do nothing");
@@ -30,13 +31,53 @@ fn the_workflow_goes_on_after_a_compaction() {
         terminal.wait_for_screen("Compacted");
         terminal.type_line("go on with the workflow");
         wait_for_completion(&terminal, &session);
+        // What the summariser is given is also on the screen.
         let run = terminal.exit();
+        assert_calm(&run.stdout);
+        assert!(run.stdout.contains("工作流：quick"), "{}", run.stdout);
         let summariser = run.requests(Actor::Compaction).first();
         assert!(summariser.new_text().contains(HEADER));
         let next = run.requests(Actor::Main).into_iter().find(|request| request.order() > summariser.order());
         let told = next.unwrap().text();
         for part in ["a lock is being built", HEADER, "ot:doc-updater"] {
             assert!(told.contains(part), "no {part:?} in {told}");
+        }
+    }
+}
+
+#[test]
+fn a_compaction_after_a_stop_orders_nobody_on() {
+    for client in Client::all() {
+        let sandbox = Sandbox::new(&client);
+        let session = begin(&sandbox, "quick", &["DEV"]);
+        let summary = text("<summary>a lock is being built</summary>");
+        let terminal = sandbox
+            .script(|s| {
+                obedient(s.main([text("hello to you"), text("it is stopped"), text("good morning")]))
+                    .compaction([summary])
+            })
+            .session(&session)
+            .permission_mode(usual_mode(&client))
+            .terminal();
+        terminal.type_line("/ot:status");
+        terminal.wait_for_screen("hello to you");
+        terminal.wait_until_idle();
+        terminal.type_line("/ot:stop");
+        terminal.wait_for_screen("it is stopped");
+        terminal.wait_until_idle();
+        terminal.type_line("/compact");
+        terminal.wait_for_screen("Compacted");
+        terminal.type_line("hello");
+        terminal.wait_for_screen("good morning");
+        terminal.wait_until_idle();
+        let run = terminal.exit();
+        assert_calm(&run.stdout);
+        let main = run.requests(Actor::Main);
+        assert_eq!(main.len(), 3, "nobody was sent on");
+        let told = main.last().text_since_answer();
+        assert!(told.contains(HEADER), "the state is known: {told}");
+        for words in [LOOP, NEXT_STEP, "禁止詢問使用者"] {
+            assert!(!told.contains(words), "{words} in {told}");
         }
     }
 }

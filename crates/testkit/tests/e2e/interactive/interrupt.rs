@@ -3,7 +3,7 @@
 use overtone_testkit::{Actor, Client, Gate, Key, Request, Sandbox, Terminal, Turn, text};
 use serde_json::json;
 
-use super::{LOOP, NEXT_STEP, obedient, obey, stop_agents, usual_mode, verdict, wait_for_completion};
+use super::{LOOP, NEXT_STEP, clients_and_modes, obedient, obey, stop_agents, verdict, wait_for_completion};
 use crate::delegate;
 use crate::steps::begin;
 
@@ -34,7 +34,8 @@ fn assert_left_alone(terminal: &Terminal<'_>) {
 /// In the foreground, Esc ends the agent without a word to any hook.
 #[test]
 fn an_agent_that_was_interrupted_is_released() {
-    for client in Client::all().iter().filter(|client| !client.has_auto_mode()) {
+    for (client, mode) in clients_and_modes().iter().filter(|(client, _)| !client.has_auto_mode()) {
+        println!("mode {mode}");
         let sandbox = Sandbox::new(client);
         let session = begin(&sandbox, "quick", &[]);
         let gate = Gate::closed();
@@ -44,7 +45,7 @@ fn an_agent_that_was_interrupted_is_released() {
                 obedient(s.sub("developer", [verdict("too late", "PASS").behind(&gate)])).main_with(attentive)
             })
             .session(&session)
-            .permission_mode(usual_mode(client))
+            .permission_mode(mode)
             .terminal();
         terminal.type_line("build a lock");
         terminal.wait_for_requests(Actor::Sub("developer"), 1);
@@ -61,7 +62,8 @@ fn an_agent_that_was_interrupted_is_released() {
 /// Esc in the main agent's turn leaves agents in the background alone, and their work counts.
 #[test]
 fn an_interrupted_turn_does_not_end_background_agents() {
-    for client in Client::all().iter().filter(|client| client.has_auto_mode()) {
+    for (client, mode) in clients_and_modes().iter().filter(|(client, _)| client.has_auto_mode()) {
+        println!("mode {mode}");
         let sandbox = Sandbox::new(client);
         let session = begin(&sandbox, "quick", &[]);
         let (never, gate) = (Gate::closed(), Gate::closed());
@@ -72,7 +74,7 @@ fn an_interrupted_turn_does_not_end_background_agents() {
                 obedient(s.sub("developer", developer)).main_with(attentive)
             })
             .session(&session)
-            .permission_mode("auto")
+            .permission_mode(mode)
             .terminal();
         terminal.type_line("build a lock");
         terminal.wait_for_requests(Actor::Sub("developer"), 1);

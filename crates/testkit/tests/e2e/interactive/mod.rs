@@ -13,11 +13,13 @@ mod question;
 pub(crate) mod recordings;
 mod repair;
 mod resume;
+mod rounds;
+mod typed;
 mod verdict;
 
 use overtone_registry::Agent;
 use overtone_testkit::{
-    Actor, Client, Invocation, Key, Request, Sandbox, Script, Terminal, Turn, report, text, tools,
+    Actor, Client, Invocation, Key, Request, Run, Sandbox, Script, Terminal, Turn, report, text, tools,
 };
 
 use crate::delegate;
@@ -25,12 +27,24 @@ use crate::delegate;
 /// How Overtone asks the main agent for agents.
 const NEXT_STEP: &str = "下一步請委派 ";
 
+/// How the loop says who is next: the user reads it, too, so there is no order in it.
+const NEXT_IN_LOOP: &str = "下一步：";
+
 /// How Overtone begins when it keeps the main agent from stopping.
 const LOOP: &str = "[Overtone Loop ";
 
 /// The mode in which a terminal of this client starts when nobody chose one.
 fn usual_mode(client: &Client) -> &'static str {
     client.permission_modes()[0]
+}
+
+/// Every client with every mode in which stages run.
+fn clients_and_modes() -> Vec<(Client, &'static str)> {
+    let with_modes = |client: Client| {
+        let modes = client.permission_modes().iter().filter(|mode| **mode != "plan");
+        modes.map(move |mode| (client.clone(), *mode)).collect::<Vec<_>>()
+    };
+    Client::all().into_iter().flat_map(with_modes).collect()
 }
 
 /// Ends all agents in the background by the client's keys for it.
@@ -69,10 +83,37 @@ fn obey(request: &Request) -> Turn {
 }
 
 /// The agents of the last request for some: those that are to be started now.
-fn asked_for(told: &str) -> Vec<&str> {
-    let Some((_, request)) = told.rsplit_once(NEXT_STEP) else { return Vec::new() };
-    let now = request.split(['。', '\n']).next().unwrap_or_default().split("，再").next().unwrap_or_default();
-    now.split('（').skip(1).filter_map(|part| part.split('）').next()).collect()
+fn asked_for(told: &str) -> Vec<String> {
+    let (by_step, by_loop) = (told.rfind(NEXT_STEP), told.rfind(NEXT_IN_LOOP));
+    let Some(at) = by_step.max(by_loop) else { return Vec::new() };
+    let request = told[at..].split(['。', '\n']).next().unwrap_or_default();
+    if by_loop > by_step {
+        let names = request[NEXT_IN_LOOP.len()..].split('，').next().unwrap_or_default().split('、');
+        return names.map(|name| format!("ot:{}", name.to_lowercase())).collect();
+    }
+    let now = request.split("，再").next().unwrap_or_default();
+    now.split('（').skip(1).filter_map(|part| part.split('）').next()).map(str::to_owned).collect()
+}
+
+/// How often the main agent was told to send these agents, in the words of a step or of the loop.
+fn times_sent(run: &Run, agents: &[&str]) -> usize {
+    let main = run.requests(Actor::Main);
+    main.iter().filter(|request| asked_for(&request.new_text()) == agents).count()
+}
+
+/// Words that steer the model, and the names of agents as it has to spell them. The client's own lines name a
+/// delegated agent, too, but never like this.
+const NOT_FOR_USERS: [&str; 8] = ["⛔", "MUST", "NEVER", "禁止", "請委派", "（ot:", "(ot:", "VERDICT"];
+
+/// Nothing that was ever on the screen is an order for the model.
+#[track_caller]
+fn assert_calm(shown: &str) {
+    // After a compaction the client lists the skills that it has restored.
+    for line in shown.lines().filter(|line| !line.contains("Skills restored")) {
+        for words in NOT_FOR_USERS {
+            assert!(!line.contains(words), "{words:?} in {line:?}\n{shown}");
+        }
+    }
 }
 
 /// A terminal of an obedient main agent, which delegates to the developer first.
@@ -99,5 +140,13 @@ fn only_the_agents_of_the_next_step_are_asked_for() {
     let both =
         "下一步請委派 CODE-REVIEWER（ot:code-reviewer）、TESTER（ot:tester），在同一則訊息中並行啟動。";
     assert_eq!(asked_for(both), ["ot:code-reviewer", "ot:tester"]);
+    assert_eq!(
+        asked_for("下一步請委派 X（ot:x）。\n下一步：CODE-REVIEWER、TESTER，並行進行。"),
+        ["ot:code-reviewer", "ot:tester"]
+    );
+    assert_eq!(
+        asked_for("下一步：DEBUGGER，找出原因；接著由 DEVELOPER 修復，然後重跑 TEST。"),
+        ["ot:debugger"]
+    );
     assert_eq!(asked_for("nothing"), [""; 0]);
 }

@@ -1,19 +1,21 @@
 //! An unfinished workflow is taken up again in a new terminal.
 
-use overtone_testkit::{Actor, Client, Gate, Sandbox};
+use overtone_testkit::{Actor, Gate, Sandbox};
 use serde_json::json;
 
-use super::{developing, obedient, usual_mode, verdict, wait_for_completion};
+use super::{assert_calm, clients_and_modes, developing, obedient, verdict, wait_for_completion};
 use crate::steps::{begin, of_stages};
 
 #[test]
 fn an_unfinished_workflow_goes_on_in_a_new_terminal() {
-    for client in Client::all() {
+    for (client, mode) in clients_and_modes() {
+        println!("mode {mode}");
         let sandbox = Sandbox::new(&client);
         let session = begin(&sandbox, "quick", &[]);
         let gate = Gate::closed();
         let held = verdict("too late", "PASS").behind(&gate);
-        let first = developing(&sandbox, &session, |s| s.sub("tester", [held])).terminal();
+        let first = developing(&sandbox, &session, |s| s.sub("tester", [held]));
+        let first = first.permission_mode(mode).terminal();
         first.type_line("build a lock");
         first.wait_for_requests(Actor::Sub("tester"), 1);
         first.wait_for_requests(Actor::Sub("code-reviewer"), 1);
@@ -23,10 +25,11 @@ fn an_unfinished_workflow_goes_on_in_a_new_terminal() {
         // As if the window was closed: the client tells nobody what became of the tester.
         first.kill();
 
-        let again = sandbox.script(obedient).resume(&session).permission_mode(usual_mode(&client)).terminal();
+        let again = sandbox.script(obedient).resume(&session).permission_mode(mode).terminal();
         again.type_line("go on with the workflow");
         wait_for_completion(&again, &session);
         let run = again.exit();
+        assert_calm(&run.stdout);
         assert_eq!(run.requests(Actor::Sub("tester")).len(), 1, "the tester was started again");
         assert!(run.requests(Actor::Sub("developer")).is_empty(), "what was finished is not done again");
         assert_eq!(of_stages(&sandbox, &session, "result"), ["pass"; 5]);
