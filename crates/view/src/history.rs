@@ -15,10 +15,9 @@ use std::sync::Arc;
 
 use overtone_engine::state::{Ending, Millis};
 use overtone_registry::EventKind;
-use overtone_store::{clock, files, timeline};
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use overtone_store::{files, timeline};
 
+use crate::event::Event;
 use crate::lines::Lines;
 
 #[derive(Debug, Clone, Default)]
@@ -162,49 +161,6 @@ impl HistoryReader {
     }
 }
 
-/// The fields of an event that the history is made from.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Event<'a> {
-    #[serde(borrow)]
-    ts: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    stage: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    agent: Option<Cow<'a, str>>,
-    #[serde(borrow, rename = "agentId")]
-    agent_id: Option<Cow<'a, str>>,
-    #[serde(borrow, rename = "workflowType")]
-    workflow: Option<Cow<'a, str>>,
-    #[serde(rename = "durationMs")]
-    duration: Option<i64>,
-}
-
-impl<'a> Event<'a> {
-    fn parse(line: &'a [u8]) -> Option<Self> {
-        serde_json::from_slice(line).ok().or_else(|| Self::parse_unusual(line))
-    }
-
-    /// For lines of other versions, where a field may have another type.
-    fn parse_unusual(line: &[u8]) -> Option<Self> {
-        let fields: Map<String, Value> = serde_json::from_str(&String::from_utf8_lossy(line)).ok()?;
-        let text =
-            |name: &str| fields.get(name).and_then(Value::as_str).map(|text| Cow::Owned(text.to_owned()));
-        Some(Self {
-            ts: text("ts"),
-            stage: text("stage"),
-            agent: text("agent"),
-            agent_id: text("agentId"),
-            workflow: text("workflowType"),
-            duration: fields.get("durationMs").and_then(Value::as_i64),
-        })
-    }
-
-    fn at(&self) -> Option<Millis> {
-        clock::from_iso(self.ts.as_deref()?)
-    }
-}
-
 /// A text that is there and not empty.
 fn given<'a>(text: Option<&'a Cow<'_, str>>) -> Option<&'a str> {
     text.map(|text| &**text).filter(|text| !text.is_empty())
@@ -333,6 +289,7 @@ impl Builder {
 #[cfg(test)]
 pub(crate) mod tests {
     use overtone_store::timeline::Entry;
+    use serde_json::Value;
 
     use super::*;
 

@@ -6,6 +6,7 @@
 mod backwards;
 mod condition;
 mod copy;
+mod event;
 mod figures;
 mod history;
 mod lines;
