@@ -1,7 +1,7 @@
 //! `overtone dashboard`: starts the server if there is none, says where it is, ends it.
 
 use std::env;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::net::SocketAddr;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -19,7 +19,7 @@ use serde_json::json;
 use crate::args::DashboardArgs;
 use crate::context::Context;
 use crate::ui::error::{Done, Failure, say, warn};
-use crate::ui::out;
+use crate::ui::{out, terminal};
 
 /// How long a server may take to be there, or to be gone.
 const PATIENCE: Duration = Duration::from_secs(10);
