@@ -147,7 +147,7 @@ fn a_workflow_begun_here_is_finished_there_through_the_hooks() {
     let welcome = hook(&two, "on-start", "SessionStart", &json!({ "source": "startup" })).to_string();
     assert!(welcome.contains("quick"), "{welcome}");
     let held = hook(&two, "on-stop", "Stop", &stop);
-    assert!(going_on(&held).contains("ot:tester"), "the loop goes on there: {held}");
+    assert!(going_on(&held).contains("TESTER"), "the loop goes on there: {held}");
     for agent in REST {
         work(&two, agent);
     }
