@@ -19,8 +19,8 @@ fn file(path: &str) -> String {
 #[test]
 fn the_folder_is_complete() {
     assert_eq!(files("agents/").len(), 17);
-    assert_eq!(files("skills/").len(), 3 + 1 + 18 + 4);
-    assert_eq!(render().len(), 17 + 26 + 4);
+    assert_eq!(files("skills/").len(), 3 + 1 + 18 + 5);
+    assert_eq!(render().len(), 17 + 27 + 4);
     let paths: HashSet<_> = render().into_iter().map(|file| file.path).collect();
     assert_eq!(paths.len(), render().len(), "two files with one path");
 }

@@ -35,7 +35,7 @@ fn put(path: &Path, contents: &str) {
 fn a_fresh_folder_has_no_problems_and_an_empty_one_names_every_file() {
     let dir = tempfile::tempdir().unwrap();
     let missing = validate(dir.path());
-    assert_eq!(missing.len(), 17 + 26 + 3);
+    assert_eq!(missing.len(), 17 + 27 + 3);
     assert!(missing.iter().all(|problem| problem.what == "is missing"));
     write_to(dir.path()).unwrap();
     assert_eq!(validate(dir.path()), []);

@@ -281,6 +281,7 @@ pub(crate) struct ServerConfigArgs {
     /// A name or an address by which machines reach the server; may be given several times
     #[arg(long, value_name = "HOST", required = true)]
     pub(crate) host: Vec<String>,
+    /// The port that the server listens on
     #[arg(long, value_name = "PORT", default_value_t = 4222, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: u16,
     /// A team's prefix; may be given several times [default: overtone]
