@@ -1,5 +1,5 @@
-//! An agent's last message, for every kind of stage: a marker at its end decides, an unknown one is never a pass, and the
-//! client's own words are no verdict.
+//! An agent's last message, for every kind of stage: only a marker makes a pass, a bad or unknown one at the end is
+//! never a pass, and the client's own words are no verdict.
 
 #![no_main]
 
@@ -12,30 +12,25 @@ use overtone_registry::Stage;
 const STAGES: [Option<Stage>; 5] =
     [Some(Stage::Test), Some(Stage::Review), Some(Stage::Retro), Some(Stage::Dev), None];
 
+const PASS: Judgement = Judgement::Verdict(Verdict::Pass);
+
 fuzz_target!(|message: &str| {
     for stage in STAGES {
         let judged = judge(stage, message);
         assert_eq!(judged, judge(stage, &format!("\n{message}\n")), "blank lines say nothing");
-        if message.trim_start().starts_with("API Error") {
-            assert_eq!(judged, Judgement::Broken);
-            continue;
+        match judged {
+            Judgement::Broken => assert!(message.trim_start().starts_with("API Error")),
+            Judgement::Verdict(verdict) => fits_its_stage(stage, verdict),
+            Judgement::NoVerdict => {}
         }
-        let Judgement::Verdict(verdict) = judged else { panic!("broken without an error") };
-        fits_its_stage(stage, verdict);
+        assert!(judged != PASS || message.contains("<!--"), "words alone are no pass");
         the_last_marker_decides(stage, message);
-        if is_maker(stage) && !message.contains("<!--") {
-            assert_eq!(verdict, Verdict::Pass, "words of a maker are no verdict");
-        }
     }
 });
 
-fn is_maker(stage: Option<Stage>) -> bool {
-    matches!(stage, None | Some(Stage::Dev))
-}
-
 fn fits_its_stage(stage: Option<Stage>, verdict: Verdict) {
     match stage {
-        Some(Stage::Retro) => assert!(matches!(verdict, Verdict::Pass | Verdict::Issues)),
+        Some(Stage::Retro) => assert!(!matches!(verdict, Verdict::Fail | Verdict::Reject)),
         Some(_) => assert_ne!(verdict, Verdict::Issues),
         None => {}
     }
@@ -46,9 +41,11 @@ fn the_last_marker_decides(stage: Option<Stage>, message: &str) {
         let text = format!("{message}\n<!-- VERDICT: {{\"result\": \"{word}\"}} -->");
         judge(stage, &text)
     };
-    assert_eq!(marked("PASS"), Judgement::Verdict(Verdict::Pass));
-    assert_ne!(marked("FAIL"), Judgement::Verdict(Verdict::Pass));
-    assert_ne!(marked("REJECT"), Judgement::Verdict(Verdict::Pass));
-    assert_ne!(marked("PERHAPS"), Judgement::Verdict(Verdict::Pass), "an unknown marker is no pass");
-    assert_ne!(marked(""), Judgement::Verdict(Verdict::Pass), "nor is an empty one");
+    // Anything else may be a quotation that the marker is a part of.
+    if message.chars().all(|c| c.is_ascii_alphanumeric() || c == ' ' || c == '\n') {
+        assert_eq!(marked("PASS"), PASS);
+    }
+    for word in ["FAIL", "REJECT", "BLOCKED", "PERHAPS", ""] {
+        assert_ne!(marked(word), PASS, "{word} at the end is no pass");
+    }
 }

@@ -4,7 +4,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use overtone_engine::{InputPatch, Permission, Reply, text::units};
+use overtone_engine::{
+    InputPatch, Permission, Reply,
+    text::{printable_lines, units},
+};
 use overtone_registry::{Hook, limits};
 use overtone_wire::{HookInput, render};
 use serde_json::{Map, Value};
@@ -71,10 +74,12 @@ fn answers_say_what_they_were_given(input: &HookInput<'_>, value: &Map<String, V
     };
     assert!(!line.contains('\n'), "one line");
     let answer: Map<String, Value> = serde_json::from_str(&line).expect("an object");
-    let text = |name: &str| answer.get(name).and_then(Value::as_str);
-    assert_eq!(text("systemMessage"), reply.system_message.as_deref());
-    assert_eq!(text("reason"), reply.block.as_deref());
-    assert_eq!(text("result").unwrap_or_default(), reply.result);
+    let text = |name: &str| answer.get(name).and_then(Value::as_str).map(str::to_owned);
+    // Without what could control a terminal or hide text.
+    let shown = |text: &Option<String>| text.as_deref().map(|text| printable_lines(text).into_owned());
+    assert_eq!(text("systemMessage"), shown(&reply.system_message));
+    assert_eq!(text("reason"), shown(&reply.block));
+    assert_eq!(text("result").unwrap_or_default(), printable_lines(&reply.result));
     if let Some(specific) = answer.get("hookSpecificOutput") {
         assert_eq!(specific["hookEventName"], hook.event());
         check_specific(specific, &reply, tool_input);
@@ -84,7 +89,9 @@ fn answers_say_what_they_were_given(input: &HookInput<'_>, value: &Map<String, V
 fn check_specific(specific: &Value, reply: &Reply, tool_input: Option<&Value>) {
     if let Some(context) = specific["additionalContext"].as_str() {
         assert!(units(context) <= limits::MODEL_CONTEXT_UNITS);
-        assert!(reply.model_context.as_deref().is_some_and(|whole| whole.starts_with(context)));
+        assert!(
+            reply.model_context.as_deref().is_some_and(|whole| printable_lines(whole).starts_with(context))
+        );
     }
     if let Some(updated) = specific["updatedInput"].as_object() {
         let mut wanted = tool_input.and_then(Value::as_object).cloned().unwrap_or_default();

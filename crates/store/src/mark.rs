@@ -12,7 +12,7 @@ const MARK: &str = ".overtone-home";
 const KIND: &str = "overtone-home";
 
 /// Everything that this program puts at the top of a home. Whatever adds an entry there adds its name here.
-const ENTRIES: [&str; 15] = [
+const ENTRIES: [&str; 16] = [
     MARK,
     "sessions",
     "projects",
@@ -20,6 +20,7 @@ const ENTRIES: [&str; 15] = [
     "dashboard",
     "fleet",
     "telemetry",
+    "replaced",
     "config.json",
     "install.json",
     "settings.json.before-overtone",
