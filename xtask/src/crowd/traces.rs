@@ -61,7 +61,7 @@ impl Traces {
             lines.filter_map(move |line| line[field].as_str().map(str::to_owned)).collect::<Vec<_>>()
         };
         let seen = |list: &[Value]| -> Vec<String> {
-            list.iter().filter_map(|line| line["action"].as_str().map(str::to_owned)).collect()
+            list.iter().filter_map(|line| line["evidence"].as_str().map(str::to_owned)).collect()
         };
         let of_step = |step: Step| Marks {
             certain: tally.marks(step).collect(),

@@ -184,6 +184,10 @@ impl Site {
         )?;
         // Made up when it is missing, another one each time.
         put(home.join("fleet/machine.json"), &json!({ "id": "0123456789abcdef" }))?;
+        let key = home.join("fleet/machine.key");
+        write_file(&key, format!("{}\n", "0123456789abcdef".repeat(4)).as_bytes())?;
+        fs::set_permissions(&key, Permissions::from_mode(0o600))
+            .map_err(|e| Error::io("cannot set mode", &key, &e))?;
         put(
             self.in_session("compact-count.json"),
             &json!({ "auto": 4, "manual": 2, "count": 6, "completedStages": 1, "unknown": "kept" }),

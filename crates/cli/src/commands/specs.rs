@@ -2,6 +2,7 @@
 
 mod show;
 
+use std::fs;
 use std::path::PathBuf;
 
 use overtone_messages::{cli as words, shelf_label};
@@ -104,7 +105,10 @@ impl Desk<'_> {
         }
         let before = self.specs.find(&args.name).map_err(|error| self.failure(&error.into()))?;
         let date = clock::to_date(clock::now());
-        let to = self.specs.archive(&args.name, &date).map_err(|error| self.failure(&error))?;
+        let to = match self.specs.archive(&args.name, &date) {
+            Err(SpecsError::NotFound { .. }) => self.half_archived(&args.name)?,
+            outcome => outcome.map_err(|error| self.failure(&error))?,
+        };
         if let Err(error) = self.own_features()?.remove(&args.name) {
             // The feature is in the archive all the same.
             warn(&words::cannot_use(self.context.lang, "features.json", &error.to_string()));
@@ -119,6 +123,21 @@ impl Desk<'_> {
             0 => words::feature_archived(lang, &args.name, &path),
             open => words::feature_archived_open(lang, &args.name, &path, open),
         })
+    }
+
+    /// Where the feature is, if an earlier run was ended between putting it away and forgetting that it was begun here.
+    fn half_archived(&self, name: &str) -> Result<PathBuf, Failure> {
+        let is_recorded = self.own_features()?.names().contains(name);
+        let folder = self.project.join("specs/features/archive");
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let ours = |path: &PathBuf| {
+            let folder = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            folder.split_once('_').is_some_and(|(_, feature)| feature == name)
+        };
+        match entries.filter(ours).max() {
+            Some(path) if is_recorded => Ok(path),
+            _ => Err(self.unknown(name)),
+        }
     }
 
     fn own_features(&self) -> Result<OwnFeatures, Failure> {

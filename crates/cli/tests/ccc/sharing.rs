@@ -65,7 +65,7 @@ fn ccc_use_says_which_running_sessions_follow() {
     );
     // One that was started without ccc, as the client notes it.
     let own = std::process::id();
-    let note = json!({ "pid": own, "cwd": "/work/elsewhere", "sessionId": "s" });
+    let note = json!({ "pid": own, "cwd": "/srv/elsewhere", "sessionId": "s" });
     put(&world.path(&format!("home/.claude/sessions/{own}.json")), &note.to_string());
     put(&world.path("home/.claude/sessions/999999999.json"), r#"{"pid": 999999999, "cwd": "/gone"}"#);
     let output = world.run("use beta --dry-run").ok().stderr_has(&["would follow:", &plain.process()]);
@@ -74,7 +74,7 @@ fn ccc_use_says_which_running_sessions_follow() {
         "switched to beta",
         "these running sessions follow with their next request:",
         &format!("  {}  {}  (started on alpha)", plain.process(), world.path("project").display()),
-        &format!("  {own}  /work/elsewhere\n"),
+        &format!("  {own}  /srv/elsewhere\n"),
     ]);
     assert!(!output.stderr.contains(&private.process()) && !output.stderr.contains("/gone"), "{output:?}");
     assert!(!world.run("use beta").ok().stderr.contains("follow"), "nothing has changed");
