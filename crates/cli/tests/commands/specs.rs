@@ -102,3 +102,13 @@ fn a_feature_that_a_session_works_on_is_archived_only_when_forced() {
     world.run("stop --session bbbb2222").ok();
     world.run("specs archive search").ok();
 }
+
+#[test]
+fn an_archive_that_was_ended_half_way_is_finished_by_the_next_run() {
+    let world = World::new();
+    world.run("specs new login").ok();
+    std::fs::create_dir_all(world.feature("archive")).unwrap();
+    std::fs::rename(world.feature("in-progress/login"), world.feature("archive/2026-01-02_login")).unwrap();
+    world.run("specs archive login").ok().has(&["Archived login", "2026-01-02_login"]);
+    world.run("specs archive login").fails(&["login", "hint: "]);
+}
