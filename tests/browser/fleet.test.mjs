@@ -45,9 +45,10 @@ async function withFleet(world, play) {
   const other = new World();
   try {
     await until(() => isListening(port), 'the nats-server');
-    for (const [machine, name] of [[world, 'desk'], [other, 'laptop']]) {
-      machine.put('overtone/config.json', JSON.stringify({ fleet: { url: `nats://127.0.0.1:${port}`, name } }));
-    }
+    world.run(['fleet', 'join', `nats://127.0.0.1:${port}`, '--name', 'desk']);
+    const invitation = world.run(['fleet', 'invite']).trim();
+    other.run(['fleet', 'join', '--name', 'laptop'], { input: `${invitation}\n` });
+    world.run(['fleet', 'accept', '--invited']);
     await play(other);
   } finally {
     await other.close();
