@@ -69,7 +69,8 @@ scenario('a session is stopped after a question and resumed without one', async 
   await page.locator('dialog button[data-test="dialog-confirm"]').click();
   await by(page, 'toast', { tone: 'good' }).first().waitFor();
   assert.ok(isStopped(world));
-  assert.deepEqual(world.events('one').map(({ by: who }) => who).filter(Boolean), ['dashboard']);
+  const stops = world.events('one').filter(({ reason }) => reason === 'loop-stopped');
+  assert.deepEqual(stops.map(({ by: who }) => who), ['dashboard']);
   await by(page, 'state', { state: 'stopped' }).waitFor();
 
   await by(page, 'resume-button').click();
