@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use overtone_fuzz::{is_kept_in, scratch};
-use overtone_providers::{Config, Places, add, preview, remove, switch};
-use overtone_settings::Document;
+use overtone_ccc::providers::{CccPaths, Config, add_provider, preview_switch, remove_provider, switch_provider};
+use jsonc_edit::Document;
 use serde_json::Value;
 
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(scratch);
@@ -30,15 +30,15 @@ fuzz_target!(|text: &str| {
     if text.contains(NEW) {
         return;
     }
-    let places = places();
-    let _ = fs::remove_dir_all(places.state());
-    adding_keeps_the_rest(&places.config_file(), text, names.as_deref());
-    switching_can_be_undone(&places, text, names.unwrap_or_default());
+    let paths = paths();
+    let _ = fs::remove_dir_all(paths.state());
+    adding_keeps_the_rest(&paths.config_file(), text, names.as_deref());
+    switching_can_be_undone(&paths, text, names.unwrap_or_default());
 });
 
-fn places() -> Places {
+fn paths() -> CccPaths {
     let folder = |_: &str| Some(OsString::from(FOLDER.as_os_str()));
-    Places::resolve(&folder).expect("a folder")
+    CccPaths::resolve(&folder).expect("a folder")
 }
 
 fn asking_does_no_harm(config: &Config) -> Option<Vec<String>> {
@@ -60,7 +60,7 @@ fn asking_does_no_harm(config: &Config) -> Option<Vec<String>> {
 fn adding_keeps_the_rest(file: &Path, text: &str, names: Option<&[String]>) {
     fs::write(file, text).expect("a file to edit");
     let before = Document::parse(file, text).expect("it was read");
-    let Ok(()) = add(file, NEW, &[("A".to_owned(), "b".to_owned())]) else {
+    let Ok(()) = add_provider(file, NEW, &[("A".to_owned(), "b".to_owned())]) else {
         return assert_eq!(read(file), text, "what fails changes nothing");
     };
     let edited = read(file);
@@ -74,40 +74,40 @@ fn adding_keeps_the_rest(file: &Path, text: &str, names: Option<&[String]>) {
     }
 }
 
-fn switching_can_be_undone(places: &Places, text: &str, names: Vec<String>) {
-    fs::write(places.config_file(), text).expect("a file to edit");
-    fs::write(places.settings(), SETTINGS).expect("settings");
+fn switching_can_be_undone(paths: &CccPaths, text: &str, names: Vec<String>) {
+    fs::write(paths.config_file(), text).expect("a file to edit");
+    fs::write(paths.settings(), SETTINGS).expect("settings");
     let mut last = None;
     for name in names.into_iter().take(3) {
-        let config = Config::load(&places.config_file()).expect("it was read");
+        let config = Config::load(&paths.config_file()).expect("it was read");
         let Ok(fragment) = config.fragment(&name, &|variable| Some(variable.to_lowercase())) else {
             continue;
         };
-        let (settings, current) = (read(&places.settings()), config.current());
-        let shown = preview(places, &fragment);
-        match switch(places, &name, &fragment) {
+        let (settings, current) = (read(&paths.settings()), config.current());
+        let shown = preview_switch(paths, &fragment);
+        match switch_provider(paths, &name, &fragment) {
             Ok(done) => {
                 assert_eq!(done.changes, shown.expect("a preview of what can be done"));
-                assert_eq!(switched(places), Some(name.clone()));
+                assert_eq!(switched(paths), Some(name.clone()));
                 last = Some(name);
             }
             Err(_) => {
-                assert_eq!(read(&places.settings()), settings, "all or nothing");
-                let now = Config::load(&places.config_file()).expect("it was read").current();
+                assert_eq!(read(&paths.settings()), settings, "all or nothing");
+                let now = Config::load(&paths.config_file()).expect("it was read").current();
                 assert_eq!(now.ok().flatten(), current.ok().flatten());
             }
         }
     }
     if let Some(name) = last {
-        remove(places, &name).expect("it is there");
-        assert_eq!(value(&read(&places.settings())), value(SETTINGS), "the user's own is back");
-        let config = Config::load(&places.config_file()).expect("it still parses");
+        remove_provider(paths, &name).expect("it is there");
+        assert_eq!(value(&read(&paths.settings())), value(SETTINGS), "the user's own is back");
+        let config = Config::load(&paths.config_file()).expect("it still parses");
         assert!(!config.names().expect("names").contains(&name));
     }
 }
 
-fn switched(places: &Places) -> Option<String> {
-    Config::load(&places.config_file()).ok()?.current().ok().flatten()
+fn switched(paths: &CccPaths) -> Option<String> {
+    Config::load(&paths.config_file()).ok()?.current().ok().flatten()
 }
 
 fn read(path: &Path) -> String {

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use overtone_fuzz::{difference, put_tasks, scratch};
-use overtone_plugin::{Problem, validate};
+use overtone_claude::plugin::{Problem, validate};
 use overtone_store::specs::{Feature, Shelf, Specs};
 
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(scratch);

@@ -8,13 +8,13 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
-use std::sync::{LazyLock, Mutex, mpsc};
+use std::sync::{Arc, LazyLock, Mutex, mpsc};
 use std::thread;
 
 use libfuzzer_sys::fuzz_target;
-use overtone_dashboard::{Options, serve, token};
+use overtone_server::dashboard::{NoFleet, Options, load_or_create_token, serve};
 use overtone_fuzz::scratch;
-use overtone_messages::Lang;
+use overtone_core::messages::Lang;
 use overtone_store::Home;
 use serde_json::{Map, Value, json};
 
@@ -104,11 +104,12 @@ impl Server {
             make_session(&root.join(format!("sessions/s{number}")), number);
         }
         let events = recorded(&root.join("sessions/s0/timeline.jsonl"));
-        let token = token(&home).expect("a token");
+        let token = load_or_create_token(&home).expect("a token");
         let (ready, address) = mpsc::channel();
         let options = Options {
-            is_fleet: false,
+            shown_home: home.clone(),
             home,
+            fleet: Arc::new(NoFleet),
             version: "0",
             lang: Lang::En,
             address: IpAddr::V4(Ipv4Addr::LOCALHOST),

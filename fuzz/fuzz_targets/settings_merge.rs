@@ -7,7 +7,7 @@ use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
 use overtone_fuzz::{dense, is_kept_in};
-use overtone_settings::Document;
+use jsonc_edit::Document;
 use serde_json::{Map, Value};
 
 /// No text of the fuzzer's holds these.

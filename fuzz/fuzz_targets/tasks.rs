@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use overtone_fuzz::{difference, put_tasks, scratch};
-use overtone_registry::StageKey;
+use overtone_core::registry::StageKey;
 use overtone_store::specs::{Specs, Tasks, parse_tasks};
 
 static PROJECT: LazyLock<PathBuf> = LazyLock::new(scratch);

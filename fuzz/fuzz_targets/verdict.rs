@@ -4,9 +4,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use overtone_engine::state::Verdict;
-use overtone_engine::{Judgement, judge};
-use overtone_registry::Stage;
+use overtone_core::engine::state::Verdict;
+use overtone_core::engine::{Judgement, judge};
+use overtone_core::registry::Stage;
 
 /// One for every way in which words are read, and none.
 const STAGES: [Option<Stage>; 5] =

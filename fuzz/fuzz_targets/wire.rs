@@ -4,12 +4,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use overtone_engine::{
+use overtone_core::engine::{
     InputPatch, Permission, Reply,
     text::{printable_lines, units},
 };
-use overtone_registry::{Hook, limits};
-use overtone_wire::{HookInput, render};
+use overtone_core::registry::{Hook, limits};
+use overtone_claude::wire::{HookInput, render};
 use serde_json::{Map, Value};
 
 fuzz_target!(|data: &[u8]| {

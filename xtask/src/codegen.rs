@@ -13,7 +13,7 @@ pub(crate) fn write() -> Result<()> {
     let folder = shell::root().join(PLUGIN);
     render_into(&folder)?;
     complain_of_problems(&folder)?;
-    println!("codegen: {} files in {PLUGIN}", overtone_plugin::render().len());
+    println!("codegen: {} files in {PLUGIN}", overtone_claude::plugin::render().len());
     Ok(())
 }
 
@@ -45,11 +45,11 @@ fn what_writing_changes(folder: &Path, scratch: &Path) -> Result<Vec<String>> {
 }
 
 fn render_into(folder: &Path) -> Result<()> {
-    overtone_plugin::write_to(folder).map_err(|e| Error::io("cannot write plugin", folder, &e))
+    overtone_claude::plugin::write_to(folder).map_err(|e| Error::io("cannot write plugin", folder, &e))
 }
 
 fn complain_of_problems(folder: &Path) -> Result<()> {
-    let problems = overtone_plugin::validate(folder);
+    let problems = overtone_claude::plugin::validate(folder);
     for problem in &problems {
         println!("{}: {}\nhint: {}", problem.path, problem.what, problem.hint);
     }
@@ -57,7 +57,7 @@ fn complain_of_problems(folder: &Path) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(format!("the plugin has {} problems: {PLUGIN}", problems.len()))
-        .hint("mend crates/registry or crates/plugin, then run `cargo xtask codegen`"))
+        .hint("mend crates/core/src/registry or crates/claude, then run `cargo xtask codegen`"))
 }
 
 #[cfg(test)]
@@ -73,7 +73,7 @@ mod tests {
         render_into(&folder).unwrap();
         assert!(what_writing_changes(&folder, &scratch).unwrap().is_empty());
 
-        let first = overtone_plugin::render().remove(0).path;
+        let first = overtone_claude::plugin::render().remove(0).path;
         shell::write_file(&folder.join(&first), b"edited by hand").unwrap();
         assert_eq!(what_writing_changes(&folder, &scratch).unwrap(), [first]);
     }

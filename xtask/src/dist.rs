@@ -1,35 +1,46 @@
-//! `cargo xtask dist`: the static release binary.
+//! `cargo xtask dist`: the static release programs.
 //!
 //! Static, because a hook is started on every tool call and the dynamic loader takes longer than the hook.
-
-mod layout;
-mod linker;
-mod training;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use overtone_core::registry::{HOOK_PROGRAM, PROGRAM};
+
 use crate::error::{Error, Result};
 use crate::{elf, shell};
-pub(crate) use linker::{is_called as is_called_as_linker, run as run_as_linker};
 
-const BINARY: &str = "overtone";
+const PROGRAMS: [&str; 2] = [PROGRAM, HOOK_PROGRAM];
 const ADD_TARGET_LIMIT: Duration = Duration::from_mins(2);
 
-/// A finished static binary.
+/// The finished static programs.
 #[derive(Debug)]
 pub(crate) struct Built {
+    /// `overtone`; the hook program is beside it.
     pub path: PathBuf,
     target: String,
 }
 
 pub(crate) fn run() -> Result<()> {
     let built = build()?;
-    let (path, size) = (built.path.display(), size_of(&built.path)?);
-    println!("dist: {path} ({size}, {}, static)", built.target);
+    for program in PROGRAMS {
+        let path = built.path.with_file_name(program);
+        println!("dist: {} ({}, {}, static)", path.display(), size_of(&path)?, built.target);
+    }
     Ok(())
+}
+
+/// `cargo xtask up`: builds both programs and lets them install themselves.
+pub(crate) fn up(arguments: &[String]) -> Result<()> {
+    let built = build()?;
+    shell::run(Command::new(built.path).arg("up").args(arguments))
+}
+
+/// The hook program that belongs to an `overtone`.
+pub(crate) fn hook_program(binary: &Path) -> PathBuf {
+    binary.with_file_name(HOOK_PROGRAM)
 }
 
 /// The program that was asked for, or the one that is built here.
@@ -40,24 +51,22 @@ pub(crate) fn chosen(binary: Option<&Path>) -> Result<PathBuf> {
     }
 }
 
-/// Builds the binary without a word on stdout, which may belong to another command's figures.
+/// Builds both programs without a word on stdout, which may belong to another command's figures.
 pub(crate) fn build() -> Result<Built> {
     let target = choose_target()?;
     let folder = shell::target_dir()?;
     let dist = folder.join("dist");
     fs::create_dir_all(&dist).map_err(|e| Error::io("cannot create folder", &dist, &e))?;
-    compile(&target, &dist)?;
-    let compiled = folder.join(&target).join("release").join(BINARY);
-    let path = dist.join(BINARY);
-    install(&compiled, &path)?;
-    if let Some(report) = linker::report(&dist) {
-        eprintln!("dist: {report}");
+    for program in PROGRAMS {
+        compile(&target, program)?;
+        let path = dist.join(program);
+        install(&folder.join(&target).join("release").join(program), &path)?;
+        if !elf::is_static(&path)? {
+            return Err(Error::new(format!("the program needs a dynamic loader: {}", path.display()))
+                .hint("a dependency links a shared C library; look for *-sys crates in `cargo tree`"));
+        }
     }
-    if elf::is_static(&path)? {
-        return Ok(Built { path, target });
-    }
-    Err(Error::new(format!("the program needs a dynamic loader: {}", path.display()))
-        .hint("a dependency links a shared C library; look for *-sys crates in `cargo tree`"))
+    Ok(Built { path: dist.join(PROGRAM), target })
 }
 
 /// musl when it can be had, else glibc: slightly larger and slower to start, but always installed.
@@ -91,13 +100,12 @@ fn add_target(target: &str) -> bool {
 
 /// The target is always named: flags then do not reach build scripts and procedural macros, which cannot be
 /// static.
-fn compile(target: &str, dist: &Path) -> Result<()> {
-    let this = std::env::current_exe().map_err(|e| Error::new(format!("cannot find this program: {e}")))?;
+///
+/// Each program is compiled by itself: built together they would share features, and the hook program would carry what
+/// only the other one needs.
+fn compile(target: &str, program: &str) -> Result<()> {
     let mut command = shell::cargo();
-    command
-        .args(["build", "--release", "--package", BINARY, "--bin", BINARY, "--target", target])
-        .env(format!("CARGO_TARGET_{}_LINKER", target.to_uppercase().replace('-', "_")), this)
-        .env(linker::FOLDER, dist);
+    command.args(["build", "--release", "--package", program, "--bin", program, "--target", target]);
     for (variable, value) in c_compiler(target) {
         if std::env::var_os(&variable).is_none() {
             command.env(variable, value);

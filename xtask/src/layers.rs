@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 
 use crate::error::{Error, Result};
 use crate::shell;
-use rules::{COMMAND_SOURCES, FORBIDDEN_IN_HOOKS, HOOK_CRATE, LAYERS, Layer, PURE_SOURCES, Reach};
+use rules::{
+    COMMAND_SOURCES, FORBIDDEN_IN_HOOKS, FORMAT_FREE_SOURCES, HOOK_CRATE, LAYERS, Layer, PURE_SOURCES, Reach,
+};
 
 pub(crate) fn run() -> Result<()> {
     let mut violations = Vec::new();
@@ -17,6 +19,9 @@ pub(crate) fn run() -> Result<()> {
     violations.extend(forbidden_in_hooks(&dependencies(HOOK_CRATE, Reach::Tree)?));
     for folder in PURE_SOURCES {
         violations.extend(sources::impure(&shell::root().join(folder))?);
+    }
+    for folder in FORMAT_FREE_SOURCES {
+        violations.extend(sources::formats(&shell::root().join(folder))?);
     }
     violations.extend(sources::writes_to_terminal(&shell::root().join(COMMAND_SOURCES))?);
     report(&violations)
@@ -96,9 +101,9 @@ mod tests {
 
     #[test]
     fn the_hook_path_is_kept_light() {
-        let found = names("overtone-hooks v0.1.0\nclap v4.0.0\nserde v1.0.0\n", HOOK_CRATE);
+        let found = names("overtone-hook v0.1.0\nclap v4.0.0\nserde v1.0.0\n", HOOK_CRATE);
         let broken = forbidden_in_hooks(&found);
         assert_eq!(broken.len(), 1);
-        assert!(broken[0].starts_with("overtone-hooks links clap"));
+        assert!(broken[0].starts_with("overtone-hook links clap"));
     }
 }

@@ -43,7 +43,11 @@ enum Task {
     /// Format, clippy, tests, layer invariants, generated files, the real clients, a real browser, faults, load,
     /// kills, fuzzing and dependency rules (cargo-deny, installed below the target folder when
     /// it is missing). Run it before you push.
-    Ci,
+    Ci {
+        /// Only these steps, such as --only e2e,browser
+        #[arg(long, value_name = "STEPS", value_delimiter = ',')]
+        only: Vec<String>,
+    },
     /// Check who may depend on whom
     ///
     /// The rules are a table in xtask/src/layers/rules.rs: which crates are pure, and what the hook path must
@@ -51,7 +55,7 @@ enum Task {
     Layers,
     /// Write the Claude Code plugin (plugins/overtone) from the registry
     ///
-    /// Edit crates/registry or crates/plugin, never the generated files, then run this and commit both.
+    /// Edit crates/core/src/registry or crates/claude, never the generated files, then run this and commit both.
     Codegen {
         /// Write nothing; fail when the folder is stale
         #[arg(long)]
@@ -62,11 +66,18 @@ enum Task {
     /// Compares the lock files with a pinned table of the `RustSec` database, which --from renews from a clone of it;
     /// --online asks the newest one.
     Advisories(advisories::Options),
-    /// Build the static release binary: <target>/dist/overtone
+    /// Build both programs and install Overtone with them
+    ///
+    /// The same as `cargo xtask dist`, then `overtone up` with the arguments given here.
+    Up {
+        /// Arguments of `overtone up`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Build the static release programs: <target>/dist/overtone and overtone-hook
     ///
     /// For musl when rustup has or gets that target, else for glibc with a static C runtime: a dynamic loader
-    /// would double the time that a hook takes to start. Where valgrind is installed, what hooks use is put side by
-    /// side in the program, which saves them a sixth of their time.
+    /// would double the time that a hook takes to start.
     Dist,
     /// Measure every hook, the status line and ccc: time, instructions, system calls, memory, growth
     ///
@@ -131,15 +142,13 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    if dist::is_called_as_linker() {
-        return dist::run_as_linker();
-    }
     let outcome = match Arguments::parse().command {
-        Task::Ci => ci::run(),
+        Task::Ci { only } => ci::run(&only),
         Task::Layers => layers::run(),
         Task::Codegen { check: true } => codegen::check(),
         Task::Codegen { check: false } => codegen::write(),
         Task::Advisories(options) => advisories::run(&options),
+        Task::Up { arguments } => dist::up(&arguments),
         Task::Dist => dist::run(),
         Task::Bench(options) => bench::run(&options),
         Task::Load(options) => load::run(&options),

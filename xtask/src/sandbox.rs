@@ -5,9 +5,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use overtone_registry::Hook;
+use overtone_core::registry::Hook;
 use serde_json::{Value, json};
 
+use crate::dist;
 use crate::error::{Error, Result};
 
 /// Replaces the program's limits for locks and input in debug builds, so that a busy machine does not decide a run.
@@ -56,8 +57,12 @@ impl Sandbox {
         self.overtone_home().join("sessions").join(id)
     }
 
-    /// The program with arguments, in the project, with nothing on stdin and nothing shown.
+    /// The program with arguments, in the project, with nothing on stdin and nothing shown. Hooks run in the hook
+    /// program, as the client starts them.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        if arguments.first() == Some(&"hook") {
+            return self.command_of(&dist::hook_program(&self.binary), arguments);
+        }
         self.command_of(&self.binary, arguments)
     }
 

@@ -46,10 +46,10 @@ pub(crate) fn dev_binary_is_there() {
     DEV_BINARY_IS_THERE.store(true, Ordering::Relaxed);
 }
 
-/// Builds the development binary and tells where it is.
+/// Builds the development binaries and returns the path of `overtone`; the hook program is beside it.
 pub(crate) fn dev_binary() -> Result<PathBuf> {
     if !DEV_BINARY_IS_THERE.load(Ordering::Relaxed) {
-        run(cargo().args(["build", "--quiet", "--package", "overtone", "--bin", "overtone"]))?;
+        run(cargo().args(["build", "--quiet", "--package", "overtone", "--package", "overtone-hook"]))?;
         dev_binary_is_there();
     }
     Ok(target_dir()?.join("debug/overtone"))

@@ -1,4 +1,4 @@
-//! The multi-call binary. Hooks are answered before anything else is even looked at.
+//! The multi-call binary: `overtone` and `ccc`. Hooks are answered before anything else is parsed.
 
 mod args;
 mod ccc;
@@ -9,12 +9,14 @@ mod session;
 mod ui;
 
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 use dlmalloc::GlobalDlmalloc;
-use overtone_hooks::Environment;
-use overtone_supervisor::Caller;
+use overtone_claude::Environment;
+use overtone_core::registry::HOOK_PROGRAM;
+use overtone_hook::Call;
 
 /// A hook needs some dozen kilobytes for a moment. This takes them from the kernel at once; musl's allocator would make
 /// twenty calls of it.
@@ -22,40 +24,23 @@ use overtone_supervisor::Caller;
 static ALLOCATOR: GlobalDlmalloc = GlobalDlmalloc;
 
 fn main() -> ExitCode {
-    let mut arguments = env::args_os();
-    let program = arguments.next().unwrap_or_default();
-    let (first, second) = (arguments.next().unwrap_or_default(), arguments.next());
+    let mut arguments: Vec<OsString> = env::args_os().collect();
+    let program = if arguments.is_empty() { OsString::new() } else { arguments.remove(0) };
     let environment = Environment::from_process(env!("CARGO_PKG_VERSION"));
-    if first == "hook" && !ccc::is_called(&program) {
-        overtone_hooks::run_hook(&second.unwrap_or_default().to_string_lossy(), &environment);
+    if Path::new(&program).file_name().is_some_and(|name| name == HOOK_PROGRAM) {
+        return overtone_hook::run(&arguments, &environment);
+    }
+    let is_ccc = ccc::is_called(&program);
+    let call = if is_ccc { Call::from_ccc_arguments(&arguments) } else { Call::from_arguments(&arguments) };
+    if let Some(call) = call {
+        call.answer(&environment);
         return ExitCode::SUCCESS;
     }
-    if is_supervisor_hook(&program, &first, second.as_deref()) {
-        let is_plugin = env::args_os().next_back().is_some_and(|last| last == ccc::OF_PLUGIN);
-        let caller = if is_plugin { Caller::Plugin } else { Caller::Settings };
-        overtone_supervisor::run_hook(&environment, caller);
-        return ExitCode::SUCCESS;
+    if is_ccc {
+        return ccc::run(arguments, &environment);
     }
-    if ccc::is_called(&program) {
-        return ccc::run(env::args_os().skip(1).collect(), &environment);
-    }
-    if first == "ccc" {
-        return ccc::run(env::args_os().skip(2).collect(), &environment);
-    }
-    // The client starts these several times a second; with more arguments it is a person asking for help.
-    if first == "statusline" && second.is_none() {
-        commands::statusline::run(&environment);
-        return ExitCode::SUCCESS;
-    }
-    if first == "subagent-statusline" && second.is_none() {
-        commands::statusline::rows::run(&environment);
-        return ExitCode::SUCCESS;
+    if arguments.first().is_some_and(|first| first == "ccc") {
+        return ccc::run(arguments.split_off(1), &environment);
     }
     run::run(environment)
-}
-
-/// `ccc supervisor-hook`, or `overtone ccc supervisor-hook`.
-fn is_supervisor_hook(program: &OsStr, first: &OsStr, second: Option<&OsStr>) -> bool {
-    let name = if ccc::is_called(program) { Some(first) } else { second.filter(|_| first == "ccc") };
-    name.is_some_and(|name| name == "supervisor-hook")
 }

@@ -1,43 +1,44 @@
-//! From the command line to a command and to an exit code: 0 done, 1 failed, 2 not understood.
+//! Parses the command line, runs the command and returns the exit code: 0 success, 1 error, 2 usage error.
 
 use std::process::ExitCode;
 
 use clap::FromArgMatches;
-use overtone_hooks::Environment;
+use overtone_claude::Environment;
+use overtone_hook::Call;
 
-use crate::args::{Cli, Command, whole};
+use crate::args::{Cli, Command, parser};
 use crate::commands;
 use crate::context::Context;
-use crate::ui::error::{Done, exit_with};
+use crate::ui::error::{CommandResult, exit_with};
 use crate::ui::{out, terminal};
 
 pub(crate) fn run(environment: Environment) -> ExitCode {
-    let parsed = whole()
+    let parsed = parser()
         .try_get_matches()
         .and_then(|matches| Cli::from_arg_matches(&matches))
         .unwrap_or_else(|error| exit_with(&error));
-    let Some(command) = parsed.command else { return alone(environment) };
+    let Some(command) = parsed.command else { return run_without_arguments(environment) };
     let context = Context::new(environment);
     finish(&context, dispatch(&context, command))
 }
 
-/// Without arguments: a client that passes none has put the event on stdin; a person gets help.
-fn alone(environment: Environment) -> ExitCode {
-    if !terminal::stdin_is_terminal() && overtone_hooks::run_event(&environment) {
+/// Without arguments: a client that passes none sends the event on stdin; a user gets help.
+fn run_without_arguments(environment: Environment) -> ExitCode {
+    if !terminal::stdin_is_terminal() && overtone_session::hooks::run_event(&environment) {
         return ExitCode::SUCCESS;
     }
-    let help = whole().render_help().ansi().to_string();
+    let help = parser().render_help().ansi().to_string();
     finish(&Context::new(environment), out::help(&help))
 }
 
-fn finish(context: &Context, done: Done) -> ExitCode {
-    match done {
+fn finish(context: &Context, result: CommandResult) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(context.lang),
+        Err(error) => error.report(context.lang),
     }
 }
 
-fn dispatch(context: &Context, command: Command) -> Done {
+fn dispatch(context: &Context, command: Command) -> CommandResult {
     match command {
         Command::Up(args) => commands::up::run(context, &args),
         Command::Demo(args) => commands::demo::run(context, &args),
@@ -58,11 +59,11 @@ fn dispatch(context: &Context, command: Command) -> Done {
         Command::Config(args) => commands::config::run(context, &args),
         Command::Validate(args) => commands::validate::run(context, &args),
         Command::Statusline => {
-            commands::statusline::run(&context.environment);
+            Call::StatusLine.answer(&context.environment);
             Ok(())
         }
         Command::SubagentStatusline => {
-            commands::statusline::rows::run(&context.environment);
+            Call::SubagentStatusLine.answer(&context.environment);
             Ok(())
         }
         Command::Top(args) => commands::top::run(context, &args),

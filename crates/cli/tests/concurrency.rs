@@ -1,35 +1,43 @@
 //! Many hooks of one session at once: every update is there afterwards, and every line is whole. And several sessions
 //! in one project: none takes what another works on.
 
-#![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a panic is the failure report of a test, and it prepares its files without the store it is testing"
+)]
+
+mod common;
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
+use common::TestContext;
 use serde_json::{Value, json};
 
 const AT_ONCE: usize = 64;
 
-struct Place {
-    dir: tempfile::TempDir,
+/// A session `s1` and a project for it.
+struct Fixture {
+    context: TestContext,
 }
 
-impl Place {
+impl Fixture {
     fn new() -> Self {
-        let place = Self { dir: tempfile::tempdir().unwrap() };
-        fs::create_dir_all(place.session()).unwrap();
-        fs::create_dir_all(place.project()).unwrap();
-        place
+        let fixture = Self { context: TestContext::for_hooks() };
+        fs::create_dir_all(fixture.session()).unwrap();
+        fixture
     }
 
     fn session(&self) -> PathBuf {
-        self.dir.path().join("home/sessions/s1")
+        self.context.session_dir("s1")
     }
 
     fn project(&self) -> PathBuf {
-        self.dir.path().join("project")
+        self.context.project()
     }
 
     fn put_workflow(&self, workflow: &Value) {
@@ -42,17 +50,7 @@ impl Place {
     }
 
     fn start(&self, hook: &str, payload: &Value) -> Child {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_overtone"))
-            .args(["hook", hook])
-            .env_clear()
-            .env("OVERTONE_NO_DASHBOARD", "1")
-            .env("OVERTONE_TEST_PATIENCE", "600")
-            .env("OVERTONE_HOME", self.dir.path().join("home"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = self.context.command(&["hook", hook]).stdin(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
         child
     }
@@ -97,13 +95,13 @@ fn delegation(project: &Path, agent: &str, call: &str) -> Value {
 
 #[test]
 fn no_delegation_is_lost() {
-    let place = Place::new();
-    place.put_workflow(&quick_workflow());
-    let project = place.project();
+    let fixture = Fixture::new();
+    fixture.put_workflow(&quick_workflow());
+    let project = fixture.project();
     let calls = (0..AT_ONCE).map(|n| delegation(&project, "tester", &format!("call-{n}")));
-    let answers = place.all_at_once("pre-task", calls);
+    let answers = fixture.all_at_once("pre-task", calls);
     assert!(answers.iter().all(|answer| answer["hookSpecificOutput"]["permissionDecision"] == "allow"));
-    let workflow = place.workflow();
+    let workflow = fixture.workflow();
     let agents = workflow["activeAgents"].as_object().unwrap();
     let mut seen: Vec<_> =
         agents.values().map(|agent| agent["toolUseId"].as_str().unwrap().to_owned()).collect();
@@ -111,18 +109,18 @@ fn no_delegation_is_lost() {
     seen.dedup();
     assert_eq!(seen.len(), AT_ONCE);
     assert_eq!(workflow["stages"]["TEST"]["attempts"], AT_ONCE);
-    let delegated = place.lines("timeline.jsonl").iter().filter(|e| e["type"] == "agent:delegate").count();
+    let delegated = fixture.lines("timeline.jsonl").iter().filter(|e| e["type"] == "agent:delegate").count();
     assert_eq!(delegated, AT_ONCE);
 }
 
 #[test]
 fn review_and_test_launched_together_are_both_let_through() {
     for _ in 0..20 {
-        let place = Place::new();
-        place.put_workflow(&quick_workflow());
-        let project = place.project();
+        let fixture = Fixture::new();
+        fixture.put_workflow(&quick_workflow());
+        let project = fixture.project();
         let calls = ["code-reviewer", "tester"].into_iter().map(|agent| delegation(&project, agent, agent));
-        let answers = place.all_at_once("pre-task", calls);
+        let answers = fixture.all_at_once("pre-task", calls);
         assert!(
             answers.iter().all(|answer| answer["hookSpecificOutput"]["permissionDecision"] == "allow"),
             "{answers:?}"
@@ -131,75 +129,65 @@ fn review_and_test_launched_together_are_both_let_through() {
             json!({"session_id": "s1", "cwd": project, "agent_id": agent, "agent_type": format!("ot:{agent}"),
                    "last_assistant_message": "<!-- VERDICT: {\"result\":\"PASS\"} -->"})
         });
-        place.all_at_once("on-agent-stop", reports);
-        let workflow = place.workflow();
+        fixture.all_at_once("on-agent-stop", reports);
+        let workflow = fixture.workflow();
         assert_eq!(workflow["stages"]["REVIEW"]["result"], "pass");
         assert_eq!(workflow["stages"]["TEST"]["result"], "pass");
         assert_eq!(workflow["activeAgents"], json!({}));
         let converged =
-            place.lines("timeline.jsonl").iter().filter(|e| e["type"] == "parallel:converge").count();
+            fixture.lines("timeline.jsonl").iter().filter(|e| e["type"] == "parallel:converge").count();
         assert_eq!(converged, 1);
     }
 }
 
 #[test]
 fn no_event_and_no_observation_is_lost() {
-    let place = Place::new();
-    let project = place.project();
+    let fixture = Fixture::new();
+    let project = fixture.project();
     let failures = (0..AT_ONCE).map(|n| {
         json!({"session_id": "s1", "cwd": project, "tool_name": "Bash", "tool_input": {"command": "npm test"},
                "error": format!("Exit code 1\nround {n}"), "is_interrupt": false})
     });
-    place.all_at_once("post-use-failure", failures);
-    assert_eq!(place.lines("timeline.jsonl").len(), AT_ONCE);
-    assert_eq!(place.lines("observations.jsonl").len(), AT_ONCE);
-    let projects = place.dir.path().join("home/projects");
-    let memory = fs::read_dir(projects).unwrap().next().unwrap().unwrap().path().join("instincts");
-    let lesson =
-        fs::read_dir(memory).unwrap().map(|e| e.unwrap().path()).find(|p| p.extension().is_some()).unwrap();
-    let lesson: Value = serde_json::from_slice(&fs::read(lesson).unwrap()).unwrap();
-    assert_eq!(lesson["count"], AT_ONCE);
+    fixture.all_at_once("post-use-failure", failures);
+    assert_eq!(fixture.lines("timeline.jsonl").len(), AT_ONCE);
+    assert_eq!(fixture.lines("observations.jsonl").len(), AT_ONCE);
+    let list = fixture.context.command(&["instinct", "list", "--json"]).output();
+    let list: Value = serde_json::from_slice(&list.unwrap().stdout).unwrap();
+    assert_eq!(list["lessons"][0]["count"], AT_ONCE);
 }
 
-/// Runs `overtone …` in a session of the place.
-fn command(place: &Place, session: &str, arguments: &[&str]) {
-    let status = Command::new(env!("CARGO_BIN_EXE_overtone"))
-        .args(arguments)
-        .current_dir(place.project())
-        .env_clear()
-        .env("OVERTONE_HOME", place.dir.path().join("home"))
-        .env("OVERTONE_SESSION_ID", session)
-        .env("OVERTONE_TEST_PATIENCE", "600")
-        .stdout(Stdio::null())
-        .status();
-    assert!(status.unwrap().success(), "{arguments:?}");
+/// Runs an `overtone` command in a session.
+fn run_in_session(fixture: &Fixture, session: &str, arguments: &[&str]) {
+    let mut command = fixture.context.command(arguments);
+    let output = command.env("OVERTONE_SESSION_ID", session).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
 }
 
-fn hook(place: &Place, session: &str, name: &str, fields: &Value) {
-    let mut payload = json!({"session_id": session, "cwd": place.project()});
+fn hook(fixture: &Fixture, session: &str, name: &str, fields: &Value) {
+    let mut payload = json!({"session_id": session, "cwd": fixture.project()});
     payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-    place.all_at_once(name, [payload].into_iter());
+    fixture.all_at_once(name, [payload].into_iter());
 }
 
-fn feature_of(place: &Place, session: &str) -> Value {
-    let path = place.session().with_file_name(session).join("workflow.json");
+fn feature_of(fixture: &Fixture, session: &str) -> Value {
+    let path = fixture.session().with_file_name(session).join("workflow.json");
     let workflow: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
     workflow["featureName"].clone()
 }
 
 #[test]
 fn a_resumed_session_takes_no_feature_that_another_session_works_on() {
-    let place = Place::new();
+    let fixture = Fixture::new();
     for session in ["owner", "guest"] {
-        hook(&place, session, "on-start", &json!({"source": "startup"}));
+        hook(&fixture, session, "on-start", &json!({"source": "startup"}));
     }
-    command(&place, "owner", &["init", "quick", "--feature", "login"]);
-    command(&place, "guest", &["init", "single"]);
-    hook(&place, "guest", "on-start", &json!({"source": "resume"}));
-    assert_eq!((feature_of(&place, "guest"), feature_of(&place, "owner")), (Value::Null, json!("login")));
+    run_in_session(&fixture, "owner", &["init", "quick", "--feature", "login"]);
+    run_in_session(&fixture, "guest", &["init", "single"]);
+    hook(&fixture, "guest", "on-start", &json!({"source": "resume"}));
+    assert_eq!((feature_of(&fixture, "guest"), feature_of(&fixture, "owner")), (Value::Null, json!("login")));
 
-    // Left behind by a session that has ended, it is there for the taking.
-    hook(&place, "owner", "on-session-end", &json!({"reason": "other"}));
-    hook(&place, "guest", "on-start", &json!({"source": "resume"}));
-    assert_eq!(feature_of(&place, "guest"), json!("login"));
+    // A feature of a session that has ended is free.
+    hook(&fixture, "owner", "on-session-end", &json!({"reason": "other"}));
+    hook(&fixture, "guest", "on-start", &json!({"source": "resume"}));
+    assert_eq!(feature_of(&fixture, "guest"), json!("login"));
 }

@@ -14,13 +14,13 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::Sandbox;
-use overtone_registry::Hook;
+use common::TestContext;
+use overtone_core::registry::Hook;
 use overtone_store::clock;
 use serde_json::{Value, json};
 
-/// What the sandbox of the recording is called in the files.
-const ROOT: &str = "/sandbox";
+/// What the context of the recording is called in the files.
+const ROOT: &str = "/context";
 const SESSION: &str = "00000000-0000-4000-8000-000000000001";
 
 fn corpus() -> PathBuf {
@@ -46,8 +46,8 @@ fn name(path: &Path) -> String {
 }
 
 /// A session in the middle of its work: the developer is on, and nothing is written down twice by another case.
-fn in_the_middle() -> Sandbox {
-    let sandbox = Sandbox::new();
+fn in_the_middle() -> TestContext {
+    let context = TestContext::for_hooks();
     let now = clock::to_iso(clock::now());
     let pending = json!({"status": "pending", "result": null});
     let workflow = json!({
@@ -58,19 +58,18 @@ fn in_the_middle() -> Sandbox {
         },
         "activeAgents": {"developer": {"stage": "DEV", "startedAt": now}}, "failCount": 0, "rejectCount": 0,
     });
-    common::put(&sandbox.session_dir(SESSION).join("workflow.json"), workflow.to_string());
-    sandbox
+    common::put(&context.session_dir(SESSION).join("workflow.json"), workflow.to_string());
+    context
 }
 
 /// The answer to one payload, with the folder of this run called as in the files.
-fn answer(file: &Path, sandbox: &Sandbox) -> Value {
-    let root = sandbox.root().to_str().unwrap();
-    let payload = fs::read_to_string(file).unwrap().replace(ROOT, root);
+fn answer(file: &Path, context: &TestContext) -> Value {
+    let payload = fs::read_to_string(file).unwrap().replace(ROOT, context.root().to_str().unwrap());
     let name = name(file);
     let hook = name.split_once('-').unwrap().1;
-    let output = sandbox.call(hook).env("CLAUDE_PROJECT_DIR", sandbox.project()).run(payload);
+    let output = context.hook_call(hook).env("CLAUDE_PROJECT_DIR", context.project()).run(payload);
     assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{name}");
-    serde_json::from_str(&output.stdout.replace(root, ROOT)).unwrap()
+    serde_json::from_str(&context.filter_paths(&output.stdout, ROOT)).unwrap()
 }
 
 #[test]
@@ -106,7 +105,7 @@ fn is_recorded(folder: &str, hook: Hook) -> bool {
 #[test]
 fn a_session_without_a_workflow_hears_nothing_of_the_loop() {
     for file in sorted(&corpus()).iter().flat_map(|version| recordings(version)) {
-        let answer = answer(&file, &Sandbox::new());
+        let answer = answer(&file, &TestContext::for_hooks());
         assert!(answer["decision"].is_null(), "{}: {answer}", file.display());
         assert_ne!(answer["hookSpecificOutput"]["permissionDecision"], "deny", "{}", file.display());
     }

@@ -1,9 +1,10 @@
-//! Whose something is: a session, or a feature of a repository.
+//! Claims: which machine owns a session, or works on a feature of a repository.
 //!
-//! A claim stays until it is given up or taken over, so that a session without its machine still has an owner. Whether
-//! the owner is there is said by its pulse, which the server forgets after [`PULSE_LASTS`](crate::link::PULSE_LASTS).
-//! Every change names the revision that it is a change of, so of two who try, one is refused. A claim counts if a
-//! machine of the team has signed it; anything else in its place is replaced by whoever claims next.
+//! A claim stays until it is released or taken over, so a session whose machine is offline still has an owner. Whether
+//! the owner is online is known from its heartbeat, which the server drops after
+//! [`HEARTBEAT_TTL`](crate::link::HEARTBEAT_TTL). Every change names the revision that it replaces, so that of two
+//! concurrent changes one fails. Only claims that are signed by a machine of the team count; anything else stored under
+//! the key is replaced by the next machine that claims it.
 
 use async_nats::jetstream::kv::{CreateErrorKind, Entry, Operation, Store, UpdateErrorKind};
 use overtone_store::clock;
@@ -11,50 +12,52 @@ use overtone_store::clock;
 use crate::error::{FleetError, Result};
 use crate::link::Link;
 use crate::machine::Machine;
-use crate::message::{Claim, Foreign, MachineInfo};
-use crate::names::token;
+use crate::message::{Claim, MachineInfo, MessageError};
+use crate::names::encode_token;
 use crate::trust::{CLOCK_SKEW, Keyring, Kind};
 
-/// How an attempt has ended.
+/// How often a claim that lost a race is tried again.
+const MAX_ATTEMPTS: usize = 5;
+
+/// The result of an attempt to claim something.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// It is ours, since this epoch; from whom it was taken.
+pub enum ClaimOutcome {
+    /// It is ours since this epoch. `taken_from` is the claim that was replaced, if there was one.
     Ours { epoch: u64, taken_from: Option<Claim> },
-    /// It belongs to a machine that is there.
+    /// It belongs to a machine that is online.
     Theirs(Claim),
-    /// It belongs to a machine that is gone. It can be taken over by whoever says so.
+    /// It belongs to a machine that is gone. A take-over is possible, but has to be requested.
     Orphaned(Claim),
 }
 
-/// What may be done about a claim of somebody else.
+/// Whether a claim of another machine may be taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Insist {
-    No,
-    /// If its owner is gone.
-    IfGone,
+pub enum TakeOver {
+    Never,
+    IfOwnerGone,
     Always,
 }
 
-/// A claim as it stands on the server.
+/// A valid claim as it is stored on the server.
 #[derive(Debug, Clone)]
-pub struct Standing {
+pub struct StoredClaim {
     pub claim: Claim,
     pub revision: u64,
 }
 
-/// What is in the place of a claim.
+/// What is stored under the key of a claim.
 #[derive(Debug)]
-enum Found {
-    Nothing,
-    /// Signed by nobody of the team, or put there again after it was over.
-    Void {
+enum ClaimEntry {
+    Missing,
+    /// Not signed by a machine of the team, or older than a claim that this machine has already seen.
+    Invalid {
         revision: u64,
     },
-    Standing(Standing),
+    Valid(StoredClaim),
 }
 
 impl Claim {
-    pub fn by(machine: &Machine, session: Option<&str>) -> Self {
+    pub fn new(machine: &Machine, session: Option<&str>) -> Self {
         Self {
             machine: machine.id.clone(),
             name: machine.name.clone(),
@@ -66,56 +69,67 @@ impl Claim {
     }
 }
 
-/// Tries to make something ours. `since` is the epoch of the last claim that is known here: an earlier one is void.
-pub async fn claim(link: &Link, key: &str, ours: Claim, insist: Insist, since: u64) -> Result<Outcome> {
-    // Whoever loses a race sees the winner the next time.
-    for _ in 0..5 {
-        let standing = match find(link, key, since).await? {
-            Found::Standing(standing) => standing,
-            Found::Nothing => {
+/// Tries to claim `key`. `since` is the epoch of the last claim that this machine knows: an earlier one is invalid.
+pub async fn claim(
+    link: &Link,
+    key: &str,
+    ours: Claim,
+    take_over: TakeOver,
+    since: u64,
+) -> Result<ClaimOutcome> {
+    // The loser of a race finds the winner's claim in the next attempt.
+    for _ in 0..MAX_ATTEMPTS {
+        let stored = match read_entry(link, key, since).await? {
+            ClaimEntry::Valid(stored) => stored,
+            ClaimEntry::Missing => {
                 let ours = Claim { epoch: since + 1, ..ours.clone() };
                 match link.claims.create(key, seal(link, key, &ours)).await {
-                    Ok(_) => return Ok(Outcome::Ours { epoch: ours.epoch, taken_from: None }),
+                    Ok(_) => return Ok(ClaimOutcome::Ours { epoch: ours.epoch, taken_from: None }),
                     Err(error) if error.kind() == CreateErrorKind::AlreadyExists => continue,
                     Err(error) => return Err(FleetError::server("claim", error)),
                 }
             }
-            Found::Void { revision } => {
+            ClaimEntry::Invalid { revision } => {
                 let ours = Claim { epoch: since + 1, ..ours.clone() };
-                if change(link, key, &ours, revision).await? {
-                    return Ok(Outcome::Ours { epoch: ours.epoch, taken_from: None });
+                if replace_claim(link, key, &ours, revision).await? {
+                    return Ok(ClaimOutcome::Ours { epoch: ours.epoch, taken_from: None });
                 }
                 continue;
             }
         };
-        if standing.claim.machine == ours.machine && standing.claim.session == ours.session {
-            return Ok(Outcome::Ours { epoch: standing.claim.epoch, taken_from: None });
+        if stored.claim.machine == ours.machine && stored.claim.session == ours.session {
+            return Ok(ClaimOutcome::Ours { epoch: stored.claim.epoch, taken_from: None });
         }
-        if let Some(refused) = refusal(link, &standing, &ours, insist).await? {
+        if let Some(refused) = refusal(link, &stored, &ours, take_over).await? {
             return Ok(refused);
         }
         let taken = Claim {
-            taken_from: Some(standing.claim.machine.clone()),
-            epoch: standing.claim.epoch.max(since) + 1,
+            taken_from: Some(stored.claim.machine.clone()),
+            epoch: stored.claim.epoch.max(since) + 1,
             ..ours.clone()
         };
-        if change(link, key, &taken, standing.revision).await? {
-            return Ok(Outcome::Ours { epoch: taken.epoch, taken_from: Some(standing.claim) });
+        if replace_claim(link, key, &taken, stored.revision).await? {
+            return Ok(ClaimOutcome::Ours { epoch: taken.epoch, taken_from: Some(stored.claim) });
         }
     }
     Err(FleetError::server("claim", "too many others try at the same time"))
 }
 
-/// Why a claim of somebody else is left alone; `None` if it may be taken.
-async fn refusal(link: &Link, standing: &Standing, ours: &Claim, insist: Insist) -> Result<Option<Outcome>> {
-    let theirs = &standing.claim;
-    let is_own = theirs.machine == ours.machine;
-    let is_there = !is_own && is_present(link, &theirs.machine).await?;
-    Ok(match (insist, is_there) {
-        (Insist::Always, _) | (Insist::IfGone, false) => None,
-        (_, true) => Some(Outcome::Theirs(theirs.clone())),
-        (Insist::No, false) if is_own => Some(Outcome::Theirs(theirs.clone())),
-        (Insist::No, false) => Some(Outcome::Orphaned(theirs.clone())),
+/// Why a claim of another machine or session is left alone; `None` if it may be taken over.
+async fn refusal(
+    link: &Link,
+    stored: &StoredClaim,
+    ours: &Claim,
+    take_over: TakeOver,
+) -> Result<Option<ClaimOutcome>> {
+    let theirs = &stored.claim;
+    let is_own_machine = theirs.machine == ours.machine;
+    let is_owner_present = !is_own_machine && is_present(link, &theirs.machine).await?;
+    Ok(match (take_over, is_owner_present) {
+        (TakeOver::Always, _) | (TakeOver::IfOwnerGone, false) => None,
+        (_, true) => Some(ClaimOutcome::Theirs(theirs.clone())),
+        (TakeOver::Never, false) if is_own_machine => Some(ClaimOutcome::Theirs(theirs.clone())),
+        (TakeOver::Never, false) => Some(ClaimOutcome::Orphaned(theirs.clone())),
     })
 }
 
@@ -123,8 +137,8 @@ fn seal(link: &Link, key: &str, claim: &Claim) -> bytes::Bytes {
     link.keyring.seal(Kind::Claim, key, "", claim)
 }
 
-/// Changes a claim that is at this revision; `false` if it no longer is.
-pub(crate) async fn change(link: &Link, key: &str, claim: &Claim, revision: u64) -> Result<bool> {
+/// Replaces the claim of this revision. Returns `false` if the stored one has changed meanwhile.
+pub(crate) async fn replace_claim(link: &Link, key: &str, claim: &Claim, revision: u64) -> Result<bool> {
     match link.claims.update(key, seal(link, key, claim), revision).await {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == UpdateErrorKind::WrongLastRevision => Ok(false),
@@ -132,67 +146,76 @@ pub(crate) async fn change(link: &Link, key: &str, claim: &Claim, revision: u64)
     }
 }
 
-/// Gives a claim up, if it is this session's.
+/// Releases a claim, if it belongs to the machine and the session of `ours`.
 pub async fn release(link: &Link, key: &str, ours: &Claim) -> Result<()> {
-    let Some(standing) = look(link, key).await? else { return Ok(()) };
-    if standing.claim.machine != ours.machine || standing.claim.session != ours.session {
+    let Some(stored) = find_claim(link, key).await? else { return Ok(()) };
+    if stored.claim.machine != ours.machine || stored.claim.session != ours.session {
         return Ok(());
     }
-    match link.claims.delete_expect_revision(key, Some(standing.revision)).await {
+    match link.claims.delete_expect_revision(key, Some(stored.revision)).await {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == UpdateErrorKind::WrongLastRevision => Ok(()),
         Err(error) => Err(FleetError::server("give the claim up", error)),
     }
 }
 
-/// What is claimed now, by a machine of the team.
-pub async fn look(link: &Link, key: &str) -> Result<Option<Standing>> {
-    match find(link, key, 0).await? {
-        Found::Standing(standing) => Ok(Some(standing)),
-        Found::Nothing | Found::Void { .. } => Ok(None),
+/// The current claim, if a machine of the team has signed it.
+pub async fn find_claim(link: &Link, key: &str) -> Result<Option<StoredClaim>> {
+    match read_entry(link, key, 0).await? {
+        ClaimEntry::Valid(stored) => Ok(Some(stored)),
+        ClaimEntry::Missing | ClaimEntry::Invalid { .. } => Ok(None),
     }
 }
 
-async fn find(link: &Link, key: &str, since: u64) -> Result<Found> {
-    let entry = entry(&link.claims, key).await?;
-    let Some(entry) = entry.filter(|entry| entry.operation == Operation::Put) else {
-        return Ok(Found::Nothing);
+async fn read_entry(link: &Link, key: &str, since: u64) -> Result<ClaimEntry> {
+    let Some(entry) = current_entry(&link.claims, key, "look at the claim").await? else {
+        return Ok(ClaimEntry::Missing);
     };
-    match standing(&link.keyring, &entry) {
-        Ok(standing) if standing.claim.epoch >= since => Ok(Found::Standing(standing)),
-        _ => Ok(Found::Void { revision: entry.revision }),
+    match open_claim(&link.keyring, &entry) {
+        Ok(stored) if stored.claim.epoch >= since => Ok(ClaimEntry::Valid(stored)),
+        _ => Ok(ClaimEntry::Invalid { revision: entry.revision }),
     }
 }
 
-async fn entry(store: &Store, key: &str) -> Result<Option<Entry>> {
-    store.entry(key).await.map_err(|error| FleetError::server("look at the claim", error))
+/// The entry of a key, unless it was deleted.
+async fn current_entry(store: &Store, key: &str, action: &'static str) -> Result<Option<Entry>> {
+    let entry = store.entry(key).await.map_err(|error| FleetError::server(action, error))?;
+    Ok(entry.filter(|entry| entry.operation == Operation::Put))
 }
 
-/// The claim of an entry. It counts if its owner has signed it, or whoever handed the thing over to its owner.
-pub(crate) fn standing(keyring: &Keyring, entry: &Entry) -> std::result::Result<Standing, Foreign> {
+/// Verifies the claim of an entry. It is valid if it is signed by its owner, or by the machine that handed the session
+/// over to the owner.
+pub(crate) fn open_claim(keyring: &Keyring, entry: &Entry) -> std::result::Result<StoredClaim, MessageError> {
     let opened = keyring.open::<Claim>(Kind::Claim, &entry.key, &entry.value)?;
     let claim = opened.body;
-    let is_by_owner = opened.from.id == claim.machine || Some(&opened.from.id) == claim.taken_from.as_ref();
-    let unknown = || Foreign::Unknown { from: claim.machine.clone() };
-    let owner = keyring.known(&claim.machine).filter(|_| is_by_owner).ok_or_else(unknown)?;
-    Ok(Standing { claim: Claim { name: owner.name, ..claim }, revision: entry.revision })
+    let is_signed_by_owner =
+        opened.from.id == claim.machine || Some(&opened.from.id) == claim.taken_from.as_ref();
+    match keyring.trusted_machine(&claim.machine) {
+        Some(owner) if is_signed_by_owner => {
+            Ok(StoredClaim { claim: Claim { name: owner.name, ..claim }, revision: entry.revision })
+        }
+        _ => Err(MessageError::Unknown { from: claim.machine }),
+    }
 }
 
-/// Whether a machine has spoken of late.
+/// Whether a machine has sent a valid heartbeat recently.
 pub async fn is_present(link: &Link, machine: &str) -> Result<bool> {
-    let entry = link.pulse.entry(token(machine)).await;
-    let entry = entry.map_err(|error| FleetError::server("look for the machine", error))?;
-    let entry = entry.filter(|entry| entry.operation == Operation::Put);
-    Ok(entry.is_some_and(|entry| pulse(&link.keyring, &entry).is_ok()))
+    match current_entry(&link.heartbeats, &encode_token(machine), "look for the machine").await? {
+        Some(entry) => Ok(open_heartbeat(&link.keyring, &entry).is_ok()),
+        None => Ok(false),
+    }
 }
 
-/// A sign of life that counts: signed by the machine itself, and not an old one that was put there again.
-pub(crate) fn pulse(keyring: &Keyring, entry: &Entry) -> std::result::Result<MachineInfo, Foreign> {
-    let opened = keyring.open::<MachineInfo>(Kind::Pulse, &entry.key, &entry.value)?;
+/// Verifies a heartbeat: it is signed by the machine itself, and not an old one that somebody stored again.
+pub(crate) fn open_heartbeat(
+    keyring: &Keyring,
+    entry: &Entry,
+) -> std::result::Result<MachineInfo, MessageError> {
+    let opened = keyring.open::<MachineInfo>(Kind::Heartbeat, &entry.key, &entry.value)?;
     let is_recent = (clock::now().0 - opened.at).abs() <= CLOCK_SKEW;
-    let is_own = opened.from.id == opened.body.machine && token(&opened.from.id) == entry.key;
+    let is_own = opened.from.id == opened.body.machine && encode_token(&opened.from.id) == entry.key;
     if !is_recent || !is_own {
-        return Err(Foreign::Malformed("a sign of life that is not from now".to_owned()));
+        return Err(MessageError::Malformed("a sign of life that is not from now".to_owned()));
     }
     Ok(MachineInfo { name: opened.from.name, ..opened.body })
 }

@@ -1,11 +1,11 @@
-//! `fleet` in `config.json`: where the server is, how to be let in, and how much is told there.
+//! The `fleet` section of `config.json`: the server, how to log in, and how much is shared.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use overtone_messages::{Lang, fleet as words};
-use overtone_store::config::Config;
+use overtone_core::messages::{Lang, fleet as words};
+use overtone_store::config::{Config, Section};
 use overtone_store::{Home, files};
 use serde_json::{Map, Value};
 
@@ -28,10 +28,10 @@ const KEYS: [&str; 11] = [
     "replicas",
 ];
 
-/// How much of a session is told to others.
+/// How much of a session is shared with other machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Share {
-    /// What happened and where it stands; no prompts, no code, no texts of agents.
+    /// Events and state, but no prompts, no code and no texts of agents.
     #[default]
     State,
     /// Everything.
@@ -45,7 +45,7 @@ pub struct Settings {
     pub login: Option<PathBuf>,
     pub credentials: Option<PathBuf>,
     pub ca: Option<PathBuf>,
-    /// The certificate and the key of this machine, where the server wants one.
+    /// The certificate and the key of this machine, for servers that require one.
     pub identity: Option<(PathBuf, PathBuf)>,
     pub names: Names,
     pub machine_name: Option<String>,
@@ -55,15 +55,15 @@ pub struct Settings {
     pub replicas: usize,
 }
 
-/// Something about a key that a person should know.
+/// An unusable or unknown key of the section.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct ConfigError {
     pub key: String,
-    fault: Fault,
+    kind: ConfigErrorKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Fault {
+enum ConfigErrorKind {
     Unreadable(String),
     NotAnObject,
     Unknown,
@@ -76,110 +76,130 @@ enum Fault {
     HalfIdentity,
 }
 
-impl Problem {
-    /// Unknown keys are worth a word; everything else stands in the way.
-    pub const fn is_note(&self) -> bool {
-        matches!(self.fault, Fault::Unknown)
+impl ConfigError {
+    /// Unknown keys are only reported; every other error makes the section unusable.
+    pub const fn is_warning(&self) -> bool {
+        matches!(self.kind, ConfigErrorKind::Unknown)
     }
 
-    pub fn text(&self, lang: Lang) -> String {
-        let what = match &self.fault {
-            Fault::Unreadable(problem) => problem.clone(),
-            Fault::NotAnObject => words::not_an_object(lang),
-            Fault::Unknown => words::unknown_key(lang),
-            Fault::Missing => words::missing(lang),
-            Fault::BadAddress => words::bad_address(lang),
-            Fault::BadPrefix => words::bad_prefix(lang),
-            Fault::BadShare => words::bad_share(lang),
-            Fault::BadNumber => words::bad_number(lang),
-            Fault::NotAText => words::not_a_text(lang),
-            Fault::HalfIdentity => words::half_identity(lang),
+    pub fn message(&self, lang: Lang) -> String {
+        let what = match &self.kind {
+            ConfigErrorKind::Unreadable(reason) => reason.clone(),
+            ConfigErrorKind::NotAnObject => words::not_an_object(lang),
+            ConfigErrorKind::Unknown => words::unknown_key(lang),
+            ConfigErrorKind::Missing => words::missing(lang),
+            ConfigErrorKind::BadAddress => words::bad_address(lang),
+            ConfigErrorKind::BadPrefix => words::bad_prefix(lang),
+            ConfigErrorKind::BadShare => words::bad_share(lang),
+            ConfigErrorKind::BadNumber => words::bad_number(lang),
+            ConfigErrorKind::NotAText => words::not_a_text(lang),
+            ConfigErrorKind::HalfIdentity => words::half_identity(lang),
         };
         format!("{}: {what}", self.key)
     }
 }
 
 impl Settings {
-    /// `None` when no fleet is configured, or when what is there cannot be used; then the problems say why.
-    pub fn load(home: &Home) -> (Option<Self>, Vec<Problem>) {
+    /// `None` when no fleet is configured, or when the section is unusable. In the second case the errors say why.
+    pub fn load(home: &Home) -> (Option<Self>, Vec<ConfigError>) {
         let config = match Config::load(home) {
             Ok(config) => config,
-            Err(error) => return (None, vec![problem("config.json", Fault::Unreadable(error.to_string()))]),
+            Err(error) => {
+                return (
+                    None,
+                    vec![config_error("config.json", ConfigErrorKind::Unreadable(error.to_string()))],
+                );
+            }
         };
-        match config.section("fleet").filter(|section| !section.is_null()) {
-            None => (None, Vec::new()),
+        match config.section(Section::Fleet) {
+            None | Some(Value::Null) => (None, Vec::new()),
             Some(section) => Self::read(home, section),
         }
     }
 
-    /// What a section says that may not be in any file yet.
-    pub fn read(home: &Home, section: &Value) -> (Option<Self>, Vec<Problem>) {
+    /// Reads a section, which need not be in the file yet.
+    pub fn read(home: &Home, section: &Value) -> (Option<Self>, Vec<ConfigError>) {
         match section {
-            Value::Object(fields) => Reader { root: home.root(), fields, problems: Vec::new() }.read(),
-            _ => (None, vec![problem("fleet", Fault::NotAnObject)]),
+            Value::Object(fields) => SectionReader { root: home.root(), fields, errors: Vec::new() }.read(),
+            _ => (None, vec![config_error("fleet", ConfigErrorKind::NotAnObject)]),
         }
     }
 
-    /// The addresses for people: without anybody's password.
-    pub fn shown_urls(&self) -> String {
-        let urls: Vec<_> = self.urls.iter().map(|url| without_password(url)).collect();
+    /// The addresses without logins, to be displayed.
+    pub fn redacted_urls(&self) -> String {
+        let urls: Vec<_> = self.urls.iter().map(|url| without_login(url)).collect();
         urls.join(",")
     }
 
-    /// `user:password` or a token, from the file or from one of the addresses; read anew each time.
-    pub(crate) fn login_text(&self) -> io::Result<Option<String>> {
+    /// `user:password` or a token, from the file or from one of the addresses. The file is read on every call, so that a
+    /// renewed login is used without a restart.
+    pub(crate) fn read_login(&self) -> io::Result<Option<String>> {
         if let Some(file) = &self.login {
-            let about =
+            let with_path =
                 |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", file.display()));
-            let text = files::read_small(file).map_err(about)?;
-            return text
-                .map(|text| Some(text.trim().to_owned()))
-                .ok_or_else(|| about(io::ErrorKind::NotFound.into()));
+            return match files::read_small(file).map_err(with_path)? {
+                Some(text) => Ok(Some(text.trim().to_owned())),
+                None => Err(with_path(io::ErrorKind::NotFound.into())),
+            };
         }
-        let part = |url: &String| Some(url.split_once("://")?.1.rsplit_once('@')?.0.to_owned());
-        Ok(self.urls.iter().find_map(part).map(|part| unescaped(&part)))
+        Ok(self.urls.iter().find_map(|url| login_in_url(url)))
     }
 }
 
-/// The login that an address carries, and the address without it.
+/// Splits a list of addresses into the list without logins, and the first login in it.
 pub fn split_login(urls: &str) -> (String, Option<String>) {
-    let part = |url: &str| Some(url.split_once("://")?.1.rsplit_once('@')?.0.to_owned());
-    let login = urls.split(',').find_map(part).map(|part| unescaped(&part));
-    let plain: Vec<_> = urls.split(',').map(|url| without_password(url.trim())).collect();
+    let login = urls.split(',').find_map(login_in_url);
+    let plain: Vec<_> = urls.split(',').map(|url| without_login(url.trim())).collect();
     (plain.join(","), login)
 }
 
-/// Without the `%40` and the like that an address needs.
-fn unescaped(text: &str) -> String {
+fn login_in_url(url: &str) -> Option<String> {
+    let (_, rest) = url.split_once("://")?;
+    let (login, _) = rest.rsplit_once('@')?;
+    Some(decode_percent(login))
+}
+
+/// Decodes percent-encoding such as `%40`. Anything that is not a valid escape is kept as it is.
+fn decode_percent(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, others @ ..] = rest {
-        let digits = others.get(..2).and_then(|digits| str::from_utf8(digits).ok());
-        let byte = digits.filter(|_| *first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { &others[2..] } else { others };
+        if *first == b'%'
+            && let Some(digits) = others.get(..2)
+            && let Ok(digits) = str::from_utf8(digits)
+            && let Ok(byte) = u8::from_str_radix(digits, 16)
+        {
+            bytes.push(byte);
+            rest = &others[2..];
+        } else {
+            bytes.push(*first);
+            rest = others;
+        }
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn problem(key: &str, fault: Fault) -> Problem {
-    Problem { key: key.to_owned(), fault }
+fn config_error(key: &str, kind: ConfigErrorKind) -> ConfigError {
+    ConfigError { key: key.to_owned(), kind }
 }
 
-struct Reader<'a> {
+struct SectionReader<'a> {
     root: &'a Path,
     fields: &'a Map<String, Value>,
-    problems: Vec<Problem>,
+    errors: Vec<ConfigError>,
 }
 
-impl Reader<'_> {
-    fn read(mut self) -> (Option<Settings>, Vec<Problem>) {
+impl SectionReader<'_> {
+    fn read(mut self) -> (Option<Settings>, Vec<ConfigError>) {
         for name in self.fields.keys().filter(|name| !KEYS.contains(&name.as_str())) {
-            self.problems.push(problem(&format!("fleet.{name}"), Fault::Unknown));
+            self.errors.push(config_error(&format!("fleet.{name}"), ConfigErrorKind::Unknown));
         }
         let settings = self.settings();
-        let is_usable = self.problems.iter().all(Problem::is_note);
-        (settings.filter(|_| is_usable), self.problems)
+        if self.errors.iter().all(ConfigError::is_warning) {
+            (settings, self.errors)
+        } else {
+            (None, self.errors)
+        }
     }
 
     fn settings(&mut self) -> Option<Settings> {
@@ -193,28 +213,28 @@ impl Reader<'_> {
             identity,
             machine_name: self.text("name").map(str::to_owned),
             share: self.share(),
-            keep_for: self.number("days", 7, 3650).map_or(7 * DAY, |days| DAY * days),
-            keep_bytes: self.number("megabytes", 1, 1024 * 1024).map_or(1024, u64::from) * MEBIBYTE,
+            keep_for: self.retention("days", 7, 3650).map_or(7 * DAY, |days| DAY * days),
+            keep_bytes: self.retention("megabytes", 1, 1024 * 1024).map_or(1024, u64::from) * MEBIBYTE,
             replicas: self.replicas(),
             urls: urls?,
             names: names?,
         })
     }
 
-    fn note(&mut self, key: &str, fault: Fault) {
-        self.problems.push(problem(&format!("fleet.{key}"), fault));
+    fn add(&mut self, key: &str, kind: ConfigErrorKind) {
+        self.errors.push(config_error(&format!("fleet.{key}"), kind));
     }
 
     fn text(&mut self, name: &str) -> Option<&str> {
         let value = self.fields.get(name).filter(|value| !value.is_null())?;
         let text = value.as_str().filter(|text| !text.trim().is_empty());
         if text.is_none() {
-            self.note(name, Fault::NotAText);
+            self.add(name, ConfigErrorKind::NotAText);
         }
         text
     }
 
-    /// Relative to the home, where `join` puts them.
+    /// A path; relative ones start at the home folder, where `join` writes its files.
     fn path(&mut self, name: &str) -> Option<PathBuf> {
         let root = self.root.to_owned();
         self.text(name).map(|text| root.join(text))
@@ -222,14 +242,14 @@ impl Reader<'_> {
 
     fn urls(&mut self) -> Option<Vec<String>> {
         if !self.fields.contains_key("url") {
-            self.note("url", Fault::Missing);
+            self.add("url", ConfigErrorKind::Missing);
         }
         let text = self.text("url")?.to_owned();
         let urls: Vec<_> = text.split(',').map(|url| url.trim().to_owned()).collect();
         if urls.iter().all(|url| is_address(url)) {
             return Some(urls);
         }
-        self.note("url", Fault::BadAddress);
+        self.add("url", ConfigErrorKind::BadAddress);
         None
     }
 
@@ -237,7 +257,7 @@ impl Reader<'_> {
         let prefix = self.text("prefix").unwrap_or(DEFAULT_PREFIX).to_owned();
         let names = Names::new(&prefix);
         if names.is_none() {
-            self.note("prefix", Fault::BadPrefix);
+            self.add("prefix", ConfigErrorKind::BadPrefix);
         }
         names
     }
@@ -245,7 +265,7 @@ impl Reader<'_> {
     fn identity(&mut self) -> Option<(PathBuf, PathBuf)> {
         let (certificate, key) = (self.path("certificate"), self.path("key"));
         if certificate.is_some() != key.is_some() {
-            self.note("certificate", Fault::HalfIdentity);
+            self.add("certificate", ConfigErrorKind::HalfIdentity);
         }
         certificate.zip(key)
     }
@@ -255,19 +275,19 @@ impl Reader<'_> {
             None | Some("state") => Share::State,
             Some("full") => Share::Full,
             Some(_) => {
-                self.note("share", Fault::BadShare);
+                self.add("share", ConfigErrorKind::BadShare);
                 Share::State
             }
         }
     }
 
-    /// A number of `retention`, within bounds.
-    fn number(&mut self, name: &str, least: u32, most: u32) -> Option<u32> {
+    /// A number of `retention`, if it is within the bounds.
+    fn retention(&mut self, name: &str, min: u32, max: u32) -> Option<u32> {
         let value = self.fields.get("retention")?.get(name)?;
         let number = value.as_u64().and_then(|n| u32::try_from(n).ok());
-        let number = number.filter(|n| (least.min(1)..=most).contains(n));
+        let number = number.filter(|n| (min.min(1)..=max).contains(n));
         if number.is_none() {
-            self.note(&format!("retention.{name}"), Fault::BadNumber);
+            self.add(&format!("retention.{name}"), ConfigErrorKind::BadNumber);
         }
         number
     }
@@ -277,26 +297,27 @@ impl Reader<'_> {
             None => 1,
             Some(Some(count @ 1..=5)) => usize::try_from(count).unwrap_or(1),
             Some(_) => {
-                self.note("replicas", Fault::BadNumber);
+                self.add("replicas", ConfigErrorKind::BadNumber);
                 1
             }
         }
     }
 }
 
-fn without_password(url: &str) -> String {
+fn without_login(url: &str) -> String {
     match (url.split_once("://"), url.rsplit_once('@')) {
         (Some((scheme, _)), Some((_, host))) => format!("{scheme}://{host}"),
         _ => url.to_owned(),
     }
 }
 
-/// `nats://host:port`, `tls://…`; a password has no place in a file that is shown around, but is the person's choice.
+/// Whether a text is a server address: `nats://host:port` or `tls://host:port`, optionally with a login.
 pub fn is_address(text: &str) -> bool {
-    let rest = text.strip_prefix("nats://").or_else(|| text.strip_prefix("tls://"));
-    let is_plain = |rest: &str| rest.bytes().all(|b| b.is_ascii_graphic() && !b"\"<>\\^`{|}#,".contains(&b));
-    rest.is_some_and(|rest| !rest.is_empty() && is_plain(rest))
-        && text.parse::<async_nats::ServerAddr>().is_ok()
+    let Some(rest) = text.strip_prefix("nats://").or_else(|| text.strip_prefix("tls://")) else {
+        return false;
+    };
+    let is_allowed = |b: u8| b.is_ascii_graphic() && !b"\"<>\\^`{|}#,".contains(&b);
+    !rest.is_empty() && rest.bytes().all(is_allowed) && text.parse::<async_nats::ServerAddr>().is_ok()
 }
 
 #[cfg(test)]
@@ -310,17 +331,17 @@ mod tests {
         let home = Home::at(dir.path().to_owned());
         let text = json!({ "fleet": fleet }).to_string();
         files::write_atomic(&home.config_file(), text.as_bytes(), 0o600).unwrap();
-        let (settings, problems) = Settings::load(&home);
-        (settings, problems.iter().map(|problem| problem.text(Lang::En)).collect())
+        let (settings, errors) = Settings::load(&home);
+        (settings, errors.iter().map(|error| error.message(Lang::En)).collect())
     }
 
     #[test]
-    fn what_is_right_is_taken() {
-        let (settings, problems) = load(&json!({
+    fn a_valid_section_is_read() {
+        let (settings, errors) = load(&json!({
             "url": "nats://127.0.0.1:4222, tls://b.example", "prefix": "team.a", "share": "full", "name": "box",
             "credentials": "fleet/me.creds", "retention": { "days": 2, "megabytes": 10 }, "replicas": 3,
         }));
-        assert_eq!(problems, [""; 0]);
+        assert_eq!(errors, [""; 0]);
         let settings = settings.unwrap();
         assert_eq!(settings.urls, ["nats://127.0.0.1:4222", "tls://b.example"]);
         assert_eq!((settings.share, settings.keep_for, settings.replicas), (Share::Full, 2 * DAY, 3));
@@ -331,30 +352,30 @@ mod tests {
     #[test]
     fn passwords_are_not_shown() {
         let (settings, _) = load(&json!({ "url": "nats://ann:secret@127.0.0.1:4222,tls://b.example" }));
-        assert_eq!(settings.unwrap().shown_urls(), "nats://127.0.0.1:4222,tls://b.example");
+        assert_eq!(settings.unwrap().redacted_urls(), "nats://127.0.0.1:4222,tls://b.example");
     }
 
     #[test]
-    fn a_login_stands_in_a_file_or_in_any_of_the_addresses() {
-        let of = |url: &str| load(&json!({ "url": url })).0.unwrap().login_text().unwrap();
-        assert_eq!(of("nats://a:4222"), None);
-        assert_eq!(of("nats://a:4222,nats://ann:p%40ss%@b").as_deref(), Some("ann:p@ss%"));
-        assert_eq!(of("tls://secret@a").as_deref(), Some("secret"));
+    fn a_login_is_read_from_a_file_or_from_any_of_the_addresses() {
+        let login = |url: &str| load(&json!({ "url": url })).0.unwrap().read_login().unwrap();
+        assert_eq!(login("nats://a:4222"), None);
+        assert_eq!(login("nats://a:4222,nats://ann:p%40ss%@b").as_deref(), Some("ann:p@ss%"));
+        assert_eq!(login("tls://secret@a").as_deref(), Some("secret"));
         assert_eq!(split_login("nats://x:y@a,nats://b"), ("nats://a,nats://b".into(), Some("x:y".into())));
         let (settings, _) = load(&json!({ "url": "nats://a", "login": "none" }));
-        assert!(settings.unwrap().login_text().unwrap_err().to_string().contains("none"));
+        assert!(settings.unwrap().read_login().unwrap_err().to_string().contains("none"));
     }
 
     #[test]
-    fn without_a_word_little_is_shared() {
-        let (settings, problems) = load(&json!({ "url": "nats://127.0.0.1" }));
-        assert_eq!((settings.unwrap().share, problems.len()), (Share::State, 0));
+    fn only_state_is_shared_by_default() {
+        let (settings, errors) = load(&json!({ "url": "nats://127.0.0.1" }));
+        assert_eq!((settings.unwrap().share, errors.len()), (Share::State, 0));
         assert_eq!(load(&Value::Null), (None, Vec::new()));
     }
 
     #[test]
-    fn what_is_wrong_is_told() {
-        for (fleet, wanted) in [
+    fn unusable_values_are_reported() {
+        for (fleet, expected) in [
             (json!(7), "fleet: "),
             (json!({}), "fleet.url: "),
             (json!({ "url": "http://x" }), "fleet.url: "),
@@ -366,11 +387,11 @@ mod tests {
             (json!({ "url": "nats://x", "retention": { "days": "many" } }), "fleet.retention.days: "),
             (json!({ "url": "nats://x", "key": "k.pem" }), "fleet.certificate: "),
         ] {
-            let (settings, problems) = load(&fleet);
-            assert_eq!((settings, problems.len()), (None, 1), "{fleet}: {problems:?}");
-            assert!(problems[0].starts_with(wanted), "{problems:?}");
+            let (settings, errors) = load(&fleet);
+            assert_eq!((settings, errors.len()), (None, 1), "{fleet}: {errors:?}");
+            assert!(errors[0].starts_with(expected), "{errors:?}");
         }
-        let (settings, problems) = load(&json!({ "url": "nats://x", "urk": 1 }));
-        assert!(settings.is_some() && problems[0].starts_with("fleet.urk: "), "{problems:?}");
+        let (settings, errors) = load(&json!({ "url": "nats://x", "urk": 1 }));
+        assert!(settings.is_some() && errors[0].starts_with("fleet.urk: "), "{errors:?}");
     }
 }

@@ -1,8 +1,8 @@
-//! How far each timeline has been told, on disk.
+//! The published position of each timeline, on disk.
 //!
-//! The server knows it better: the last message of a session says where it ended, and that is asked for after every
-//! start. This file spares the question for sessions in which nothing happens, and says how far it was where the server
-//! has forgotten.
+//! The server is the authority: the last message of a session has its end, and the relay asks for it after every start.
+//! This file saves that request for sessions in which nothing happens, and keeps the position of messages that the
+//! server has already dropped.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,22 +11,22 @@ use std::path::PathBuf;
 use overtone_store::{Home, SessionId, files};
 use serde::{Deserialize, Serialize};
 
-use crate::machine::folder;
+use crate::machine::fleet_dir;
 
-/// A place in a timeline. A timeline that begins anew has a generation of its own.
+/// A position in a timeline. A timeline that replaces another one has a higher generation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct Place {
+pub(crate) struct TimelinePosition {
     pub(crate) generation: u32,
     pub(crate) end: u64,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Document {
-    /// Of which stream this is true.
+    /// The stream that the positions belong to.
     #[serde(default)]
     stream: String,
     #[serde(default)]
-    sessions: BTreeMap<String, Place>,
+    sessions: BTreeMap<String, TimelinePosition>,
 }
 
 #[derive(Debug)]
@@ -37,29 +37,29 @@ pub(crate) struct Cursors {
 }
 
 impl Cursors {
-    /// What cannot be read counts as nothing: the server knows.
+    /// An unreadable file counts as empty, because the server knows the positions.
     pub(crate) fn load(home: &Home) -> Self {
-        let path = folder(home).join("cursors.json");
+        let path = fleet_dir(home).join("cursors.json");
         let text = files::read_small(&path).ok().flatten();
         let document = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
         Self { path, document, is_changed: false }
     }
 
-    /// Forgets everything if it was about another stream, which knows nothing yet.
-    pub(crate) fn belong_to(&mut self, stream: &str) {
+    /// Drops all positions if they belong to another stream than this one.
+    pub(crate) fn reset_for_stream(&mut self, stream: &str) {
         if self.document.stream != stream {
             self.document = Document { stream: stream.to_owned(), sessions: BTreeMap::new() };
             self.is_changed = true;
         }
     }
 
-    pub(crate) fn get(&self, session: &SessionId) -> Option<Place> {
+    pub(crate) fn get(&self, session: &SessionId) -> Option<TimelinePosition> {
         self.document.sessions.get(session.as_str()).copied()
     }
 
-    pub(crate) fn set(&mut self, session: &SessionId, place: Place) {
-        let known = self.document.sessions.insert(session.to_string(), place);
-        self.is_changed |= known != Some(place);
+    pub(crate) fn set(&mut self, session: &SessionId, position: TimelinePosition) {
+        let known = self.document.sessions.insert(session.to_string(), position);
+        self.is_changed |= known != Some(position);
     }
 
     pub(crate) fn forget(&mut self, session: &SessionId) {
@@ -82,20 +82,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_survive_but_not_those_of_another_stream() {
+    fn positions_are_kept_for_the_same_stream_only() {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::at(dir.path().to_owned());
-        overtone_store::create_private_dir(&folder(&home)).unwrap();
-        let (session, place) = (SessionId::parse("s").unwrap(), Place { generation: 1, end: 7 });
+        overtone_store::create_private_dir(&fleet_dir(&home)).unwrap();
+        let (session, position) =
+            (SessionId::parse("s").unwrap(), TimelinePosition { generation: 1, end: 7 });
         let mut cursors = Cursors::load(&home);
-        cursors.belong_to("a");
-        cursors.set(&session, place);
+        cursors.reset_for_stream("a");
+        cursors.set(&session, position);
         cursors.save().unwrap();
         let mut again = Cursors::load(&home);
-        again.belong_to("a");
-        assert_eq!(again.get(&session), Some(place));
-        again.belong_to("b");
+        again.reset_for_stream("a");
+        assert_eq!(again.get(&session), Some(position));
+        again.reset_for_stream("b");
         assert_eq!(again.get(&session), None);
-        assert!(place > Place { generation: 0, end: 9 });
+        assert!(position > TimelinePosition { generation: 0, end: 9 });
     }
 }

@@ -1,33 +1,34 @@
-//! Which sessions are worth a look: told by the system when files change, and all of them now and then.
+//! The set of sessions whose files have changed since they were last published.
 
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use overtone_session::watch::{Change, SessionWatcher};
 use overtone_store::{Home, SessionId, create_private_dir};
-use overtone_watch::{Change, Watch};
 use tokio::sync::Notify;
 
-/// What is told within this time is looked at together; the watch has gathered before.
-const GATHER: Duration = Duration::from_millis(2);
+/// Changes within this time are handled together. The file watch has already merged most of them.
+const DEBOUNCE: Duration = Duration::from_millis(2);
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Dirty {
+pub(crate) struct DirtySessions {
     sessions: Arc<Mutex<HashSet<SessionId>>>,
-    news: Arc<Notify>,
+    notify: Arc<Notify>,
 }
 
-impl Dirty {
-    /// Where the system does not tell of changes, only the regular look finds them.
-    pub(crate) fn watch(&self, home: &Home) -> Option<Watch> {
-        // The folder must be there to be watched.
+impl DirtySessions {
+    /// Marks sessions when their files change. Without file notifications (`None`), only the regular rescan finds
+    /// changes.
+    pub(crate) fn watch(&self, home: &Home) -> Option<SessionWatcher> {
+        // Only an existing folder can be watched.
         let _ = create_private_dir(&home.sessions_dir());
         let (dirty, all) = (self.clone(), home.clone());
-        Watch::begin(home, move |change| match change {
-            Change::In(session, file) if is_told(&file) => dirty.mark([session]),
-            Change::In(..) => {}
-            Change::Anything => dirty.mark_all(&all),
+        SessionWatcher::start(home, move |change| match change {
+            Change::File(session, file) if is_relevant(&file) => dirty.mark([session]),
+            Change::File(..) => {}
+            Change::Rescan => dirty.mark_all(&all),
         })
     }
 
@@ -40,7 +41,7 @@ impl Dirty {
         let before = known.len();
         known.extend(sessions);
         if known.len() > before {
-            self.news.notify_one();
+            self.notify.notify_one();
         }
     }
 
@@ -48,19 +49,19 @@ impl Dirty {
         self.mark(home.sessions().unwrap_or_default().into_iter().map(|session| session.id().clone()));
     }
 
-    /// All that are worth a look, as soon as there is one.
+    /// Waits until a session is marked, and takes all that are.
     pub(crate) async fn take(&self) -> HashSet<SessionId> {
         loop {
             if !self.lock().is_empty() {
-                tokio::time::sleep(GATHER).await;
+                tokio::time::sleep(DEBOUNCE).await;
                 return std::mem::take(&mut *self.lock());
             }
-            self.news.notified().await;
+            self.notify.notified().await;
         }
     }
 }
 
-/// Not locks and files that are being prepared.
-fn is_told(file: &Path) -> bool {
+/// Locks and temporary files begin with a dot; their changes are ignored.
+fn is_relevant(file: &Path) -> bool {
     !file.as_os_str().as_encoded_bytes().starts_with(b".")
 }

@@ -1,40 +1,24 @@
-//! What can go wrong between this machine and the others.
+//! Errors between this machine and the fleet's server.
 
 use std::fmt;
 use std::io;
 
-/// Why something could not be done.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum FleetError {
-    /// The server cannot be reached, or does not let us in.
+    /// The server cannot be reached, or it rejects the connection.
+    #[error("cannot reach the fleet's server: {0}")]
     Unreachable(String),
-    /// It can be reached, but has not done what it was asked for.
+    /// The server is reachable, but a request to it failed.
+    #[error("cannot {what}: {why}")]
     Server { what: &'static str, why: String },
-    /// Files on this machine.
-    Io(io::Error),
+    /// A file of this machine cannot be read or written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
 }
 
 impl FleetError {
     pub(crate) fn server(what: &'static str, why: impl fmt::Display) -> Self {
         Self::Server { what, why: why.to_string() }
-    }
-}
-
-impl fmt::Display for FleetError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreachable(why) => write!(f, "cannot reach the fleet's server: {why}"),
-            Self::Server { what, why } => write!(f, "cannot {what}: {why}"),
-            Self::Io(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for FleetError {}
-
-impl From<io::Error> for FleetError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
     }
 }
 

@@ -1,10 +1,12 @@
-//! Many machines, one view: what sessions do goes to NATS `JetStream`, and orders come back.
+//! Connects the Overtone sessions of several machines through NATS `JetStream`.
 //!
-//! Local first: hooks write files and know nothing of this. The [`relay`] reads those files, in the dashboard's server
-//! or in a process of its own, and tells what is new. A machine alone or cut off works as before, and catches up.
-//! Layers, from the bottom: [`names`], [`message`] and [`share`] say what is said and how it is called; [`link`] is the
-//! connection; [`trust`] signs what is said and checks who has said it; [`claims`] say whose something is; the relay tells
-//! and obeys, and the [`mirror`] shows what all have told.
+//! Hooks only write local files and do not use this crate. The [`relay`] reads those files, in the dashboard's server or
+//! in a process of its own, and publishes what is new. A machine that is offline works as before and catches up later.
+//!
+//! The modules, from the bottom up: [`names`], [`message`] and [`share`] define subjects, payloads and what is redacted.
+//! [`link`] is the connection. [`trust`] signs messages and verifies their senders. [`claims`] record which machine owns
+//! a session or a feature. The relay publishes this machine's sessions and executes orders; the [`mirror`] keeps a local
+//! copy of the sessions of all machines.
 
 mod claims;
 mod config;
@@ -19,33 +21,39 @@ mod machine;
 mod message;
 mod mirror;
 mod names;
-mod picture;
 mod pull;
 mod relay;
 mod repository;
 mod send;
 mod server_config;
 mod share;
+mod snapshot;
 mod supervise;
 mod trust;
 
-pub use claims::{Insist, Outcome, claim, is_present, look, release};
-pub use config::{Problem, Settings, Share, is_address, split_login};
+pub use claims::{ClaimOutcome, StoredClaim, TakeOver, claim, find_claim, is_present, release};
+pub use config::{ConfigError, Settings, Share, is_address, split_login};
 pub use error::{FleetError, Result};
-pub use link::{Complaints, Link, connect, connect_listening};
-pub use local::refusal_words;
-pub use machine::{Machine, folder};
+pub use link::{Link, ServerErrors, connect, connect_recording_errors};
+pub use machine::{Machine, fleet_dir};
 pub use message::{
-    Answer, Batch, Claim, Deed, Foreign, Handed, MachineInfo, Order, SessionState, VERSION, is_order_id,
+    Answer, Batch, Claim, Handover, MachineInfo, MessageError, Order, OrderCommand, SessionState, VERSION,
+    is_order_id,
 };
 pub use mirror::{FeatureWork, FeatureWorker, Mirror, MirrorSetup, MirrorStatus};
-pub use names::{DEFAULT_PREFIX, Names, feature_claim, handoff_key, session_claim, state_key, token, word};
-pub use picture::{FeatureView, Heard, MachineView, Picture, Stranger, tail, timeline};
-pub use pull::{NotPulled, Pull, Pulled};
-pub use relay::{
-    Reason, RefusedOrder, RefusedOrders, Relay, Setup, Status, is_running, last_status, refused_orders,
+pub use names::{
+    DEFAULT_PREFIX, Names, decode_token, encode_token, feature_claim_key, handoff_key, session_claim_key,
+    state_key,
 };
-pub use repository::of as repository_of;
-pub use send::{Reply, send, send_within};
+pub use pull::{Pull, PullError, PullSummary};
+pub use relay::{
+    RefusalReason, RefusedOrder, RefusedOrders, Relay, RelaySetup, RelayStatus, is_relay_running,
+    last_relay_status, refused_orders,
+};
+pub use repository::repository_name;
+pub use send::{OrderOutcome, send_order, send_order_with_timeout};
 pub use server_config::{ServerConfig, ServerFiles, new_password};
-pub use trust::{BadInvitation, Invitation, Invited, Keyring, Member, Membership, NotChanged, PublicKey};
+pub use snapshot::{
+    FeatureView, FleetSnapshot, MachineView, ReceivedBatch, UnknownMachine, fetch_timeline, tail,
+};
+pub use trust::{Invitation, InvitationError, Invited, Keyring, Member, Membership, PublicKey, TeamError};

@@ -1,6 +1,7 @@
-//! The connection to the server, and what has to be there for us: streams and buckets.
+//! The connection to the server, with the streams and buckets of the fleet.
 //!
-//! Where they are missing they are made. Who may not make them, because the server is shared, finds them made.
+//! Missing streams and buckets are created. On shared servers, where clients lack that permission, an administrator
+//! creates them first.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,30 +15,31 @@ use crate::config::Settings;
 use crate::error::{FleetError, Result};
 use crate::machine::random_hex;
 use crate::message::MachineInfo;
-use crate::names::{Names, token};
-use crate::picture::Stranger;
-use crate::trust::{Keyring, Kind, Member, Membership, NotChanged};
+use crate::names::{Names, encode_token};
+use crate::snapshot::UnknownMachine;
+use crate::trust::{Keyring, Kind, Member, Membership, TeamError};
 
-/// How long a machine is there after its last pulse.
-pub(crate) const PULSE_LASTS: Duration = Duration::from_secs(30);
+/// How long a machine counts as present after its last heartbeat.
+pub(crate) const HEARTBEAT_TTL: Duration = Duration::from_secs(30);
 
-/// How long an order waits for its machine.
-pub(crate) const ORDERS_LAST: Duration = Duration::from_hours(24);
+/// How long the server keeps an order for its machine.
+pub(crate) const ORDER_TTL: Duration = Duration::from_hours(24);
 
-/// How long the server remembers the number of a message. A repetition that comes later is found by its place.
-const REMEMBERED: Duration = Duration::from_mins(2);
+/// How long the server recognises a repeated message by its id. Later repetitions are recognised by their expected
+/// sequence.
+const DUPLICATE_WINDOW: Duration = Duration::from_mins(2);
 
-const CONNECT_TIME: Duration = Duration::from_secs(5);
-const ANSWER_TIME: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What is under way at once, at most: beyond that, the one who publishes waits.
-const IN_FLIGHT: usize = 512;
+/// How many published messages may wait for their acknowledgement. Beyond that, publishing blocks.
+const MAX_IN_FLIGHT: usize = 512;
 
-/// A state is larger only if somebody has put something there that is none.
-pub(crate) const MAX_VALUE: usize = 1024 * 1024;
-const ORDERS_BYTES: i64 = 64 * 1024 * 1024;
+/// The limit for values in buckets. Session states are a few kilobytes, so anything larger is not ours.
+pub(crate) const MAX_VALUE_BYTES: usize = 1024 * 1024;
+const MAX_ORDERS_BYTES: i64 = 64 * 1024 * 1024;
 
-/// A connection with everything in its place.
+/// A connection with the fleet's streams and buckets open.
 #[derive(Debug, Clone)]
 pub struct Link {
     pub client: Client,
@@ -45,22 +47,22 @@ pub struct Link {
     pub names: Names,
     pub events: Stream,
     pub orders: Stream,
-    pub pulse: Store,
+    pub heartbeats: Store,
     pub machines: Store,
     pub sessions: Store,
     pub claims: Store,
     pub handoffs: Store,
-    /// The lists of the team's machines.
+    /// The signed lists of the team's machines.
     pub team: Store,
-    /// This machine's key, and whom it believes.
+    /// This machine's key, and the keys that it trusts.
     pub keyring: Keyring,
 }
 
-/// What the server has complained about: most of all what we may not do, which no answer says.
+/// Errors that the server reported outside of a reply. Missing permissions are only reported this way.
 #[derive(Debug, Clone, Default)]
-pub struct Complaints(Arc<Mutex<Vec<String>>>);
+pub struct ServerErrors(Arc<Mutex<Vec<String>>>);
 
-impl Complaints {
+impl ServerErrors {
     fn add(&self, text: String) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !known.contains(&text) {
@@ -68,44 +70,46 @@ impl Complaints {
         }
     }
 
-    /// Each once, in the order in which they came.
+    /// All errors in the order of their first occurrence.
     pub fn all(&self) -> Vec<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// Connects. Credentials are read anew each time, so that renewed ones count.
+/// Connects to the server. Credentials are read on every call, so that renewed ones are used.
 pub async fn connect(settings: &Settings, name: &str) -> Result<Client> {
-    // The relay says itself what it cannot do.
-    connect_listening(settings, name, &Complaints::default()).await
+    connect_recording_errors(settings, name, &ServerErrors::default()).await
 }
 
-/// As [`connect`], and notes what the server complains about.
-pub async fn connect_listening(settings: &Settings, name: &str, complaints: &Complaints) -> Result<Client> {
-    let complaints = complaints.clone();
+/// As [`connect`], and records the errors that the server reports.
+pub async fn connect_recording_errors(
+    settings: &Settings,
+    name: &str,
+    server_errors: &ServerErrors,
+) -> Result<Client> {
+    let server_errors = server_errors.clone();
     let mut options = ConnectOptions::new()
         .name(name)
-        // So that permissions can keep one team from listening to what another is answered.
+        // With an inbox per team, permissions can keep one team from reading the replies to another.
         .custom_inbox_prefix(settings.names.inbox())
-        .connection_timeout(CONNECT_TIME)
-        .request_timeout(Some(ANSWER_TIME))
+        .connection_timeout(CONNECT_TIMEOUT)
+        .request_timeout(Some(REQUEST_TIMEOUT))
         .ping_interval(Duration::from_secs(10))
         .reconnect_delay_callback(|attempts| Duration::from_millis(200 * u64::try_from(attempts.min(10)).unwrap_or(10)))
         .event_callback(move |event| {
             if let Event::ServerError(error) = event {
-                complaints.add(error.to_string());
+                server_errors.add(error.to_string());
             }
             async {}
         });
-    // The client's own way passes over what stands in an address.
+    // The client library ignores logins in addresses, so they are passed explicitly.
     let unreadable = |error: std::io::Error| FleetError::Unreachable(error.to_string());
-    options = match settings.login_text().map_err(unreadable)? {
-        Some(login) => match login.split_once(':') {
+    if let Some(login) = settings.read_login().map_err(unreadable)? {
+        options = match login.split_once(':') {
             Some((user, password)) => options.user_and_password(user.to_owned(), password.to_owned()),
             None => options.token(login),
-        },
-        None => options,
-    };
+        };
+    }
     if let Some(file) = &settings.credentials {
         let refused = |error| FleetError::Unreachable(format!("{}: {error}", file.display()));
         options = options.credentials_file(file).await.map_err(refused)?;
@@ -123,30 +127,30 @@ pub async fn connect_listening(settings: &Settings, name: &str, complaints: &Com
 impl Link {
     pub async fn open(settings: &Settings, keyring: &Keyring) -> Result<Self> {
         let client = connect(settings, &keyring.machine().name).await?;
-        Box::pin(Self::with(client, settings, keyring)).await
+        Box::pin(Self::with_client(client, settings, keyring)).await
     }
 
-    /// Everything in its place again, on a connection that is there. The team's newest list is read.
-    pub async fn with(client: Client, settings: &Settings, keyring: &Keyring) -> Result<Self> {
+    /// Opens the streams and buckets on an existing connection, and reads the team's newest list.
+    pub async fn with_client(client: Client, settings: &Settings, keyring: &Keyring) -> Result<Self> {
         let context = jetstream::context::ContextBuilder::new()
-            .timeout(ANSWER_TIME)
-            .ack_timeout(ANSWER_TIME)
-            .max_ack_inflight(IN_FLIGHT)
+            .timeout(REQUEST_TIMEOUT)
+            .ack_timeout(REQUEST_TIMEOUT)
+            .max_ack_inflight(MAX_IN_FLIGHT)
             .backpressure_on_inflight(true)
             .build(client.clone());
         let names = settings.names.clone();
-        let making = Making { context: &context, settings };
-        // All at once: a server may be far away.
-        let (events, orders, pulse, machines, sessions, claims, handoffs, team) = tokio::try_join!(
-            making.stream(making.events_config()),
-            making.stream(making.orders_config()),
-            making.bucket(names.pulse_bucket(), PULSE_LASTS),
-            making.bucket(names.machines_bucket(), settings.keep_for),
-            making.bucket(names.sessions_bucket(), settings.keep_for),
-            // Whose a session is must be known as long as anybody has it.
-            making.bucket(names.claims_bucket(), Duration::ZERO),
-            making.bucket(names.handoffs_bucket(), settings.keep_for),
-            making.bucket(names.team_bucket(), Duration::ZERO),
+        let provisioner = Provisioner { context: &context, settings };
+        // Concurrently, because the server may be far away.
+        let (events, orders, heartbeats, machines, sessions, claims, handoffs, team) = tokio::try_join!(
+            provisioner.stream(provisioner.events_config()),
+            provisioner.stream(provisioner.orders_config()),
+            provisioner.bucket(names.heartbeat_bucket(), HEARTBEAT_TTL),
+            provisioner.bucket(names.machines_bucket(), settings.keep_for),
+            provisioner.bucket(names.sessions_bucket(), settings.keep_for),
+            // Claims never expire: the owner of a session must be known as long as the session exists.
+            provisioner.bucket(names.claims_bucket(), Duration::ZERO),
+            provisioner.bucket(names.handoffs_bucket(), settings.keep_for),
+            provisioner.bucket(names.team_bucket(), Duration::ZERO),
         )?;
         keyring.sync(&team).await?;
         let keyring = keyring.clone();
@@ -156,7 +160,7 @@ impl Link {
             names,
             events,
             orders,
-            pulse,
+            heartbeats,
             machines,
             sessions,
             claims,
@@ -171,64 +175,68 @@ impl Link {
         self.keyring.sync(&self.team).await
     }
 
-    /// Says that this machine is there now.
-    pub async fn give_sign_of_life(&self, info: &MachineInfo) -> Result<()> {
-        self.put_info(&self.pulse, Kind::Pulse, info).await
+    /// Publishes that this machine is online.
+    pub async fn publish_heartbeat(&self, info: &MachineInfo) -> Result<()> {
+        self.put_machine_info(&self.heartbeats, Kind::Heartbeat, info).await
     }
 
-    /// Says who this machine is, for those who ask when it is gone, and for those who may accept it.
-    pub async fn introduce(&self, info: &MachineInfo) -> Result<()> {
-        self.put_info(&self.machines, Kind::Machine, info).await
+    /// Publishes this machine's details, which remain visible while it is offline or waits to be accepted.
+    pub async fn publish_machine_info(&self, info: &MachineInfo) -> Result<()> {
+        self.put_machine_info(&self.machines, Kind::Machine, info).await
     }
 
-    async fn put_info(&self, store: &Store, kind: Kind, info: &MachineInfo) -> Result<()> {
-        let key = token(&info.machine);
-        let info = MachineInfo { invited: self.keyring.shown_proof(), ..info.clone() };
+    async fn put_machine_info(&self, store: &Store, kind: Kind, info: &MachineInfo) -> Result<()> {
+        let key = encode_token(&info.machine);
+        let info = MachineInfo { invited: self.keyring.invitation_proof(), ..info.clone() };
         let put = store.put(&key, self.keyring.seal(kind, &key, "", &info)).await;
         put.map(|_| ()).map_err(|error| FleetError::server("give a sign of life", error))
     }
 
-    /// Makes the team call this machine as its settings do.
-    pub async fn take_name(&self) -> Result<()> {
-        match self.keyring.take_name(&self.team).await {
-            Err(NotChanged::Fleet(error)) => Err(error),
-            // Whoever is not part of the team has no name there.
+    /// Changes this machine's name in the team's list to the one in its settings.
+    pub async fn update_name(&self) -> Result<()> {
+        match self.keyring.update_name(&self.team).await {
+            Err(TeamError::Fleet(error)) => Err(error),
+            // A machine outside of the team has no name in the list.
             _ => Ok(()),
         }
     }
 
-    /// Makes a machine part of the team.
-    pub async fn admit(&self, stranger: &Stranger) -> std::result::Result<Member, NotChanged> {
-        let Some(key) = &stranger.key else { return Err(NotChanged::NoSuchMachine) };
-        let member = self.keyring.admit(&self.team, &stranger.id, stranger.wanted_name(), key).await?;
-        if let Some(proof) = &stranger.proof {
-            self.keyring.use_up(proof).map_err(FleetError::from)?;
+    /// Adds a machine to the team, and closes the invitation that it used.
+    pub async fn admit(&self, machine: &UnknownMachine) -> std::result::Result<Member, TeamError> {
+        let Some(key) = &machine.key else { return Err(TeamError::NoSuchMachine) };
+        let member = self.keyring.admit(&self.team, &machine.id, machine.requested_name(), key).await?;
+        if let Some(proof) = &machine.proof {
+            self.keyring.close_invitation(proof).map_err(FleetError::from)?;
         }
         Ok(member)
     }
 
-    /// Takes a machine out of the team: from now on nobody believes it.
-    pub async fn expel(&self, machine: &str) -> std::result::Result<(), NotChanged> {
-        self.keyring.expel(&self.team, machine).await
+    /// Removes a machine from the team. Its messages are rejected from now on.
+    pub async fn remove_member(&self, machine: &str) -> std::result::Result<(), TeamError> {
+        self.keyring.remove_member(&self.team, machine).await
     }
 
-    /// Writes something, and reads it back. What is left of it is in nobody's way.
-    pub async fn try_out(&self, machine: &str) -> Result<()> {
-        let (key, value) = (format!("check.{}", token(machine)), random_hex(8)?);
+    /// Checks that a value can be written, read back and deleted.
+    pub async fn check_read_write(&self, machine: &str) -> Result<()> {
+        let (key, value) = (format!("check.{}", encode_token(machine)), random_hex(8)?);
         let failed = |error: &dyn std::fmt::Display| FleetError::server("write and read back", error);
         self.claims.put(&key, value.clone().into()).await.map_err(|error| failed(&error))?;
         let read = self.claims.get(&key).await.map_err(|error| failed(&error))?;
         self.claims.delete(&key).await.map_err(|error| failed(&error))?;
-        if read.is_some_and(|read| read == value) { Ok(()) } else { Err(failed(&"something else came back")) }
+        match read {
+            Some(read) if read == value => Ok(()),
+            _ => Err(failed(&"something else came back")),
+        }
     }
 
-    /// Tells a stream that was made anew from the one before.
-    pub fn events_made_at(&self) -> String {
+    /// When the events stream was created. A stream that was deleted and created again has another time.
+    pub fn events_created_at(&self) -> String {
         format!("{:?}", self.events.cached_info().created)
     }
 
-    /// Fails if what is there is no longer what was found at first: then it is empty, and all is to be told again.
-    pub(crate) async fn is_still_the_same(&self) -> Result<()> {
+    /// Fails if a stream or bucket was deleted and created again. It is empty then, and everything has to be published
+    /// again.
+    pub(crate) async fn check_not_recreated(&self) -> Result<()> {
         let buckets = [&self.sessions, &self.claims, &self.machines, &self.team].map(|bucket| &bucket.stream);
         for stream in [&self.events].into_iter().chain(buckets) {
             let now = stream.get_info().await;
@@ -241,12 +249,13 @@ impl Link {
     }
 }
 
-struct Making<'a> {
+/// Opens streams and buckets, and creates missing ones.
+struct Provisioner<'a> {
     context: &'a Context,
     settings: &'a Settings,
 }
 
-impl Making<'_> {
+impl Provisioner<'_> {
     fn events_config(&self) -> stream::Config {
         let names = &self.settings.names;
         stream::Config {
@@ -255,7 +264,7 @@ impl Making<'_> {
             max_age: self.settings.keep_for,
             max_bytes: i64::try_from(self.settings.keep_bytes).unwrap_or(i64::MAX),
             discard: DiscardPolicy::Old,
-            duplicate_window: REMEMBERED,
+            duplicate_window: DUPLICATE_WINDOW,
             num_replicas: self.settings.replicas,
             allow_direct: true,
             ..stream::Config::default()
@@ -267,10 +276,10 @@ impl Making<'_> {
         stream::Config {
             name: names.orders_stream(),
             subjects: vec![names.all_orders(), names.all_answers()],
-            max_age: ORDERS_LAST,
-            max_bytes: ORDERS_BYTES,
+            max_age: ORDER_TTL,
+            max_bytes: MAX_ORDERS_BYTES,
             discard: DiscardPolicy::Old,
-            duplicate_window: REMEMBERED,
+            duplicate_window: DUPLICATE_WINDOW,
             num_replicas: self.settings.replicas,
             ..stream::Config::default()
         }
@@ -284,29 +293,29 @@ impl Making<'_> {
         made.map_err(|error| FleetError::server("find or make the stream", error))
     }
 
-    /// Made as the stream that a bucket is: the crate's own way asks the server about the account first, and does not
-    /// understand the answer of a server as old as Debian's.
-    async fn bucket(&self, name: String, lasts: Duration) -> Result<Store> {
+    /// A missing bucket is created through its underlying stream. The client library's own function first queries the
+    /// account, and fails to parse the reply of older servers such as the one in Debian.
+    async fn bucket(&self, name: String, ttl: Duration) -> Result<Store> {
         if let Ok(store) = self.context.get_key_value(&name).await {
             return Ok(store);
         }
         let failed = |error: &dyn std::fmt::Display| FleetError::server("find or make the bucket", error);
         self.context
-            .get_or_create_stream(self.bucket_config(&name, lasts))
+            .get_or_create_stream(self.bucket_config(&name, ttl))
             .await
             .map_err(|error| failed(&error))?;
         self.context.get_key_value(&name).await.map_err(|error| failed(&error))
     }
 
-    fn bucket_config(&self, name: &str, lasts: Duration) -> stream::Config {
+    fn bucket_config(&self, name: &str, ttl: Duration) -> stream::Config {
         stream::Config {
             name: format!("KV_{name}"),
             subjects: vec![format!("$KV.{name}.>")],
             max_messages_per_subject: 1,
-            max_age: lasts,
-            max_message_size: i32::try_from(MAX_VALUE).unwrap_or(i32::MAX),
+            max_age: ttl,
+            max_message_size: i32::try_from(MAX_VALUE_BYTES).unwrap_or(i32::MAX),
             discard: DiscardPolicy::New,
-            duplicate_window: if lasts.is_zero() { REMEMBERED } else { REMEMBERED.min(lasts) },
+            duplicate_window: if ttl.is_zero() { DUPLICATE_WINDOW } else { DUPLICATE_WINDOW.min(ttl) },
             num_replicas: self.settings.replicas,
             allow_rollup: true,
             deny_delete: true,

@@ -1,60 +1,65 @@
-//! Who this machine is to the others: a number that it was given once, and a name for people.
+//! The identity of this machine in the fleet: an id that is generated once, and a display name.
 
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::PathBuf;
 
-use overtone_engine::text::printable;
+use overtone_core::engine::text::printable;
 use overtone_store::{Home, create_private_dir, files};
 use serde_json::{Value, json};
 
 use crate::hex;
 
-/// This machine, or rather this home on it.
+/// A machine of the fleet. Two homes on one computer are two machines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine {
     pub id: String,
     pub name: String,
 }
 
-/// Longer names of machines are cut.
+/// Longer names are truncated to this many characters.
 pub(crate) const MAX_NAME: usize = 64;
 
-/// Everything that the fleet keeps on this machine.
-pub fn folder(home: &Home) -> PathBuf {
+/// The folder for the fleet's files in a home.
+pub fn fleet_dir(home: &Home) -> PathBuf {
     home.root().join("fleet")
 }
 
 impl Machine {
-    /// As it was called before, or with a new number. `name`: what the settings say, else the host's.
-    pub fn of(home: &Home, name: Option<&str>) -> io::Result<Self> {
+    /// Loads the machine's id, or generates one. The name is the given one, or else the host name.
+    pub fn load_or_create(home: &Home, name: Option<&str>) -> io::Result<Self> {
         let name = name.map_or_else(host_name, str::to_owned);
-        let id = known_id(home)?.map_or_else(|| new_id(home), Ok)?;
-        Ok(Self { id, name: tidy(&name) })
+        let id = match read_id(home)? {
+            Some(id) => id,
+            None => create_id(home)?,
+        };
+        Ok(Self { id, name: clean_name(&name) })
     }
 }
 
 fn id_file(home: &Home) -> PathBuf {
-    folder(home).join("machine.json")
+    fleet_dir(home).join("machine.json")
 }
 
-fn known_id(home: &Home) -> io::Result<Option<String>> {
-    let text = files::read_small(&id_file(home))?;
-    let value = text.and_then(|text| serde_json::from_str::<Value>(&text).ok());
-    let id = value.and_then(|value| value["id"].as_str().map(str::to_owned));
-    Ok(id.filter(|id| is_machine_id(id)))
+fn read_id(home: &Home) -> io::Result<Option<String>> {
+    let Some(text) = files::read_small(&id_file(home))? else { return Ok(None) };
+    let value: Value = serde_json::from_str(&text).unwrap_or_default();
+    match value["id"].as_str() {
+        Some(id) if is_machine_id(id) => Ok(Some(id.to_owned())),
+        _ => Ok(None),
+    }
 }
 
-/// Sixteen hexadecimal digits.
+/// Whether a text has the form of a machine id: sixteen hexadecimal digits.
 pub(crate) fn is_machine_id(text: &str) -> bool {
     text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Two processes that start at once agree on one number.
-fn new_id(home: &Home) -> io::Result<String> {
-    create_private_dir(&folder(home))?;
-    let _lock = files::lock_file(&folder(home).join("machine.lock"), files::lock_wait())?;
-    if let Some(id) = known_id(home)? {
+/// Generates an id under a lock, so that two processes that start at the same time get the same one.
+fn create_id(home: &Home) -> io::Result<String> {
+    create_private_dir(&fleet_dir(home))?;
+    let _lock = files::lock_file(&fleet_dir(home).join("machine.lock"), files::lock_timeout())?;
+    if let Some(id) = read_id(home)? {
         return Ok(id);
     }
     let id = random_hex(8)?;
@@ -68,7 +73,7 @@ pub(crate) fn random_bytes(count: usize) -> io::Result<Vec<u8>> {
     Ok(random)
 }
 
-/// So many random bytes as hexadecimal digits.
+/// `count` random bytes as hexadecimal digits.
 pub(crate) fn random_hex(count: usize) -> io::Result<String> {
     random_bytes(count).map(|random| hex::encode(&random))
 }
@@ -77,10 +82,10 @@ fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// A name that can be shown on one line.
-pub(crate) fn tidy(name: &str) -> String {
+/// Makes a name printable on one line.
+pub(crate) fn clean_name(name: &str) -> String {
     let name: String = printable(name).trim().chars().take(MAX_NAME).collect();
-    // A cut between the parts of an emoji may leave something that is not shown alone.
+    // Truncation inside an emoji sequence may leave an invisible character at the end.
     let name = printable(&name).into_owned();
     if name.trim().is_empty() { "machine".to_owned() } else { name.trim().to_owned() }
 }
@@ -90,23 +95,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_machine_stays_who_it_is() {
+    fn a_machine_keeps_its_id() {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::at(dir.path().to_owned());
-        let first = Machine::of(&home, Some("laptop\n")).unwrap();
+        let first = Machine::load_or_create(&home, Some("laptop\n")).unwrap();
         assert_eq!((first.id.len(), first.name.as_str()), (16, "laptop"));
-        assert_eq!(Machine::of(&home, None).unwrap().id, first.id);
+        assert_eq!(Machine::load_or_create(&home, None).unwrap().id, first.id);
         let other = tempfile::tempdir().unwrap();
-        assert_ne!(Machine::of(&Home::at(other.path().to_owned()), None).unwrap().id, first.id);
+        assert_ne!(Machine::load_or_create(&Home::at(other.path().to_owned()), None).unwrap().id, first.id);
     }
 
     #[test]
     fn a_broken_file_is_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::at(dir.path().to_owned());
-        create_private_dir(&folder(&home)).unwrap();
+        create_private_dir(&fleet_dir(&home)).unwrap();
         files::write_atomic(&id_file(&home), b"{\"id\":\"../x\"}", files::PRIVATE).unwrap();
-        assert_eq!(Machine::of(&home, Some(" ")).unwrap().name, "machine");
-        assert_eq!(known_id(&home).unwrap().unwrap().len(), 16);
+        assert_eq!(Machine::load_or_create(&home, Some(" ")).unwrap().name, "machine");
+        assert_eq!(read_id(&home).unwrap().unwrap().len(), 16);
     }
 }

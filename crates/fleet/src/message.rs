@@ -1,20 +1,21 @@
-//! What is said between machines. Everything travels in a signed envelope ([`crate::trust`]), which carries the version:
-//! what a later one says is left alone, not guessed at.
+//! The messages between machines. Each is sent in a signed envelope ([`crate::trust`]), which carries the version.
+//! Messages of later versions are ignored.
 
+use overtone_session::control::ControlCommand;
 use overtone_store::clock;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::machine::Machine;
-use crate::trust::Proof;
+use crate::trust::InvitationProof;
 
-/// The version of all that is said here. The first one had no signatures.
+/// The version of the messages. Version 1 had no signatures.
 pub const VERSION: u32 = 2;
 
-/// Why something that was heard is not used.
+/// Why a received message is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Foreign {
-    /// No message of ours.
+pub enum MessageError {
+    /// Not a message of the fleet, or stored in the wrong place.
     Malformed(String),
     /// From a later version than this one.
     Later(u32),
@@ -26,26 +27,26 @@ pub enum Foreign {
     Forged,
 }
 
-impl Foreign {
-    /// Whether the sender is somebody whom this machine does not know, rather than something that it cannot read.
-    pub const fn is_stranger(&self) -> bool {
+impl MessageError {
+    /// Whether the message is readable, but its sender is not a trusted machine of the team.
+    pub const fn is_untrusted(&self) -> bool {
         matches!(self, Self::Unsigned | Self::Unknown { .. } | Self::Forged)
     }
 }
 
-/// Lines of a timeline that follow one another.
+/// Consecutive lines of a timeline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Batch {
-    /// Counts up when a timeline has begun anew.
+    /// Increases when the timeline is replaced by a new one.
     #[serde(default)]
     pub generation: u32,
-    /// Where the first line begins and the last one ends in the file.
+    /// The offset of the first line, and the end of the last one, in the file.
     pub offset: u64,
     pub end: u64,
     pub lines: Vec<String>,
 }
 
-/// A session as it is now.
+/// The current state of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionState {
     pub machine: String,
@@ -53,32 +54,32 @@ pub struct SessionState {
     pub session: String,
     /// The state files by name, as far as they are shared.
     pub files: Map<String, Value>,
-    /// What lists show of it: stages, loop, supervisor.
+    /// What lists show: stages, loop, supervisor.
     #[serde(default)]
     pub summary: Value,
-    /// Which repository it works in, so that clones on different machines are the same one.
+    /// The repository of its project. Clones on different machines have the same one.
     #[serde(default)]
     pub repository: Option<String>,
     #[serde(default)]
     pub feature: Option<String>,
-    /// The names of the agents' messages.
+    /// The file names of the handoffs between its agents.
     #[serde(default)]
     pub handoffs: Vec<String>,
-    /// How far its timeline has got.
+    /// How many bytes of its timeline are published.
     #[serde(default)]
     pub timeline_bytes: u64,
-    /// Whether texts are in it, or were left at home.
+    /// Whether texts are included ([`Share::Full`](crate::Share::Full)).
     #[serde(default)]
     pub is_full: bool,
 }
 
-/// A machine as it was when it last spoke.
+/// A machine, as of its last message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MachineInfo {
     pub machine: String,
     pub name: String,
     pub version: String,
-    /// Tells a restart from a second machine with the same number.
+    /// Random for each start. It distinguishes a restart from a second machine with the same id.
     pub instance: String,
     #[serde(default)]
     pub load: f64,
@@ -89,9 +90,9 @@ pub struct MachineInfo {
     /// By the machine's own clock, which may be wrong.
     #[serde(default)]
     pub at: String,
-    /// While it waits to be accepted: how it was invited.
+    /// The proof of its invitation, while it waits to be accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) invited: Option<Proof>,
+    pub(crate) invited: Option<InvitationProof>,
 }
 
 impl MachineInfo {
@@ -110,7 +111,7 @@ impl MachineInfo {
     }
 }
 
-/// Who a session or a feature belongs to.
+/// The machine that owns a session, or that works on a feature.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     pub machine: String,
@@ -118,39 +119,63 @@ pub struct Claim {
     /// The session that works on a feature.
     #[serde(default)]
     pub session: Option<String>,
-    /// Who had it before, when it was taken over.
+    /// The previous owner, if it was taken over or handed over.
     #[serde(default)]
     pub taken_from: Option<String>,
     #[serde(default)]
     pub at: String,
-    /// Counts up with every change of hands, so that an earlier claim that is put there again is recognised.
+    /// Increases with every change of owner, so that an old claim that somebody stores again is recognised.
     #[serde(default)]
     pub epoch: u64,
 }
 
-/// The text of an agent for the next one.
+/// The text that an agent leaves for the next one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Handoff {
     pub(crate) text: String,
 }
 
-/// What is to be done to a session.
+/// What an order does to a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "do")]
-pub enum Deed {
+pub enum OrderCommand {
     Stop,
     Resume,
     Pause,
     Message {
         text: String,
     },
-    /// Let the machine that sends this go on with it.
+    /// Hand the session over to the machine that sends the order.
     HandOver,
-    /// Only answer: the way there and back.
+    /// Only answer. Tests the connection in both directions.
     Ping,
 }
 
-impl Deed {
+impl OrderCommand {
+    /// The order that executes a command on another machine. A hand-over to a named machine cannot be ordered: the
+    /// session always goes to the sender of the order.
+    pub fn from_control(command: &ControlCommand) -> Option<Self> {
+        match command {
+            ControlCommand::Stop => Some(Self::Stop),
+            ControlCommand::Resume => Some(Self::Resume),
+            ControlCommand::Pause => Some(Self::Pause),
+            ControlCommand::Message { text } => Some(Self::Message { text: text.clone() }),
+            ControlCommand::HandOver { .. } => None,
+        }
+    }
+
+    /// The command for a session of this machine; `by` is the sender. `None` if there is nothing to execute.
+    pub(crate) fn to_control(&self, by: &str) -> Option<ControlCommand> {
+        match self {
+            Self::Stop => Some(ControlCommand::Stop),
+            Self::Resume => Some(ControlCommand::Resume),
+            Self::Pause => Some(ControlCommand::Pause),
+            Self::Message { text } => Some(ControlCommand::Message { text: text.clone() }),
+            Self::HandOver => Some(ControlCommand::HandOver { to: by.to_owned() }),
+            Self::Ping => None,
+        }
+    }
+
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Stop => "stop",
@@ -163,40 +188,42 @@ impl Deed {
     }
 }
 
-/// Its number is that of the envelope.
+/// An order to another machine. Its id is the one of the envelope.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
     /// Empty for the machine itself.
     pub session: String,
-    pub deed: Deed,
-    /// Who sends it, as people on the sender's machine know them.
+    /// The name of the field dates from the first version.
+    #[serde(rename = "deed")]
+    pub command: OrderCommand,
+    /// The user name of the sender on its machine.
     #[serde(default)]
     pub user: String,
 }
 
-/// Has the number of the order.
+/// The answer to an order. The envelope has the id of the order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     pub ok: bool,
-    /// Why not.
+    /// Why the order was refused.
     #[serde(default)]
     pub reason: Option<String>,
-    /// What was handed over, so that nothing else is taken for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub handed: Option<Handed>,
+    /// What was handed over, so that the receiver notices if the server has something else.
+    #[serde(rename = "handed", default, skip_serializing_if = "Option::is_none")]
+    pub handover: Option<Handover>,
 }
 
-/// A session at the moment when its machine let go of it.
+/// The state of a session at the moment when its machine handed it over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Handed {
-    /// Its state on the server is from this time or later, by the clock of that machine.
+pub struct Handover {
+    /// Its state on the server was signed at this time or later, by the clock of that machine.
     pub at: i64,
-    /// How far its timeline is.
+    /// The end of its published timeline.
     pub generation: u32,
     pub end: u64,
 }
 
-/// Whether a text can be the number of an order: it becomes part of subjects, headers and timelines.
+/// Whether a text is a valid order id. It becomes part of subjects, headers and timelines.
 pub fn is_order_id(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     (8..=64).contains(&text.len()) && text.bytes().all(is_plain)
@@ -209,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_number_of_an_order_is_short_and_plain() {
+    fn an_order_id_is_short_and_alphanumeric() {
         assert!(is_order_id("0123456789abcdef") && is_order_id("a-b_C123"));
         for wrong in ["", "short", "a\nb45678", "a b45678", "a.b45678", "äbcdefgh", &"x".repeat(65)] {
             assert!(!is_order_id(wrong), "{wrong}");
@@ -217,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_later_versions_do_not_disturb() {
+    fn unknown_fields_are_ignored() {
         let value = json!({ "offset": 0, "end": 3, "lines": ["{}"], "new": { "x": 1 } });
         assert_eq!(serde_json::from_value::<Batch>(value).unwrap().lines, ["{}"]);
     }

@@ -1,9 +1,9 @@
-//! How things are called on the server: streams, buckets, subjects and keys. Everything begins with the team's prefix,
-//! so that permissions can be given by it.
+//! The names of streams, buckets, subjects and keys on the server. Streams, buckets and subjects begin with the team's
+//! prefix, so that permissions can be granted by it.
 
 use std::fmt::Write as _;
 
-/// The prefix where none is chosen.
+/// The prefix that is used unless another one is configured.
 pub const DEFAULT_PREFIX: &str = "overtone";
 
 /// The names below one prefix.
@@ -13,7 +13,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// `None` if it is no prefix: letters, digits, `-`, `_`, and dots between.
+    /// `None` if the prefix is invalid. It consists of letters, digits, `-`, `_`, and dots between them.
     pub fn new(prefix: &str) -> Option<Self> {
         let is_plain = |part: &str| {
             !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
@@ -26,48 +26,48 @@ impl Names {
         &self.prefix
     }
 
-    /// Streams and buckets have no dots.
-    fn flat(&self, what: &str) -> String {
+    /// Names of streams and buckets cannot contain dots.
+    fn flat_name(&self, what: &str) -> String {
         format!("{}_{what}", self.prefix.replace('.', "_"))
     }
 
     pub fn events_stream(&self) -> String {
-        self.flat("events")
+        self.flat_name("events")
     }
 
     pub fn orders_stream(&self) -> String {
-        self.flat("orders")
+        self.flat_name("orders")
     }
 
-    /// Who is there now: entries live for seconds.
-    pub fn pulse_bucket(&self) -> String {
-        self.flat("pulse")
+    /// Heartbeats of the machines that are online. Entries expire within seconds.
+    pub fn heartbeat_bucket(&self) -> String {
+        self.flat_name("pulse")
     }
 
-    /// Machines that were ever there.
+    /// Machines that were ever online.
     pub fn machines_bucket(&self) -> String {
-        self.flat("machines")
+        self.flat_name("machines")
     }
 
     pub fn sessions_bucket(&self) -> String {
-        self.flat("sessions")
+        self.flat_name("sessions")
     }
 
     /// Which machine a session or a feature belongs to.
     pub fn claims_bucket(&self) -> String {
-        self.flat("claims")
+        self.flat_name("claims")
     }
 
     pub fn handoffs_bucket(&self) -> String {
-        self.flat("handoffs")
+        self.flat_name("handoffs")
     }
 
-    /// Who is part of the team.
+    /// The signed lists of the team's machines.
     pub fn team_bucket(&self) -> String {
-        self.flat("team")
+        self.flat_name("team")
     }
 
-    /// Where answers of the server come to.
+    /// The prefix of the subjects on which the server replies to requests.
     pub fn inbox(&self) -> String {
         format!("_INBOX.{}", self.prefix.replace('.', "_"))
     }
@@ -76,68 +76,68 @@ impl Names {
         format!("{}.events.*.*", self.prefix)
     }
 
-    pub fn events_of(&self, machine: &str, session: &str) -> String {
-        format!("{}.events.{}.{}", self.prefix, token(machine), token(session))
+    pub fn events_subject(&self, machine: &str, session: &str) -> String {
+        format!("{}.events.{}.{}", self.prefix, encode_token(machine), encode_token(session))
     }
 
-    /// Machine and session of an events' subject.
-    pub fn origin_of(&self, subject: &str) -> Option<(String, String)> {
+    /// The machine and the session of a subject that [`events_subject`](Self::events_subject) made.
+    pub fn parse_events_subject(&self, subject: &str) -> Option<(String, String)> {
         let rest = subject.strip_prefix(&self.prefix)?.strip_prefix(".events.")?;
         let (machine, session) = rest.split_once('.')?;
-        Some((word(machine)?, word(session)?))
+        Some((decode_token(machine)?, decode_token(session)?))
     }
 
     pub fn all_orders(&self) -> String {
         format!("{}.orders.*", self.prefix)
     }
 
-    pub fn orders_for(&self, machine: &str) -> String {
-        format!("{}.orders.{}", self.prefix, token(machine))
+    pub fn orders_subject(&self, machine: &str) -> String {
+        format!("{}.orders.{}", self.prefix, encode_token(machine))
     }
 
     pub fn all_answers(&self) -> String {
         format!("{}.answers.*", self.prefix)
     }
 
-    pub fn answer_to(&self, order: &str) -> String {
-        format!("{}.answers.{}", self.prefix, token(order))
+    pub fn answer_subject(&self, order: &str) -> String {
+        format!("{}.answers.{}", self.prefix, encode_token(order))
     }
 }
 
 /// The key of a session's state.
 pub fn state_key(machine: &str, session: &str) -> String {
-    format!("{}.{}", token(machine), token(session))
+    format!("{}.{}", encode_token(machine), encode_token(session))
 }
 
-pub fn session_claim(session: &str) -> String {
-    format!("session.{}", token(session))
+pub fn session_claim_key(session: &str) -> String {
+    format!("session.{}", encode_token(session))
 }
 
-pub fn feature_claim(repository: &str, feature: &str) -> String {
-    format!("feature.{}.{}", token(repository), token(feature))
+pub fn feature_claim_key(repository: &str, feature: &str) -> String {
+    format!("feature.{}.{}", encode_token(repository), encode_token(feature))
 }
 
 pub fn handoff_key(session: &str, file: &str) -> String {
-    format!("{}.{}", token(session), token(file))
+    format!("{}.{}", encode_token(session), encode_token(file))
 }
 
-/// A word that may stand between the dots of subjects and keys. What may not is written as `=` and its hexadecimal
-/// number, byte by byte.
-pub fn token(word: &str) -> String {
-    let mut token = String::with_capacity(word.len());
-    for byte in word.bytes() {
+/// Encodes a text as one token of a subject or a key. Bytes other than ASCII letters, digits, `-` and `_` become `=`
+/// and two hexadecimal digits.
+pub fn encode_token(text: &str) -> String {
+    let mut token = String::with_capacity(text.len());
+    for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-_".contains(&byte) {
             token.push(char::from(byte));
         } else {
-            // Writing into a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = write!(token, "={byte:02X}");
         }
     }
     token
 }
 
-/// The word that a token stands for; `None` for what [`token`] never makes.
-pub fn word(token: &str) -> Option<String> {
+/// The text of a token; `None` for anything that [`encode_token`] never returns.
+pub fn decode_token(token: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(token.len());
     let mut rest = token.as_bytes();
     while let [first, others @ ..] = rest {
@@ -150,7 +150,7 @@ pub fn word(token: &str) -> Option<String> {
             others
         };
     }
-    String::from_utf8(bytes).ok().filter(|word| self::token(word) == token)
+    String::from_utf8(bytes).ok().filter(|word| self::encode_token(word) == token)
 }
 
 #[cfg(test)]
@@ -158,31 +158,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_comes_back_from_its_token() {
+    fn every_text_is_decoded_from_its_token() {
         for text in ["a", "0f.e-d_9", "=2E", "功能 x", "", "a.b.c", "*>"] {
-            let token = token(text);
+            let token = encode_token(text);
             assert!(token.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_=".contains(&b)), "{token}");
-            assert_eq!(word(&token).as_deref(), Some(text));
+            assert_eq!(decode_token(&token).as_deref(), Some(text));
         }
         for wrong in ["a.b", "=2", "=zz", "=2e", "=41", "=FF"] {
-            assert_eq!(word(wrong), None, "{wrong}");
+            assert_eq!(decode_token(wrong), None, "{wrong}");
         }
     }
 
     #[test]
-    fn subjects_tell_where_events_come_from() {
+    fn a_subject_names_the_machine_and_the_session() {
         let names = Names::new("team.a").unwrap();
-        let subject = names.events_of("m1", "s.1");
+        let subject = names.events_subject("m1", "s.1");
         assert_eq!(subject, "team.a.events.m1.s=2E1");
-        assert_eq!(names.origin_of(&subject), Some(("m1".to_owned(), "s.1".to_owned())));
+        assert_eq!(names.parse_events_subject(&subject), Some(("m1".to_owned(), "s.1".to_owned())));
         for foreign in ["team.b.events.m1.s", "team.a.events.m1", "team.a.events.m.s.t", "team.a.orders.m1"] {
-            assert_eq!(names.origin_of(foreign), None, "{foreign}");
+            assert_eq!(names.parse_events_subject(foreign), None, "{foreign}");
         }
         assert_eq!(names.events_stream(), "team_a_events");
     }
 
     #[test]
-    fn a_prefix_is_plain() {
+    fn invalid_prefixes_are_rejected() {
         for wrong in ["", ".", "a.", ".a", "a..b", "a b", "a*", "a>", "功"] {
             assert_eq!(Names::new(wrong), None, "{wrong}");
         }

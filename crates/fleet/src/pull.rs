@@ -1,199 +1,170 @@
-//! Brings a session from another machine to this one, so that the work goes on here.
+//! Moves a session from another machine to this one.
 //!
-//! It is ours first, and then it is put in its place: whoever ends half-way owns it already and can pull again.
+//! The claim is transferred before the files are written. If a pull is interrupted, this machine already owns the
+//! session and can pull it again.
 
-use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use overtone_engine::commands::{Refusal, come_back};
-use overtone_hooks::{Documented, act};
+use overtone_core::engine::commands::{Refusal, take_back};
+use overtone_session::hooks::{DocumentMode, update_session};
 use overtone_store::files::read_small;
 use overtone_store::{AdoptError, Home, SessionId, clock};
 use serde_json::{Map, Value, json};
 
-use crate::claims::{self, Insist, Outcome};
+use crate::claims::{self, ClaimOutcome, TakeOver};
 use crate::config::Share;
 use crate::error::{FleetError, Result};
 use crate::link::Link;
 use crate::machine::Machine;
-use crate::message::{Batch, Claim, Handed, Handoff, SessionState};
-use crate::names::{handoff_key, session_claim, state_key};
-use crate::picture::{open_state_of, timeline};
-use crate::send::{Reply, ask_for};
+use crate::message::{Batch, Claim, Handoff, Handover, SessionState};
+use crate::names::{handoff_key, session_claim_key, state_key};
+use crate::send::{OrderOutcome, request_handover};
 use crate::share;
+use crate::snapshot::{fetch_timeline, open_state_with_time};
 use crate::trust::Kind;
 
-/// Why a session stays where it is.
-#[derive(Debug)]
-pub enum NotPulled {
-    /// The fleet does not know it.
+/// Why a session could not be pulled.
+#[derive(Debug, thiserror::Error)]
+pub enum PullError {
+    #[error("the fleet knows no such session")]
     Unknown,
-    /// It is here already.
-    Here,
-    /// Its machine is gone, and nobody has said that it should be taken over.
-    Gone {
-        name: String,
-    },
-    /// Its machine says no.
-    Refused {
-        name: String,
-        reason: String,
-    },
-    /// Its machine is there but does not answer.
-    NoAnswer {
-        name: String,
-    },
-    /// Another machine was faster.
-    Lost {
-        name: String,
-    },
-    /// What is on the server is not what its machine has handed over.
-    Changed {
-        name: String,
-    },
-    /// This machine has a session of the same number that is at work.
+    #[error("the session is on this machine")]
+    AlreadyHere,
+    /// Its machine is offline, and a take-over was not requested.
+    #[error("{name} is gone")]
+    Gone { name: String },
+    #[error("{name} refuses: {reason}")]
+    Refused { name: String, reason: String },
+    /// Its machine is online, but does not answer.
+    #[error("{name} does not answer")]
+    NoAnswer { name: String },
+    /// Another machine took it over at the same time.
+    #[error("{name} was faster")]
+    Lost { name: String },
+    /// The server has something older than what the machine handed over.
+    #[error("the server does not have what {name} has handed over")]
+    Changed { name: String },
+    /// The session's folder on this machine cannot be replaced.
+    #[error(transparent)]
     Occupied(AdoptError),
-    Fleet(FleetError),
+    #[error(transparent)]
+    Fleet(#[from] FleetError),
 }
 
-impl fmt::Display for NotPulled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown => f.write_str("the fleet knows no such session"),
-            Self::Here => f.write_str("the session is on this machine"),
-            Self::Gone { name } => write!(f, "{name} is gone"),
-            Self::Refused { name, reason } => write!(f, "{name} refuses: {reason}"),
-            Self::NoAnswer { name } => write!(f, "{name} does not answer"),
-            Self::Lost { name } => write!(f, "{name} was faster"),
-            Self::Changed { name } => write!(f, "the server does not have what {name} has handed over"),
-            Self::Occupied(error) => error.fmt(f),
-            Self::Fleet(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for NotPulled {}
-
-impl From<FleetError> for NotPulled {
-    fn from(error: FleetError) -> Self {
-        Self::Fleet(error)
-    }
-}
-
-/// What has come here.
+/// What was pulled.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pulled {
+pub struct PullSummary {
     pub from: String,
     pub events: usize,
     pub handoffs: usize,
-    /// Whether its texts came, too.
+    /// Whether texts are included.
     pub is_full: bool,
-    /// The first part of its timeline is no longer kept anywhere but there.
+    /// Whether parts of the timeline are missing, because the server has already dropped them.
     pub is_cut: bool,
     pub feature: Option<String>,
-    /// Where the session that was here before is kept.
-    pub kept: Option<PathBuf>,
+    /// The folder to which the previous session of the same id was moved.
+    pub backup: Option<PathBuf>,
 }
 
-/// How to pull.
+/// A request to pull a session.
 #[derive(Debug)]
 pub struct Pull<'a> {
     pub home: &'a Home,
     pub machine: &'a Machine,
     pub session: &'a SessionId,
-    /// Where the work goes on.
+    /// The project in which the work continues.
     pub project: &'a Path,
-    /// Who asks, on this machine.
+    /// The name of the user on this machine.
     pub user: &'a str,
-    /// Also from a machine that is gone.
+    /// Also take the session from a machine that is offline.
     pub take_over: bool,
 }
 
 impl Pull<'_> {
-    pub async fn run(&self, link: &Link) -> std::result::Result<Pulled, NotPulled> {
-        let key = session_claim(self.session.as_str());
-        let standing = claims::look(link, &key).await?.ok_or(NotPulled::Unknown)?;
-        let owner = standing.claim;
-        // One that was left half-way is fetched from where it was.
-        let (source, handed) = if owner.machine == self.machine.id {
-            (owner.taken_from.clone().ok_or(NotPulled::Here)?, None)
+    pub async fn run(&self, link: &Link) -> std::result::Result<PullSummary, PullError> {
+        let key = session_claim_key(self.session.as_str());
+        let owner = claims::find_claim(link, &key).await?.ok_or(PullError::Unknown)?.claim;
+        // After an interrupted pull the claim is already ours, and the files are still those of the previous owner.
+        let (source, handover) = if owner.machine == self.machine.id {
+            (owner.taken_from.clone().ok_or(PullError::AlreadyHere)?, None)
         } else {
-            let handed = self.get_hold_of(link, &owner).await?;
-            (owner.machine.clone(), handed)
+            let handover = self.acquire(link, &owner).await?;
+            (owner.machine.clone(), handover)
         };
-        let (state, at) = state_of(link, &source, self.session).await?.ok_or(NotPulled::Unknown)?;
-        let batches = timeline(link, &source, self.session.as_str()).await?;
-        if handed.is_some_and(|handed| !is_all_of(&handed, at, &batches)) {
-            return Err(NotPulled::Changed { name: state.machine_name });
+        let (state, at) = fetch_state(link, &source, self.session).await?.ok_or(PullError::Unknown)?;
+        let batches = fetch_timeline(link, &source, self.session.as_str()).await?;
+        if let Some(handover) = handover
+            && !is_complete(&handover, at, &batches)
+        {
+            return Err(PullError::Changed { name: state.machine_name });
         }
-        let mut pulled = Pulled {
+        let mut pulled = PullSummary {
             from: state.machine_name.clone(),
             events: batches.iter().map(|batch| batch.lines.len()).sum(),
             handoffs: state.handoffs.len(),
             is_full: state.is_full,
             is_cut: has_gap(&batches),
             feature: state.feature.clone(),
-            kept: None,
+            backup: None,
         };
-        pulled.kept = self.put_in_place(link, &state, &batches).await?;
+        pulled.backup = self.install(link, &state, &batches).await?;
         Ok(pulled)
     }
 
-    /// From a machine that is there by asking it; from one that is gone by saying so.
-    async fn get_hold_of(
-        &self,
-        link: &Link,
-        owner: &Claim,
-    ) -> std::result::Result<Option<Handed>, NotPulled> {
+    /// Makes this machine the owner: asks the current owner, or takes over from one that is offline.
+    async fn acquire(&self, link: &Link, owner: &Claim) -> std::result::Result<Option<Handover>, PullError> {
         let name = || owner.name.clone();
-        let (reply, handed) = ask_for(link, &owner.machine, self.session.as_str(), self.user).await?;
+        let (reply, handover) =
+            request_handover(link, &owner.machine, self.session.as_str(), self.user).await?;
         match reply {
-            Reply::Done => Ok(handed),
-            Reply::Refused(reason) => Err(NotPulled::Refused { name: name(), reason }),
-            Reply::Gone if self.take_over => self.take(link).await.map(|()| None),
-            Reply::Gone => Err(NotPulled::Gone { name: name() }),
-            Reply::Withdrawn | Reply::Unknown => Err(NotPulled::NoAnswer { name: name() }),
+            OrderOutcome::Done => Ok(handover),
+            OrderOutcome::Refused(reason) => Err(PullError::Refused { name: name(), reason }),
+            OrderOutcome::Gone if self.take_over => self.take_over_claim(link).await.map(|()| None),
+            OrderOutcome::Gone => Err(PullError::Gone { name: name() }),
+            OrderOutcome::Withdrawn | OrderOutcome::Unknown => Err(PullError::NoAnswer { name: name() }),
         }
     }
 
-    async fn take(&self, link: &Link) -> std::result::Result<(), NotPulled> {
-        let key = session_claim(self.session.as_str());
-        match claims::claim(link, &key, Claim::by(self.machine, None), Insist::IfGone, 0).await? {
-            Outcome::Ours { .. } => Ok(()),
-            Outcome::Theirs(other) | Outcome::Orphaned(other) => Err(NotPulled::Lost { name: other.name }),
+    async fn take_over_claim(&self, link: &Link) -> std::result::Result<(), PullError> {
+        let key = session_claim_key(self.session.as_str());
+        match claims::claim(link, &key, Claim::new(self.machine, None), TakeOver::IfOwnerGone, 0).await? {
+            ClaimOutcome::Ours { .. } => Ok(()),
+            ClaimOutcome::Theirs(other) | ClaimOutcome::Orphaned(other) => {
+                Err(PullError::Lost { name: other.name })
+            }
         }
     }
 
-    /// Returns where the session that was here before is kept.
-    async fn put_in_place(
+    /// Writes the session's files. Returns the folder to which a previous session of the same id was moved.
+    async fn install(
         &self,
         link: &Link,
         state: &SessionState,
         batches: &[Batch],
-    ) -> std::result::Result<Option<PathBuf>, NotPulled> {
+    ) -> std::result::Result<Option<PathBuf>, PullError> {
         let mut files = self.state_files(state);
-        let lines = batches.iter().flat_map(|batch| &batch.lines).map(|line| one_line(line));
+        let lines = batches.iter().flat_map(|batch| &batch.lines).map(|line| single_line(line));
         let lines = self.with_own_texts(lines.collect());
         if !lines.is_empty() {
             files.push(("timeline.jsonl".to_owned(), (lines.join("\n") + "\n").into_bytes()));
         }
         for name in &state.handoffs {
-            let text = self.handoff(link, name).await?;
+            let text = self.fetch_handoff(link, name).await?;
             files.extend(text.map(|text| (format!("handoffs/{name}"), text.into_bytes())));
         }
         self.add_own_files(&mut files);
-        let kept = self.home.adopt(self.session, &files).map_err(NotPulled::Occupied)?;
-        self.come_back()?;
-        Ok(kept)
+        let backup = self.home.adopt(self.session, &files).map_err(PullError::Occupied)?;
+        self.mark_returned()?;
+        Ok(backup)
     }
 
-    /// Texts that were not shared but are known here, from the time when the session was here.
+    /// Replaces redacted lines by the full ones, as far as this machine has them from an earlier time.
     fn with_own_texts(&self, mut lines: Vec<String>) -> Vec<String> {
         let own = read_small(&self.home.session(self.session).timeline_file());
         let own = own.ok().flatten().unwrap_or_default();
         for (line, own) in lines.iter_mut().zip(own.lines()) {
-            if *line != own && *line != share::line(Share::State, own) {
+            if *line != own && *line != share::redact_line(Share::State, own) {
                 break;
             }
             own.clone_into(line);
@@ -201,8 +172,8 @@ impl Pull<'_> {
         lines
     }
 
-    /// What was not shared but is here, from the time when the session was here: agents' messages that the workflow
-    /// names, and what was observed.
+    /// Adds files that were not shared, but that this machine has from an earlier time: handoffs that the workflow
+    /// names, and observations.
     fn add_own_files(&self, files: &mut Vec<(String, Vec<u8>)>) {
         let workflow = files.iter().find(|(name, _)| name == "workflow.json").map(|(_, bytes)| bytes.clone());
         let workflow = String::from_utf8(workflow.unwrap_or_default()).unwrap_or_default();
@@ -221,7 +192,7 @@ impl Pull<'_> {
         }
     }
 
-    async fn handoff(&self, link: &Link, name: &str) -> Result<Option<String>> {
+    async fn fetch_handoff(&self, link: &Link, name: &str) -> Result<Option<String>> {
         let key = handoff_key(self.session.as_str(), name);
         let value = link.handoffs.get(&key).await;
         let value = value.map_err(|error| FleetError::server("fetch an agent's message", error))?;
@@ -229,7 +200,8 @@ impl Pull<'_> {
         Ok(opened.map(|opened| opened.body.text))
     }
 
-    /// As they are there, but at home here, and with the name of where they come from.
+    /// The state files of the other machine, with this machine's project. `movedTo` is set until
+    /// [`mark_returned`](Self::mark_returned) clears it.
     fn state_files(&self, state: &SessionState) -> Vec<(String, Vec<u8>)> {
         let mut files = state.files.clone();
         let origin: Map<String, Value> = [("project".to_owned(), json!(self.project))].into_iter().collect();
@@ -240,11 +212,11 @@ impl Pull<'_> {
         files.into_iter().map(|(name, value)| (name, value.to_string().into_bytes())).collect()
     }
 
-    /// Into the timeline, with where it comes from; and the loop goes on.
-    fn come_back(&self) -> std::result::Result<(), NotPulled> {
+    /// Records the move in the timeline, and lets the loop continue.
+    fn mark_returned(&self) -> std::result::Result<(), PullError> {
         let session = self.home.session(self.session);
-        let done = act(self.home, &session, None, Documented::Continued, |snapshot| {
-            come_back(snapshot, clock::now())
+        let done = update_session(self.home, &session, None, DocumentMode::Update, |snapshot| {
+            take_back(snapshot, clock::now())
         });
         match done {
             Ok(_) => Ok(()),
@@ -254,35 +226,38 @@ impl Pull<'_> {
     }
 }
 
-/// Each line stays one, whatever somebody has put into it.
-fn one_line(line: &str) -> String {
+/// Replaces line breaks, so that each received line stays one line.
+fn single_line(line: &str) -> String {
     line.replace(['\n', '\r'], " ")
 }
 
-/// Whether lines are missing: at the beginning because they have expired, or anywhere else.
+/// Whether lines are missing, at the beginning (because they expired) or anywhere else.
 fn has_gap(batches: &[Batch]) -> bool {
     let mut end = 0;
-    batches.iter().any(|batch| {
-        let is_gap = batch.offset > end;
+    for batch in batches {
+        if batch.offset > end {
+            return true;
+        }
         end = batch.end;
-        is_gap
-    })
+    }
+    false
 }
 
-/// Whether the state and the timeline are as far as their machine says.
-fn is_all_of(handed: &Handed, state_at: i64, batches: &[Batch]) -> bool {
-    let place = batches.last().map_or((0, 0), |last| (last.generation, last.end));
-    state_at >= handed.at && place >= (handed.generation, handed.end)
+/// Whether the state and the timeline are at least as recent as the hand-over.
+fn is_complete(handover: &Handover, state_at: i64, batches: &[Batch]) -> bool {
+    let position = batches.last().map_or((0, 0), |last| (last.generation, last.end));
+    state_at >= handover.at && position >= (handover.generation, handover.end)
 }
 
-/// The state that a machine has signed, and when.
-async fn state_of(link: &Link, machine: &str, session: &SessionId) -> Result<Option<(SessionState, i64)>> {
+/// The state that a machine published, and when it was signed.
+async fn fetch_state(link: &Link, machine: &str, session: &SessionId) -> Result<Option<(SessionState, i64)>> {
     let key = state_key(machine, session.as_str());
     let value = link.sessions.get(&key).await;
     let value = value.map_err(|error| FleetError::server("fetch the session", error))?;
-    match value.map(|bytes| open_state_of(&link.keyring, &key, &bytes)).transpose() {
-        Ok(state) => Ok(state),
-        Err(foreign) => Err(FleetError::server("understand the session", format!("{foreign:?}"))),
+    let Some(bytes) = value else { return Ok(None) };
+    match open_state_with_time(&link.keyring, &key, &bytes) {
+        Ok(state) => Ok(Some(state)),
+        Err(error) => Err(FleetError::server("understand the session", format!("{error:?}"))),
     }
 }
 
@@ -295,16 +270,16 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_anywhere_is_seen() {
+    fn a_gap_anywhere_is_detected() {
         assert!(!has_gap(&[]) && !has_gap(&[batch(0, 5), batch(5, 9)]));
         assert!(has_gap(&[batch(3, 5)]) && has_gap(&[batch(0, 5), batch(7, 9)]));
     }
 
     #[test]
-    fn something_older_than_what_was_handed_over_is_not_taken() {
-        let handed = Handed { at: 7, generation: 0, end: 9 };
-        assert!(is_all_of(&handed, 7, &[batch(0, 9)]) && is_all_of(&handed, 8, &[batch(0, 12)]));
-        assert!(!is_all_of(&handed, 6, &[batch(0, 9)]) && !is_all_of(&handed, 7, &[batch(0, 5)]));
-        assert!(!is_all_of(&handed, 7, &[]));
+    fn a_state_older_than_the_handover_is_incomplete() {
+        let handover = Handover { at: 7, generation: 0, end: 9 };
+        assert!(is_complete(&handover, 7, &[batch(0, 9)]) && is_complete(&handover, 8, &[batch(0, 12)]));
+        assert!(!is_complete(&handover, 6, &[batch(0, 9)]) && !is_complete(&handover, 7, &[batch(0, 5)]));
+        assert!(!is_complete(&handover, 7, &[]));
     }
 }

@@ -1,108 +1,114 @@
-//! Orders to another machine: signed, sent, and answered or not.
+//! Sends signed orders to another machine and waits for the answers.
 
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::message::PublishMessage;
-use overtone_engine::text::printable;
+use overtone_core::engine::text::printable;
 
 use crate::claims::is_present;
 use crate::error::{FleetError, Result};
 use crate::link::Link;
 use crate::machine::random_hex;
-use crate::message::{Answer, Deed, Handed, Order};
+use crate::message::{Answer, Handover, Order, OrderCommand};
 use crate::trust::Kind;
 
-/// How long an answer is waited for.
-const PATIENCE: Duration = Duration::from_secs(20);
-const ASK_EVERY: Duration = Duration::from_millis(50);
+/// How long to wait for an answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How much of a reason is shown, in characters.
-const REASON_LENGTH: usize = 300;
+/// Longer reasons are truncated.
+const MAX_REASON_CHARS: usize = 300;
 
-/// What has become of an order.
+/// The result of an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reply {
+pub enum OrderOutcome {
     Done,
-    /// The machine says why not.
+    /// The machine refused it, with this reason.
     Refused(String),
-    /// The machine is gone; nothing was sent.
+    /// The machine is offline; nothing was sent.
     Gone,
-    /// The machine has not answered; the order was taken back before it took it.
+    /// The machine did not answer, and the order was deleted before the machine received it.
     Withdrawn,
-    /// It has not answered, and may still do it.
+    /// The machine did not answer, but may still execute the order.
     Unknown,
 }
 
-/// Gives an order and waits for the answer. `user` is who gives it on this machine.
-pub async fn send(link: &Link, machine: &str, session: &str, deed: Deed, user: &str) -> Result<Reply> {
-    send_within(link, machine, session, deed, user, PATIENCE).await
-}
-
-pub async fn send_within(
+/// Sends an order and waits for the answer. `user` is the name of the user on this machine.
+pub async fn send_order(
     link: &Link,
     machine: &str,
     session: &str,
-    deed: Deed,
+    command: OrderCommand,
     user: &str,
-    patience: Duration,
-) -> Result<Reply> {
-    let order = Order { session: session.to_owned(), deed, user: user.to_owned() };
-    give(link, machine, &order, patience).await.map(|(reply, _)| reply)
+) -> Result<OrderOutcome> {
+    send_order_with_timeout(link, machine, session, command, user, ANSWER_TIMEOUT).await
 }
 
-/// Asks a machine to hand a session over, and returns what it says it has handed over.
-pub(crate) async fn ask_for(
+pub async fn send_order_with_timeout(
+    link: &Link,
+    machine: &str,
+    session: &str,
+    command: OrderCommand,
+    user: &str,
+    timeout: Duration,
+) -> Result<OrderOutcome> {
+    let order = Order { session: session.to_owned(), command, user: user.to_owned() };
+    send_and_wait(link, machine, &order, timeout).await.map(|(reply, _)| reply)
+}
+
+/// Asks a machine to hand a session over. The second value is the state that it handed over.
+pub(crate) async fn request_handover(
     link: &Link,
     machine: &str,
     session: &str,
     user: &str,
-) -> Result<(Reply, Option<Handed>)> {
-    let order = Order { session: session.to_owned(), deed: Deed::HandOver, user: user.to_owned() };
-    give(link, machine, &order, PATIENCE).await
+) -> Result<(OrderOutcome, Option<Handover>)> {
+    let order = Order { session: session.to_owned(), command: OrderCommand::HandOver, user: user.to_owned() };
+    send_and_wait(link, machine, &order, ANSWER_TIMEOUT).await
 }
 
-async fn give(
+async fn send_and_wait(
     link: &Link,
     machine: &str,
     order: &Order,
-    patience: Duration,
-) -> Result<(Reply, Option<Handed>)> {
+    timeout: Duration,
+) -> Result<(OrderOutcome, Option<Handover>)> {
     if !is_present(link, machine).await? {
-        return Ok((Reply::Gone, None));
+        return Ok((OrderOutcome::Gone, None));
     }
-    let sent = Sent { link, machine, id: random_hex(16)? };
-    let payload = link.keyring.seal_order(machine, &sent.id, order);
-    let message = PublishMessage::build().payload(payload).message_id(&sent.id);
+    let pending = PendingOrder { link, machine, id: random_hex(16)? };
+    let payload = link.keyring.seal_order(machine, &pending.id, order);
+    let message = PublishMessage::build().payload(payload).message_id(&pending.id);
     let failed = |error| FleetError::server("give the order", error);
-    let ack = link.context.send_publish(link.names.orders_for(machine), message).await.map_err(failed)?;
+    let ack = link.context.send_publish(link.names.orders_subject(machine), message).await.map_err(failed)?;
     let sequence = ack.await.map_err(failed)?.sequence;
-    Ok(match sent.answer(patience).await {
-        Some(answer) => read(answer),
-        None => sent.withdraw(sequence).await,
+    Ok(match pending.wait_for_answer(timeout).await {
+        Some(answer) => outcome_of(answer),
+        None => pending.withdraw(sequence).await,
     })
 }
 
-fn read(answer: Answer) -> (Reply, Option<Handed>) {
+fn outcome_of(answer: Answer) -> (OrderOutcome, Option<Handover>) {
     if answer.ok {
-        return (Reply::Done, answer.handed);
+        return (OrderOutcome::Done, answer.handover);
     }
     let reason = answer.reason.unwrap_or_default();
-    (Reply::Refused(printable(&reason).chars().take(REASON_LENGTH).collect()), None)
+    (OrderOutcome::Refused(printable(&reason).chars().take(MAX_REASON_CHARS).collect()), None)
 }
 
-/// An order that is under way.
-struct Sent<'a> {
+/// An order that was sent and has no answer yet.
+struct PendingOrder<'a> {
     link: &'a Link,
     machine: &'a str,
     id: String,
 }
 
-impl Sent<'_> {
-    /// What the machine says. What anybody else says in its place does not count.
-    async fn answer(&self, patience: Duration) -> Option<Answer> {
-        let subject = self.link.names.answer_to(&self.id);
+impl PendingOrder<'_> {
+    /// Waits for the answer. Only an answer signed by the receiving machine for this order counts.
+    async fn wait_for_answer(&self, timeout: Duration) -> Option<Answer> {
+        let subject = self.link.names.answer_subject(&self.id);
         let own = self.link.keyring.machine().id;
-        let begun = Instant::now();
+        let started = Instant::now();
         loop {
             if let Ok(message) = self.link.orders.get_last_raw_message_by_subject(&subject).await
                 && let Ok(opened) = self.link.keyring.open::<Answer>(Kind::Answer, &own, &message.payload)
@@ -111,20 +117,20 @@ impl Sent<'_> {
             {
                 return Some(opened.body);
             }
-            if begun.elapsed() >= patience {
+            if started.elapsed() >= timeout {
                 return None;
             }
-            tokio::time::sleep(ASK_EVERY).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
-    /// So that it does not surprise anybody tomorrow. It may have been taken a moment ago.
-    async fn withdraw(&self, sequence: u64) -> (Reply, Option<Handed>) {
-        let is_taken_back = self.link.orders.delete_message(sequence).await.unwrap_or(false);
-        match self.answer(Duration::ZERO).await {
-            Some(answer) => read(answer),
-            None if is_taken_back => (Reply::Withdrawn, None),
-            None => (Reply::Unknown, None),
+    /// Deletes an unanswered order, so that it is not executed much later. The machine may have received it meanwhile.
+    async fn withdraw(&self, sequence: u64) -> (OrderOutcome, Option<Handover>) {
+        let is_deleted = self.link.orders.delete_message(sequence).await.unwrap_or(false);
+        match self.wait_for_answer(Duration::ZERO).await {
+            Some(answer) => outcome_of(answer),
+            None if is_deleted => (OrderOutcome::Withdrawn, None),
+            None => (OrderOutcome::Unknown, None),
         }
     }
 }

@@ -1,7 +1,7 @@
-//! A configuration for `nats-server` with TLS, and an account with a login for every team.
+//! Writes a configuration for `nats-server` with TLS, and an account with a login for every team.
 //!
-//! Accounts keep teams apart: nothing crosses from one to another. The permissions inside are exactly what a relay,
-//! lists, orders and a pull need below the team's prefix.
+//! Accounts isolate teams from each other. The permissions within an account are exactly what relays, lists, orders and
+//! pulls need below the team's prefix.
 
 use std::fmt::Write as _;
 use std::io;
@@ -13,32 +13,32 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, 
 use crate::machine::random_hex;
 use crate::names::Names;
 
-/// Bytes of a password, which is written as twice as many digits.
+/// The length of a password in bytes. It is written as hexadecimal digits.
 const PASSWORD_BYTES: usize = 24;
 
-/// What the server is to be.
+/// The server to configure.
 #[derive(Debug, Clone)]
 pub struct ServerConfig {
-    /// The names and addresses by which machines reach it. They stand in its certificate.
+    /// The host names and addresses in its certificate.
     pub hosts: Vec<String>,
     pub port: u16,
     pub teams: Vec<Names>,
-    /// Where all files are written.
+    /// The folder for all files.
     pub folder: PathBuf,
 }
 
-/// What was written.
+/// The files that were written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerFiles {
     pub config: PathBuf,
-    /// For every machine: the certificate by which it knows the server.
+    /// The certificate authority that machines need to trust.
     pub ca: PathBuf,
-    /// For every team, its prefix and the file with its login.
+    /// The prefix and the login file of every team.
     pub logins: Vec<(String, PathBuf)>,
 }
 
 impl ServerConfig {
-    /// Writes everything. Certificates and logins that are there are kept, so machines that use them stay connected.
+    /// Writes all files. Existing certificates and logins are kept, so that machines that use them stay connected.
     pub fn write(&self) -> io::Result<ServerFiles> {
         create_private_dir(&self.folder)?;
         let ca = self.certificates()?;
@@ -71,24 +71,24 @@ impl ServerConfig {
         )
     }
 
-    /// Makes an authority and the server's certificate, unless they are there. The authority's own key is thrown away:
-    /// it signs nothing else.
+    /// Creates an authority and the server's certificate, unless they exist. The authority's private key is discarded,
+    /// because it signs nothing else.
     fn certificates(&self) -> io::Result<PathBuf> {
         let [ca, certificate, key] =
             ["ca.pem", "server.pem", "server.key"].map(|name| self.folder.join(name));
         if [&ca, &certificate, &key].iter().all(|path| path.exists()) {
             return Ok(ca);
         }
-        let mut about = CertificateParams::new(Vec::new()).map_err(io::Error::other)?;
-        about.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
-        about.key_usages = vec![KeyUsagePurpose::KeyCertSign];
-        about.distinguished_name.push(DnType::CommonName, "Overtone fleet");
+        let mut params = CertificateParams::new(Vec::new()).map_err(io::Error::other)?;
+        params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
+        params.distinguished_name.push(DnType::CommonName, "Overtone fleet");
         let own = KeyPair::generate().map_err(io::Error::other)?;
-        let issuer = CertifiedIssuer::self_signed(about, own).map_err(io::Error::other)?;
-        let mut about = CertificateParams::new(self.hosts.clone()).map_err(io::Error::other)?;
-        about.distinguished_name.push(DnType::CommonName, "Overtone fleet server");
+        let issuer = CertifiedIssuer::self_signed(params, own).map_err(io::Error::other)?;
+        let mut params = CertificateParams::new(self.hosts.clone()).map_err(io::Error::other)?;
+        params.distinguished_name.push(DnType::CommonName, "Overtone fleet server");
         let server = KeyPair::generate().map_err(io::Error::other)?;
-        let signed = about.signed_by(&server, &issuer).map_err(io::Error::other)?;
+        let signed = params.signed_by(&server, &issuer).map_err(io::Error::other)?;
         write_private(&key, &server.serialize_pem())?;
         write_private(&certificate, &signed.pem())?;
         write_private(&ca, &issuer.pem())?;
@@ -100,12 +100,12 @@ fn write_private(path: &Path, text: &str) -> io::Result<()> {
     files::write_atomic(path, text.as_bytes(), files::PRIVATE)
 }
 
-/// A password that nobody guesses, as digits and letters.
+/// A new random password, as hexadecimal digits.
 pub fn new_password() -> io::Result<String> {
     random_hex(PASSWORD_BYTES)
 }
 
-/// `user:password` from the file, or a new one.
+/// Reads `user:password` from the file, or creates it.
 fn login(path: &Path, user: &str) -> io::Result<String> {
     if let Some(text) = files::read_small(path)? {
         return Ok(text.trim().to_owned());
@@ -115,7 +115,7 @@ fn login(path: &Path, user: &str) -> io::Result<String> {
     Ok(login)
 }
 
-/// As a string of the configuration.
+/// Quotes a string for the configuration file.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
@@ -127,8 +127,8 @@ fn account(team: &Names, password: &str) -> String {
         quoted(team.prefix()),
         quoted(password),
     );
-    for subject in publish(team) {
-        // Writing into a text cannot fail.
+    for subject in publish_permissions(team) {
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "        {}", quoted(&subject));
     }
     let _ = writeln!(
@@ -139,10 +139,10 @@ fn account(team: &Names, password: &str) -> String {
     text
 }
 
-/// What a machine of a team may say to the server.
-fn publish(team: &Names) -> Vec<String> {
+/// The subjects on which a machine of a team may publish.
+fn publish_permissions(team: &Names) -> Vec<String> {
     let buckets = [
-        team.pulse_bucket(),
+        team.heartbeat_bucket(),
         team.machines_bucket(),
         team.sessions_bucket(),
         team.claims_bucket(),
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_is_private_and_a_second_time_keeps_what_machines_use() {
+    fn files_are_private_and_a_second_run_keeps_certificates_and_logins() {
         let dir = tempfile::tempdir().unwrap();
         let team = |prefix| Names::new(prefix).unwrap();
         let mut config = ServerConfig {

@@ -1,4 +1,4 @@
-//! Keeps a worker going: whatever ends it, even a panic, is noted, and it is started again after a pause that grows.
+//! Restarts a worker after failures and panics, with growing delays.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,44 +8,44 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
 
-/// Asks a worker to end, wherever it is.
+/// Requests a worker to stop, both in blocking and in asynchronous code.
 #[derive(Debug, Default)]
-pub(crate) struct End {
-    is_asked: Mutex<bool>,
+pub(crate) struct StopSignal {
+    is_requested: Mutex<bool>,
     changed: Condvar,
     notify: Notify,
 }
 
-impl End {
-    pub(crate) fn ask(&self) {
-        *self.is_asked.lock().unwrap_or_else(PoisonError::into_inner) = true;
+impl StopSignal {
+    pub(crate) fn request(&self) {
+        *self.is_requested.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.changed.notify_all();
         self.notify.notify_one();
     }
 
-    pub(crate) fn is_asked(&self) -> bool {
-        *self.is_asked.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn is_requested(&self) -> bool {
+        *self.is_requested.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) async fn asked(&self) {
-        if !self.is_asked() {
+    pub(crate) async fn requested(&self) {
+        if !self.is_requested() {
             self.notify.notified().await;
         }
     }
 
-    /// Waits; `false` if the worker is to end.
+    /// Waits for this time. Returns `false` as soon as the worker is requested to stop.
     pub(crate) fn pause(&self, time: Duration) -> bool {
-        let asked = self.is_asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.changed.wait_timeout_while(asked, time, |is_asked| !*is_asked);
+        let requested = self.is_requested.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.changed.wait_timeout_while(requested, time, |is_requested| !*is_requested);
         !*waited.unwrap_or_else(PoisonError::into_inner).0
     }
 }
 
-/// A runtime of one thread. It does not wait for look-ups of names that nobody needs any more, also after a panic.
+/// A runtime of one thread. Dropping it does not wait for pending DNS lookups, not even after a panic.
 #[derive(Debug)]
-pub(crate) struct OneThread(Option<Runtime>);
+pub(crate) struct SingleThreadRuntime(Option<Runtime>);
 
-impl OneThread {
+impl SingleThreadRuntime {
     pub(crate) fn new() -> std::io::Result<Self> {
         Builder::new_current_thread().enable_all().max_blocking_threads(2).build().map(|r| Self(Some(r)))
     }
@@ -55,7 +55,7 @@ impl OneThread {
     }
 }
 
-impl Drop for OneThread {
+impl Drop for SingleThreadRuntime {
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
@@ -63,17 +63,17 @@ impl Drop for OneThread {
     }
 }
 
-/// How a worker has ended.
+/// Why a worker ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Ended {
-    /// It was asked to.
-    Asked,
-    /// It cannot go on.
+pub(crate) enum WorkerExit {
+    /// It was requested to stop.
+    Stopped,
+    /// An error that a restart may fix.
     Failed(String),
 }
 
-/// How long to wait before the next start: longer and longer, up to the last.
-const PAUSES: [Duration; 5] = [
+/// The delays before the first, second, … restart. The last one repeats.
+const RESTART_DELAYS: [Duration; 5] = [
     Duration::from_millis(200),
     Duration::from_secs(1),
     Duration::from_secs(5),
@@ -81,38 +81,53 @@ const PAUSES: [Duration; 5] = [
     Duration::from_mins(1),
 ];
 
-/// A worker that has worked for so long is started again without delay.
-const WORKED: Duration = Duration::from_mins(10);
+/// The delays before the first, second, … attempt to connect again. The last one repeats.
+const RECONNECT_DELAYS: [Duration; 4] =
+    [Duration::from_millis(200), Duration::from_millis(500), Duration::from_secs(2), Duration::from_secs(5)];
 
-/// Runs `work` until it was asked to end. `note` hears of every other end; `pause` waits and says whether to go on.
+/// How long to wait before connecting again. `failures` is 0 if the connection worked before.
+pub(crate) fn reconnect_delay(failures: usize) -> Duration {
+    RECONNECT_DELAYS[failures.min(RECONNECT_DELAYS.len() - 1)]
+}
+
+/// After a worker ran for this long, its next failure counts as the first one.
+const STABLE_AFTER: Duration = Duration::from_mins(10);
+
+/// Runs `work` until it is stopped. `report` receives the reason of every other exit. `wait` waits for the delay and
+/// returns whether to continue.
 pub(crate) fn supervise(
-    mut work: impl FnMut() -> Ended,
-    mut note: impl FnMut(&str),
-    mut pause: impl FnMut(Duration) -> bool,
+    mut work: impl FnMut() -> WorkerExit,
+    mut report: impl FnMut(&str),
+    mut wait: impl FnMut(Duration) -> bool,
 ) {
     let mut failures = 0;
     loop {
-        let begun = Instant::now();
-        // What the worker leaves behind is on disk or behind locks that survive a panic.
+        let started = Instant::now();
+        // Unwind safe: state that outlives the worker is on disk or behind locks that tolerate poisoning.
         let problem = match catch_unwind(AssertUnwindSafe(&mut work)) {
-            Ok(Ended::Asked) => return,
-            Ok(Ended::Failed(problem)) => problem,
-            Err(panic) => format!("its worker ended unexpectedly: {}", words_of(&*panic)),
+            Ok(WorkerExit::Stopped) => return,
+            Ok(WorkerExit::Failed(problem)) => problem,
+            Err(panic) => format!("its worker ended unexpectedly: {}", panic_message(&*panic)),
         };
-        if begun.elapsed() >= WORKED {
+        if started.elapsed() >= STABLE_AFTER {
             failures = 0;
         }
-        note(&problem);
-        if !pause(PAUSES[failures.min(PAUSES.len() - 1)]) {
+        report(&problem);
+        if !wait(RESTART_DELAYS[failures.min(RESTART_DELAYS.len() - 1)]) {
             return;
         }
         failures += 1;
     }
 }
 
-fn words_of(panic: &(dyn Any + Send)) -> String {
-    let words = panic.downcast_ref::<&str>().map(|words| (*words).to_owned());
-    words.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no reason".to_owned())
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    if let Some(message) = panic.downcast_ref::<&str>() {
+        (*message).to_owned()
+    } else if let Some(message) = panic.downcast_ref::<String>() {
+        message.clone()
+    } else {
+        "no reason".to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -120,36 +135,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_worker_that_panics_or_fails_is_started_again_after_longer_and_longer_pauses() {
-        let (mut starts, mut noted, mut pauses) = (0, Vec::new(), Vec::new());
+    fn a_worker_that_panics_or_fails_is_restarted_with_growing_delays() {
+        let (mut starts, mut reported, mut pauses) = (0, Vec::new(), Vec::new());
         supervise(
             || {
                 starts += 1;
                 match starts {
                     1 => panic!("first"),
                     2 => panic!("{}", "second".to_owned()),
-                    3..=7 => Ended::Failed("no file".to_owned()),
-                    _ => Ended::Asked,
+                    3..=7 => WorkerExit::Failed("no file".to_owned()),
+                    _ => WorkerExit::Stopped,
                 }
             },
-            |problem| noted.push(problem.to_owned()),
+            |problem| reported.push(problem.to_owned()),
             |pause| {
                 pauses.push(pause);
                 true
             },
         );
         assert_eq!(starts, 8);
-        assert!(noted[0].ends_with("first") && noted[1].ends_with("second") && noted[2] == "no file");
-        assert!(pauses.is_sorted() && pauses.len() == 7 && pauses[6] == PAUSES[4]);
+        assert!(
+            reported[0].ends_with("first") && reported[1].ends_with("second") && reported[2] == "no file"
+        );
+        assert!(pauses.is_sorted() && pauses.len() == 7 && pauses[6] == RESTART_DELAYS[4]);
     }
 
     #[test]
-    fn whoever_ends_it_need_not_wait() {
+    fn a_stop_request_ends_the_delay() {
         let mut starts = 0;
         supervise(
             || {
                 starts += 1;
-                Ended::Failed(String::new())
+                WorkerExit::Failed(String::new())
             },
             |_| {},
             |_| false,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use overtone_engine::state::{Millis, StoppedBy};
+use overtone_core::engine::state::{Millis, StoppedBy};
 
 use crate::lookup::is_same_folder;
 use crate::{Home, Session, SessionId, clock};

@@ -4,7 +4,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use jiff::Timestamp;
-use overtone_engine::state::Millis;
+use overtone_core::engine::state::Millis;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 

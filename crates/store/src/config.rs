@@ -1,175 +1,175 @@
-//! `config.json`: the few things a user may change. Unknown keys survive; bad values are refused by the command
-//! line and ignored by hooks.
+//! `config.json`: the settings that users can change.
+//!
+//! Programs read settings through the typed constants in [`keys`], so a misspelled key or a wrong type does not compile.
+//! Only `overtone config` looks keys up by name. Keys that this version does not know survive every change. A value that
+//! a key does not accept is refused by the command line and ignored by hooks, which then use the default.
 
-use std::fmt;
-
-use overtone_engine::settings::Settings;
-use overtone_messages::Lang;
-use overtone_registry::limits;
+use overtone_core::engine::settings::Settings;
+use overtone_core::messages::Lang;
 use serde_json::{Map, Value, json};
 
 use crate::files::{self, PRIVATE};
 use crate::{Home, StoreError};
 
-/// What values a key takes.
+pub mod keys;
+
+pub use keys::{KEYS, Section};
+
+/// The values that a key accepts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     Language,
-    Switch,
-    /// A whole number in a range.
-    Whole(u32, u32),
-    /// A number above zero, fractions allowed.
+    Boolean,
+    /// An integer from the first to the second number, both included.
+    Integer(u32, u32),
+    /// A number above zero up to this one; fractions are allowed.
     Number(f64),
 }
 
-/// A key that can be set: its path, its values and what it does.
+/// A key of the configuration: its path in the file, its values and what it is for.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
     pub name: &'static str,
     pub kind: Kind,
     pub about: &'static str,
-    preset: Preset,
+    default: DefaultValue,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Preset {
-    Text(&'static str),
-    Whole(u32),
-    Switch(bool),
+enum DefaultValue {
+    Language(Lang),
+    Integer(u32),
+    Boolean(bool),
 }
-
-const fn key(name: &'static str, kind: Kind, preset: Preset, about: &'static str) -> Key {
-    Key { name, kind, about, preset }
-}
-
-pub const KEYS: [Key; 16] = [
-    key("language", Kind::Language, Preset::Text("zh-TW"), "language of every text: zh-TW, zh-CN or en"),
-    key(
-        "compact.thresholdMb",
-        Kind::Number(10_000.0),
-        Preset::Whole(5),
-        "suggest a compaction above this transcript size, in MB",
-    ),
-    key(
-        "compact.thresholdPercent",
-        Kind::Whole(1, 100),
-        Preset::Whole(limits::COMPACT_THRESHOLD_PERCENT),
-        "or above this use of the context window, in per cent",
-    ),
-    key(
-        "compact.cooldownStages",
-        Kind::Whole(0, 100),
-        Preset::Whole(limits::COMPACT_COOLDOWN_STAGES),
-        "stages to finish before the next suggestion",
-    ),
-    key(
-        "loop.maxIterations",
-        Kind::Whole(1, 10_000),
-        Preset::Whole(limits::MAX_LOOP_ITERATIONS),
-        "how often the loop sends the main agent back to work",
-    ),
-    key(
-        "loop.maxConsecutiveErrors",
-        Kind::Whole(1, 7),
-        Preset::Whole(limits::MAX_CONSECUTIVE_ERRORS),
-        "how often in a row without progress",
-    ),
-    key(
-        "limits.failures",
-        Kind::Whole(1, 10_000),
-        Preset::Whole(limits::MAX_FAILURES),
-        "failed stages before a person is asked",
-    ),
-    key(
-        "limits.rejections",
-        Kind::Whole(1, 100),
-        Preset::Whole(limits::MAX_REJECTIONS),
-        "rejected reviews before a person is asked",
-    ),
-    key(
-        "limits.retros",
-        Kind::Whole(0, 100),
-        Preset::Whole(limits::MAX_RETROS),
-        "retrospectives with issues that are acted upon",
-    ),
-    key("agents.foreground", Kind::Switch, Preset::Switch(true), "run stage agents in the foreground"),
-    key("dashboard.enabled", Kind::Switch, Preset::Switch(true), "start the dashboard with a session"),
-    key(
-        "dashboard.port",
-        Kind::Whole(1, 65_535),
-        Preset::Whole(7777),
-        "port of the dashboard on this machine",
-    ),
-    key(
-        "dashboard.idleMinutes",
-        Kind::Whole(1, 10_080),
-        Preset::Whole(30),
-        "end the dashboard after this time without use",
-    ),
-    key(
-        "retention.days",
-        Kind::Whole(1, 3_650),
-        Preset::Whole(30),
-        "keep finished sessions for this many days",
-    ),
-    key("retention.sessions", Kind::Whole(1, 1_000_000), Preset::Whole(500), "and at most this many of them"),
-    key("instinct.enabled", Kind::Switch, Preset::Switch(true), "learn from tool use and tell the lessons"),
-];
 
 impl Key {
+    /// The key of this name, for `overtone config get` and `set`.
     pub fn find(name: &str) -> Option<&'static Self> {
         KEYS.iter().find(|key| key.name == name)
     }
 
     pub fn default_value(&self) -> Value {
-        match self.preset {
-            Preset::Text(text) => json!(text),
-            Preset::Whole(number) => json!(number),
-            Preset::Switch(on) => json!(on),
+        match self.default {
+            DefaultValue::Language(lang) => json!(lang.tag()),
+            DefaultValue::Integer(number) => json!(number),
+            DefaultValue::Boolean(on) => json!(on),
         }
     }
 
-    /// The values it takes, for a hint.
+    /// The values that the key accepts, for a hint.
     pub fn allowed(&self) -> String {
         match self.kind {
             Kind::Language => Lang::ALL.map(Lang::tag).join(", "),
-            Kind::Switch => "true, false".to_owned(),
-            Kind::Whole(low, high) => format!("a whole number from {low} to {high}"),
+            Kind::Boolean => "true, false".to_owned(),
+            Kind::Integer(low, high) => format!("a whole number from {low} to {high}"),
             Kind::Number(high) => format!("a number above 0, at most {high}"),
         }
     }
 
     fn accepts(&self, value: &Value) -> bool {
         match self.kind {
-            Kind::Language => value.as_str().is_some_and(|tag| Lang::from_tag(tag).is_some()),
-            Kind::Switch => value.is_boolean(),
-            Kind::Whole(low, high) => {
-                value.as_u64().is_some_and(|n| (u64::from(low)..=u64::from(high)).contains(&n))
-            }
-            Kind::Number(high) => value.as_f64().is_some_and(|n| n > 0.0 && n <= high),
+            Kind::Language => value.as_str().and_then(Lang::from_tag).is_some(),
+            Kind::Boolean => value.is_boolean(),
+            Kind::Integer(low, high) => match value.as_u64() {
+                Some(number) => (u64::from(low)..=u64::from(high)).contains(&number),
+                None => false,
+            },
+            Kind::Number(high) => match value.as_f64() {
+                Some(number) => number > 0.0 && number <= high,
+                None => false,
+            },
         }
+    }
+
+    /// The value for a text from the command line, if the key accepts it.
+    fn parse(&self, text: &str) -> Option<Value> {
+        let value = match self.kind {
+            Kind::Language => json!(Lang::from_tag(text)?.tag()),
+            _ => serde_json::from_str(text).ok()?,
+        };
+        self.accepts(&value).then_some(value)
     }
 }
 
-/// Why a value was not taken.
+/// A key together with the type of its values. All of them are in [`keys`].
 #[derive(Debug)]
+pub struct Setting<T> {
+    key: Key,
+    default: T,
+}
+
+impl<T> Setting<T> {
+    pub const fn key(&self) -> &Key {
+        &self.key
+    }
+}
+
+/// A type that settings can have.
+pub trait SettingValue: Copy {
+    fn from_json(value: &Value) -> Option<Self>;
+    fn to_json(self) -> Value;
+}
+
+impl SettingValue for Lang {
+    fn from_json(value: &Value) -> Option<Self> {
+        Self::from_tag(value.as_str()?)
+    }
+
+    fn to_json(self) -> Value {
+        json!(self.tag())
+    }
+}
+
+impl SettingValue for bool {
+    fn from_json(value: &Value) -> Option<Self> {
+        value.as_bool()
+    }
+
+    fn to_json(self) -> Value {
+        json!(self)
+    }
+}
+
+impl SettingValue for u16 {
+    fn from_json(value: &Value) -> Option<Self> {
+        value.as_u64()?.try_into().ok()
+    }
+
+    fn to_json(self) -> Value {
+        json!(self)
+    }
+}
+
+impl SettingValue for u32 {
+    fn from_json(value: &Value) -> Option<Self> {
+        value.as_u64()?.try_into().ok()
+    }
+
+    fn to_json(self) -> Value {
+        json!(self)
+    }
+}
+
+impl SettingValue for f64 {
+    fn from_json(value: &Value) -> Option<Self> {
+        value.as_f64()
+    }
+
+    fn to_json(self) -> Value {
+        json!(self)
+    }
+}
+
+/// A change of the configuration that was refused or could not be written.
+#[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
+    #[error("unknown configuration key `{0}`")]
     UnknownKey(String),
-    BadValue { key: &'static Key, given: String },
+    #[error("bad value `{given}` for `{}`", key.name)]
+    BadValue { key: Key, given: String },
+    #[error("{0}")]
     Store(StoreError),
 }
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownKey(name) => write!(f, "unknown configuration key `{name}`"),
-            Self::BadValue { key, given } => write!(f, "bad value `{given}` for `{}`", key.name),
-            Self::Store(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for ConfigError {}
 
 /// The configuration as it is on disk.
 #[derive(Debug, Clone, Default)]
@@ -194,12 +194,26 @@ impl Config {
         Self::load(home).unwrap_or_default()
     }
 
-    /// The value in force: the file's if it is a good one, else the default.
-    pub fn value(&self, key: &Key) -> Value {
-        self.own_value(key).filter(|value| key.accepts(value)).cloned().unwrap_or_else(|| key.default_value())
+    /// The value in effect: the one in the file if the key accepts it, else the default.
+    pub fn get<T: SettingValue>(&self, setting: &Setting<T>) -> T {
+        self.get_explicit(setting).unwrap_or(setting.default)
     }
 
-    /// What the file says, good or bad.
+    /// The value in the file, if there is one that the key accepts.
+    pub fn get_explicit<T: SettingValue>(&self, setting: &Setting<T>) -> Option<T> {
+        let value = self.own_value(&setting.key)?;
+        if setting.key.accepts(value) { T::from_json(value) } else { None }
+    }
+
+    /// The value in effect of a key that was looked up by name.
+    pub fn value(&self, key: &Key) -> Value {
+        match self.own_value(key) {
+            Some(value) if key.accepts(value) => value.clone(),
+            _ => key.default_value(),
+        }
+    }
+
+    /// The value in the file, whether the key accepts it or not.
     pub fn own_value(&self, key: &Key) -> Option<&Value> {
         match key.name.split_once('.') {
             Some((group, name)) => self.document.get(group)?.get(name),
@@ -207,24 +221,27 @@ impl Config {
         }
     }
 
-    /// Whether the file has a value for the key that is not accepted.
+    /// Whether the file has a value that the key does not accept.
     pub fn has_bad_value(&self, key: &Key) -> bool {
-        self.own_value(key).is_some_and(|value| !key.accepts(value))
+        match self.own_value(key) {
+            Some(value) => !key.accepts(value),
+            None => false,
+        }
     }
 
-    /// A group of keys that another room understands.
-    pub fn section(&self, name: &str) -> Option<&Value> {
-        self.document.get(name)
+    /// A group of keys that another crate reads.
+    pub fn section(&self, section: Section) -> Option<&Value> {
+        self.document.get(section.name())
     }
 
-    /// Puts a group of keys in place, or takes it away; the rest of the file stays. Says whether it was there before.
-    pub fn set_section(home: &Home, name: &str, value: Option<Value>) -> Result<bool, StoreError> {
+    /// Replaces a group of keys, or removes it; the rest of the file stays. Returns whether it was there before.
+    pub fn set_section(home: &Home, section: Section, value: Option<Value>) -> Result<bool, StoreError> {
         let path = home.config_file();
         let _lock = home.lock().map_err(|error| StoreError::io(&path, error))?;
         let mut config = Self::load(home)?;
         let old = match value {
-            Some(value) => config.document.insert(name.to_owned(), value),
-            None => config.document.shift_remove(name),
+            Some(value) => config.document.insert(section.name().to_owned(), value),
+            None => config.document.shift_remove(section.name()),
         };
         config.save(home)?;
         Ok(old.is_some())
@@ -237,76 +254,71 @@ impl Config {
         files::write_atomic(&path, text.as_bytes(), PRIVATE).map_err(|error| StoreError::io(&path, error))
     }
 
-    fn whole(&self, name: &str) -> u32 {
-        let value = Key::find(name).map(|key| self.value(key)).and_then(|value| value.as_u64());
-        value.and_then(|n| u32::try_from(n).ok()).unwrap_or_default()
-    }
-
-    pub fn switch(&self, name: &str) -> bool {
-        Key::find(name).map(|key| self.value(key)).and_then(|value| value.as_bool()).unwrap_or_default()
-    }
-
     pub fn language(&self) -> Lang {
-        let value = Key::find("language").map(|key| self.value(key));
-        value.as_ref().and_then(Value::as_str).and_then(Lang::from_tag).unwrap_or_default()
+        self.get(keys::LANGUAGE)
     }
 
+    /// What the engine needs to know.
     pub fn settings(&self) -> Settings {
-        let megabytes = Key::find("compact.thresholdMb").map(|key| self.value(key)).and_then(|v| v.as_f64());
+        let megabytes = self.get(keys::COMPACT_THRESHOLD_MB);
         #[allow(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "0 < MB <= 10,000 by the key's kind"
         )]
-        let threshold = megabytes.map_or(limits::COMPACT_THRESHOLD_BYTES, |mb| (mb * 1e6).round() as u64);
+        let threshold = (megabytes * 1e6).round() as u64;
         Settings {
-            max_failures: self.whole("limits.failures"),
-            max_rejections: self.whole("limits.rejections"),
-            max_retros: self.whole("limits.retros"),
-            max_iterations: self.whole("loop.maxIterations"),
-            max_consecutive_errors: self.whole("loop.maxConsecutiveErrors"),
+            max_failures: self.get(keys::MAX_FAILURES),
+            max_rejections: self.get(keys::MAX_REJECTIONS),
+            max_retros: self.get(keys::MAX_RETROS),
+            max_iterations: self.get(keys::MAX_ITERATIONS),
+            max_consecutive_errors: self.get(keys::MAX_CONSECUTIVE_ERRORS),
             compact_threshold_bytes: threshold,
-            compact_threshold_percent: self.whole("compact.thresholdPercent"),
-            compact_cooldown_stages: self.whole("compact.cooldownStages"),
-            foreground_agents: self.switch("agents.foreground"),
+            compact_threshold_percent: self.get(keys::COMPACT_THRESHOLD_PERCENT),
+            compact_cooldown_stages: self.get(keys::COMPACT_COOLDOWN_STAGES),
+            foreground_agents: self.get(keys::FOREGROUND_AGENTS),
         }
     }
 
-    /// Sets one key, under the home's lock, with the file read anew.
-    pub fn set(home: &Home, name: &str, text: &str) -> Result<Value, ConfigError> {
-        let key = Key::find(name).ok_or_else(|| ConfigError::UnknownKey(name.to_owned()))?;
-        let value =
-            parse_value(key, text).ok_or_else(|| ConfigError::BadValue { key, given: text.to_owned() })?;
-        let path = home.config_file();
-        let store = |error| ConfigError::Store(StoreError::io(&path, error));
-        let _lock = home.lock().map_err(store)?;
-        let mut config = Self::load(home).map_err(ConfigError::Store)?;
-        config.put(key, value.clone()).map_err(|what| ConfigError::Store(StoreError::broken(&path, what)))?;
-        config.save(home).map_err(ConfigError::Store)?;
+    /// Changes one setting.
+    pub fn set<T: SettingValue>(home: &Home, setting: &Setting<T>, value: T) -> Result<(), ConfigError> {
+        let value = value.to_json();
+        if !setting.key.accepts(&value) {
+            return Err(ConfigError::BadValue { key: setting.key, given: value.to_string() });
+        }
+        Self::change(home, &setting.key, value)
+    }
+
+    /// Changes the key of this name, for `overtone config set`. Returns the new value.
+    pub fn set_by_name(home: &Home, name: &str, text: &str) -> Result<Value, ConfigError> {
+        let Some(key) = Key::find(name) else { return Err(ConfigError::UnknownKey(name.to_owned())) };
+        let Some(value) = key.parse(text) else {
+            return Err(ConfigError::BadValue { key: *key, given: text.to_owned() });
+        };
+        Self::change(home, key, value.clone())?;
         Ok(value)
     }
 
-    /// A group that is something else is not ours to replace; the error says which.
-    fn put(&mut self, key: &Key, value: Value) -> Result<(), String> {
+    /// Writes one value under the home's lock, with the file read again.
+    fn change(home: &Home, key: &Key, value: Value) -> Result<(), ConfigError> {
+        let path = home.config_file();
+        let _lock = home.lock().map_err(|error| ConfigError::Store(StoreError::io(&path, error)))?;
+        let mut config = Self::load(home).map_err(ConfigError::Store)?;
         let (fields, name) = match key.name.split_once('.') {
             Some((group, name)) => {
-                let slot = self.document.entry(group).or_insert_with(|| json!({}));
-                (slot.as_object_mut().ok_or_else(|| format!("`{group}` is not an object"))?, name)
+                let slot = config.document.entry(group).or_insert_with(|| json!({}));
+                // A group that is not an object was written by another program, so it is not replaced.
+                let Some(fields) = slot.as_object_mut() else {
+                    let error = StoreError::broken(&path, format!("`{group}` is not an object"));
+                    return Err(ConfigError::Store(error));
+                };
+                (fields, name)
             }
-            None => (&mut self.document, key.name),
+            None => (&mut config.document, key.name),
         };
         fields.insert(name.to_owned(), value);
-        Ok(())
+        config.save(home).map_err(ConfigError::Store)
     }
-}
-
-/// A value as typed on the command line.
-fn parse_value(key: &Key, text: &str) -> Option<Value> {
-    let value = match key.kind {
-        Kind::Language => json!(Lang::from_tag(text)?.tag()),
-        _ => serde_json::from_str(text).ok()?,
-    };
-    key.accepts(&value).then_some(value)
 }
 
 #[cfg(test)]
@@ -323,13 +335,38 @@ mod tests {
     }
 
     #[test]
+    fn every_key_is_found_by_its_name_only() {
+        for (index, key) in KEYS.iter().enumerate() {
+            assert_eq!(KEYS.iter().position(|other| other.name == key.name), Some(index), "{}", key.name);
+            assert!(Key::find(key.name).is_some());
+        }
+        assert!(Key::find("dashboard").is_none());
+    }
+
+    #[test]
+    fn a_typed_value_reads_back_and_is_checked() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path().to_owned());
+        assert_eq!(Config::load(&home).unwrap().get_explicit(keys::DASHBOARD_PORT), None);
+        assert_eq!(Config::default().get(keys::DASHBOARD_PORT), 7777);
+        Config::set(&home, keys::DASHBOARD_PORT, 8000).unwrap();
+        Config::set(&home, keys::DASHBOARD_ENABLED, false).unwrap();
+        Config::set(&home, keys::LANGUAGE, Lang::En).unwrap();
+        assert!(matches!(Config::set(&home, keys::MAX_FAILURES, 0), Err(ConfigError::BadValue { .. })));
+        let config = Config::load(&home).unwrap();
+        assert_eq!(config.get_explicit(keys::DASHBOARD_PORT), Some(8000));
+        assert!(!config.get(keys::DASHBOARD_ENABLED));
+        assert_eq!(config.language(), Lang::En);
+    }
+
+    #[test]
     fn setting_keeps_what_it_does_not_know() {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::at(dir.path().to_owned());
         files::write_atomic(&home.config_file(), br#"{"future":{"x":1},"compact":{"other":2}}"#, PRIVATE)
             .unwrap();
-        Config::set(&home, "compact.thresholdMb", "0.5").unwrap();
-        Config::set(&home, "language", "en_US").unwrap();
+        Config::set_by_name(&home, "compact.thresholdMb", "0.5").unwrap();
+        Config::set_by_name(&home, "language", "en_US").unwrap();
         let text = files::read_small(&home.config_file()).unwrap().unwrap();
         let value: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(value, json!({"future":{"x":1},"compact":{"other":2,"thresholdMb":0.5},"language":"en"}));
@@ -344,10 +381,10 @@ mod tests {
             .unwrap();
         let read =
             || serde_json::from_str::<Value>(&files::read_small(&home.config_file()).unwrap().unwrap());
-        assert!(Config::set_section(&home, "fleet", Some(json!({"url":"u"}))).unwrap());
+        assert!(Config::set_section(&home, Section::Fleet, Some(json!({"url":"u"}))).unwrap());
         assert_eq!(read().unwrap(), json!({"future":{"x":1},"fleet":{"url":"u"},"language":"en"}));
-        assert!(Config::set_section(&home, "fleet", None).unwrap());
-        assert!(!Config::set_section(&home, "fleet", None).unwrap());
+        assert!(Config::set_section(&home, Section::Fleet, None).unwrap());
+        assert!(!Config::set_section(&home, Section::Fleet, None).unwrap());
         assert_eq!(read().unwrap(), json!({"future":{"x":1},"language":"en"}));
     }
 
@@ -363,15 +400,15 @@ mod tests {
             ("compact.thresholdMb", "-1"),
         ] {
             assert!(
-                matches!(Config::set(&home, name, value), Err(ConfigError::BadValue { .. })),
+                matches!(Config::set_by_name(&home, name, value), Err(ConfigError::BadValue { .. })),
                 "{name}={value}"
             );
         }
-        assert!(matches!(Config::set(&home, "constructor", "1"), Err(ConfigError::UnknownKey(_))));
+        assert!(matches!(Config::set_by_name(&home, "constructor", "1"), Err(ConfigError::UnknownKey(_))));
         files::write_atomic(&home.config_file(), br#"{"limits":{"failures":"x"},"loop":7}"#, PRIVATE)
             .unwrap();
         assert_eq!(Config::load(&home).unwrap().settings(), Settings::default());
-        assert!(matches!(Config::set(&home, "loop.maxIterations", "5"), Err(ConfigError::Store(_))));
+        assert!(matches!(Config::set_by_name(&home, "loop.maxIterations", "5"), Err(ConfigError::Store(_))));
         let text = files::read_small(&home.config_file()).unwrap().unwrap();
         assert_eq!(
             text, r#"{"limits":{"failures":"x"},"loop":7}"#,

@@ -9,53 +9,45 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::thread;
 use std::time::{Duration, Instant};
 
+use jsonc_edit::effective_timeout;
+use jsonc_edit::lock::{LockError, lock_within};
 use rustix::buffer::spare_capacity;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
-
-use crate::patience;
 
 /// The mode of everything in the home folder: it may quote prompts and code.
 pub const PRIVATE: u32 = 0o600;
 
 /// How long to wait for a lock before giving up.
-const LOCK_WAIT: Duration = Duration::from_secs(3);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How often a lock is asked for. At first at once, since most are held for less than that; then seldom; and more and
-/// more often up to [`SENIOR`], so that nobody is overtaken for ever.
-const AT_ONCE: Duration = Duration::from_micros(50);
-const SELDOM: Duration = Duration::from_millis(2);
-const OFTEN: Duration = Duration::from_micros(500);
-const SENIOR: Duration = Duration::from_secs(1);
+/// When this process stops waiting for locks, if it has a budget for all of them together.
+static LOCK_DEADLINE: OnceLock<Instant> = OnceLock::new();
 
-static GIVE_UP: OnceLock<Instant> = OnceLock::new();
-
-/// From now on this process waits for locks so long at most, for all of them together. The client gives hooks ten
-/// seconds, but only 1.5 at a session's end.
-pub fn limit_waiting(total: Duration) {
-    // Said twice, the first word counts.
-    let _ = GIVE_UP.set(Instant::now() + patience(total));
+/// Limits the time that this process waits for locks from now on, for all of them together. The client gives hooks ten
+/// seconds, but only 1.5 at the end of a session. Only the first call has an effect.
+pub fn set_lock_budget(total: Duration) {
+    let _ = LOCK_DEADLINE.set(Instant::now() + effective_timeout(total));
 }
 
-/// How long this process waits for a lock.
-pub fn lock_wait() -> Duration {
-    match GIVE_UP.get() {
-        Some(end) => end.saturating_duration_since(Instant::now()),
-        None => patience(LOCK_WAIT),
+/// How long this process may wait for its next lock.
+pub fn lock_timeout() -> Duration {
+    match LOCK_DEADLINE.get() {
+        Some(deadline) => deadline.saturating_duration_since(Instant::now()),
+        None => effective_timeout(LOCK_TIMEOUT),
     }
 }
 
-/// By how much a buffer grows for a file that is longer than it said.
+/// By how much the buffer grows for a file that is longer than its metadata says.
 const CHUNK: usize = 64 * 1024;
 
 /// Session states are a few kilobytes. Anything above this limit is not ours, so it is rejected.
 const MAX_STATE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Opens a file; a link is not followed, and a pipe does not hang. Not by `std`: musl's `open` spends a second call on
-/// a kernel that is long gone, and this is done at every tool call.
+/// Opens a file without following links and without blocking on pipes. This does not use `std`, because musl's `open`
+/// makes a second system call for the sake of very old kernels, and hooks open files at every tool call.
 fn open(path: &Path, how: OFlags, mode: u32) -> io::Result<File> {
     let flags = how | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = retry_on_intr(|| rustix::fs::open(path, flags, Mode::from_raw_mode(mode)))?;
@@ -90,8 +82,7 @@ fn check_regular(about: &fs::Metadata) -> io::Result<()> {
     if about.is_file() { Ok(()) } else { Err(io::Error::other("not a regular file")) }
 }
 
-/// What is in a file of about this length, but no more than `limit` bytes of it, in as few calls as possible: one, as a
-/// rule. `std` would make five of it.
+/// Reads a file of about this length, but at most `limit` bytes, usually with one system call. `std` would need five.
 pub(crate) fn read_to_end(file: &File, length: u64, limit: u64) -> io::Result<Vec<u8>> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let expected = usize::try_from(length).unwrap_or(usize::MAX).min(limit);
@@ -99,7 +90,7 @@ pub(crate) fn read_to_end(file: &File, length: u64, limit: u64) -> io::Result<Ve
     loop {
         let room = bytes.capacity() - bytes.len();
         let count = retry_on_intr(|| rustix::io::read(file, spare_capacity(&mut bytes)))?;
-        // With room left and all that was promised, there is no more.
+        // The buffer has room left and the expected length is reached, so this is the end of the file.
         if count == 0 || bytes.len() > limit || (count < room && bytes.len() >= expected) {
             bytes.truncate(limit);
             return Ok(bytes);
@@ -125,8 +116,8 @@ pub fn read_limited(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
     read_to_end(&file, about.len(), limit).map(Some)
 }
 
-/// Whether an error of [`read_small`] means that there is no such file but something else: a link, a folder, bytes
-/// that are no text. Other errors say nothing about the file.
+/// Whether an error of [`read_small`] means that something else is in the place of the file: a link, a folder, or bytes
+/// that are not text. Other errors say nothing about the file.
 pub fn is_misplaced(error: &io::Error) -> bool {
     let link_or_socket = [Errno::LOOP, Errno::NXIO].map(Errno::raw_os_error);
     error.raw_os_error().is_none_or(|code| link_or_socket.contains(&code))
@@ -149,7 +140,7 @@ pub fn write_temp(path: &Path, bytes: &[u8], mode: u32) -> io::Result<PathBuf> {
 /// Writes a file that nobody reads yet.
 pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     create(path, mode)?.write_all(bytes).inspect_err(|_| {
-        // Half a file is of no use to anyone.
+        // A partial file must not stay behind.
         let _ = fs::remove_file(path);
     })
 }
@@ -165,7 +156,7 @@ pub fn write_atomic(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     exchange(path, bytes, mode).map(drop)
 }
 
-/// Replaces a file in one step. Whoever has a lock drops the result after it.
+/// Replaces a file in one step. A caller that holds a lock drops the result after releasing it.
 pub fn exchange(path: &Path, bytes: &[u8], mode: u32) -> io::Result<Replaced> {
     let temp = write_temp(path, bytes, mode)?;
     put_in_place(&temp, path).inspect_err(|_| {
@@ -173,10 +164,10 @@ pub fn exchange(path: &Path, bytes: &[u8], mode: u32) -> io::Result<Replaced> {
     })
 }
 
-/// What was at a path until something else took its place.
+/// A handle of the file that was replaced or removed.
 ///
-/// Letting go of the last handle of a file frees its blocks, and on some file systems that waits for the disk, because
-/// a file that was replaced is being written out: seconds, measured on a busy one. Nobody else has to wait for that.
+/// Closing the last handle of a file frees its blocks. Some file systems wait for the disk then, because they are still
+/// writing the replaced file: seconds, measured on a busy disk. Closing it after the lock spares others that wait.
 #[must_use = "drop it after the lock, or others wait for the disk"]
 #[derive(Debug)]
 pub struct Replaced {
@@ -184,7 +175,7 @@ pub struct Replaced {
 }
 
 impl Replaced {
-    /// What is there now. What cannot be opened is not there, or is none of ours.
+    /// The file at the path now. A file that cannot be opened is missing or not ours.
     fn at(path: &Path) -> Self {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Self { _old: rustix::fs::open(path, flags, Mode::empty()).ok() }
@@ -197,7 +188,7 @@ pub fn put_in_place(temp: &Path, path: &Path) -> io::Result<Replaced> {
     fs::rename(temp, path).map(|()| old)
 }
 
-/// Removes a file. Whoever has a lock drops the result after it.
+/// Removes a file. A caller that holds a lock drops the result after releasing it.
 pub fn take_away(path: &Path) -> io::Result<Replaced> {
     let old = Replaced::at(path);
     fs::remove_file(path).map(|()| old)
@@ -209,7 +200,7 @@ pub fn append_lines(path: &Path, lines: &str) -> io::Result<()> {
     let mut file = open(path, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE, PRIVATE)?;
     // Half a line of somebody who is writing just now looks torn, too. With a lock nobody is; without one, which some
     // file systems do not have, the worst is an empty line.
-    let _ = acquire(&file, lock_wait());
+    let _ = acquire(&file, lock_timeout());
     let about = file.metadata()?;
     check_regular(&about)?;
     let length = about.len();
@@ -221,7 +212,7 @@ pub fn append_lines(path: &Path, lines: &str) -> io::Result<()> {
     })
 }
 
-fn ends_in_line_break(file: &File, length: u64) -> io::Result<bool> {
+pub(crate) fn ends_in_line_break(file: &File, length: u64) -> io::Result<bool> {
     let mut last = [0];
     file.read_exact_at(&mut last, length - 1)?;
     Ok(last == *b"\n")
@@ -260,37 +251,17 @@ fn open_lock(path: &Path) -> io::Result<File> {
 }
 
 /// Takes an exclusive lock on a file that exists only for that. A killed holder's lock is gone with it.
-///
-/// It is asked for again and again, not waited for in the kernel's queue: there, the lock of a busy machine lies idle
-/// until the next in line gets a processor, and the thread that would make such waiting end in time gets it for
-/// another one, which has to be woken, too. Whoever asks has a processor already.
-pub fn lock_file(path: &Path, wait: Duration) -> io::Result<File> {
+pub fn lock_file(path: &Path, timeout: Duration) -> io::Result<File> {
     let file = open_lock(path)?;
-    acquire(&file, wait)?;
+    acquire(&file, timeout)?;
     Ok(file)
 }
 
-fn acquire(file: &File, wait: Duration) -> io::Result<()> {
-    let begun = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) => {}
-            Err(TryLockError::Error(error)) => return Err(error),
-        }
-        let waited = begun.elapsed();
-        if waited >= wait {
-            return Err(io::Error::new(io::ErrorKind::WouldBlock, "locked by another process"));
-        }
-        thread::sleep(pause_after(waited).min(wait.saturating_sub(waited)));
-    }
-}
-
-/// How long to leave a lock alone, after having waited for it that long.
-fn pause_after(waited: Duration) -> Duration {
-    let seniority = (waited.as_secs_f64() / SENIOR.as_secs_f64()).min(1.0);
-    let patient = SELDOM.mul_f64(1.0 - seniority) + OFTEN.mul_f64(seniority);
-    patient.min(AT_ONCE + waited / 4)
+fn acquire(file: &File, timeout: Duration) -> io::Result<()> {
+    lock_within(file, timeout).map_err(|error| match error {
+        LockError::Busy => io::Error::new(io::ErrorKind::WouldBlock, error),
+        LockError::Unsupported(error) => error,
+    })
 }
 
 #[cfg(test)]
@@ -316,7 +287,7 @@ mod tests {
         let path = dir.path().join("log");
         // Longer than a page, so that it is not written at once.
         let line = "x".repeat(5000) + "\n";
-        thread::scope(|scope| {
+        std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| (0..100).for_each(|_| append_lines(&path, &line).unwrap()));
             }
@@ -343,20 +314,11 @@ mod tests {
     fn a_lock_that_is_held_is_given_up_in_time() {
         let dir = dir();
         let path = dir.path().join("lock");
-        let held = lock_file(&path, LOCK_WAIT).unwrap();
+        let held = lock_file(&path, LOCK_TIMEOUT).unwrap();
         let error = lock_file(&path, Duration::from_millis(10)).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
         drop(held);
-        lock_file(&path, LOCK_WAIT).unwrap();
-    }
-
-    #[test]
-    fn the_longest_waiting_ask_most_often() {
-        assert_eq!(pause_after(Duration::ZERO), AT_ONCE);
-        let (soon, later) = (Duration::from_millis(20), Duration::from_millis(500));
-        assert!(pause_after(soon) > pause_after(later) && pause_after(later) > OFTEN);
-        assert_eq!(pause_after(SENIOR), OFTEN);
-        assert_eq!(pause_after(SENIOR * 2), OFTEN);
+        lock_file(&path, LOCK_TIMEOUT).unwrap();
     }
 
     #[test]

@@ -126,7 +126,7 @@ impl Home {
     /// Guards the files that belong to no session.
     pub fn lock(&self) -> io::Result<fs::File> {
         self.create()?;
-        files::lock_file(&self.root.join(".lock"), files::lock_wait())
+        files::lock_file(&self.root.join(".lock"), files::lock_timeout())
     }
 }
 

@@ -1,36 +1,50 @@
-//! What was learned: a log per session, and a memory per project.
+//! What was learned: an event log and lesson files per project, and a log per session.
 //!
-//! Each lesson is a small file of its own, so an observation costs the same however much is known already.
+//! A hook that learns something appends one line to the project's event log, so any number of sessions can learn at the
+//! same moment: none waits for another, and nothing is lost. Now and then the log is folded into the lesson files, one
+//! per lesson, by whoever gets the project's lock without waiting. What is known is always the lesson files together
+//! with the events that are not in them yet. Lesson files of earlier versions have the same form.
 
+mod event;
+mod event_log;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use overtone_engine::instinct::{self, Confidence, Learned, Observation, ObservationKind, Signal};
-use overtone_engine::state::Millis;
+use overtone_core::engine::instinct::{self, Confidence, Learned, Observation, ObservationKind, Signal};
+use overtone_core::engine::state::Millis;
 use serde_json::{Map, Value, json};
 
-use crate::files::{self, PRIVATE, Replaced, lock_wait};
+use self::event::{Event, Line, confidence_after, is_removed, removed_document, replay, set_fold_mark};
+use self::event_log::{EventLog, Folding};
+use crate::files::{self, PRIVATE, Replaced, lock_timeout};
 use crate::home::create_private_dir;
 use crate::{Home, Session, StoreError, clock};
 
-/// How many lessons are told at the start of a session.
-const TOLD: usize = 12;
-/// More lessons than this are not kept in one project: the least sure go first.
-const KEPT: usize = 200;
-/// More files than this in one memory are not read.
-const READ: usize = 500;
-/// A lesson is a few lines. A longer file is none of ours.
+/// How many lessons are given to the main agent at the start of a session.
+const APPLIED_LIMIT: usize = 12;
+/// How many lessons are kept in one project. The least certain ones are removed first.
+const KEPT_LIMIT: usize = 200;
+/// How many files of one project are read.
+const READ_LIMIT: usize = 500;
+/// A lesson is a few lines. A longer file is not one of ours.
 const LESSON_BYTES: u64 = 64 * 1024;
+/// A longer event log is folded into the lesson files. Hooks read the log, so this bounds their cost.
+const FOLD_ABOVE_BYTES: u64 = 16 * 1024;
+/// How often lessons are read again while another process folds the log.
+const READ_ATTEMPTS: usize = 10;
 
 /// The memory of one project.
 #[derive(Debug)]
 pub struct Memory {
     project: PathBuf,
     dir: PathBuf,
+    log: EventLog,
 }
 
-/// A lesson and how sure it is by now.
+/// A lesson and how certain it is by now.
 #[derive(Debug, Clone)]
 pub struct Lesson {
     pub id: String,
@@ -56,8 +70,10 @@ pub struct LessonOrigin {
 }
 
 impl Memory {
-    pub fn of(home: &Home, project: &Path) -> Self {
-        Self { project: project.to_owned(), dir: project_dir(home, project) }
+    pub fn for_project(home: &Home, project: &Path) -> Self {
+        let dir = project_dir(home, project);
+        let log = EventLog::new(&dir.join("instincts"));
+        Self { project: project.to_owned(), dir, log }
     }
 
     fn instincts_dir(&self) -> PathBuf {
@@ -68,192 +84,274 @@ impl Memory {
         self.instincts_dir().join(format!("{id}.json"))
     }
 
-    /// Whether there is anything to note: to speak against a lesson that nobody holds is no news.
+    /// Whether an observation could change anything: a contradiction of an unknown lesson does not. This reads no lesson,
+    /// so that it is cheap; [`Self::observe`] decides.
     pub fn is_news(&self, seen: &Observation) -> bool {
-        seen.signal == Signal::Confirm || fs::symlink_metadata(self.file(&seen.id())).is_ok()
+        if seen.signal == Signal::Confirm {
+            return true;
+        }
+        let id = seen.id();
+        fs::symlink_metadata(self.file(&id)).is_ok() || self.log.mentions(&id).unwrap_or(false)
     }
 
-    /// Takes an observation in, if it is news.
+    /// Records an observation in the project's and in the session's log. A contradiction of an unknown lesson is ignored.
     pub fn observe(&self, session: &Session, seen: &Observation, now: Millis) -> Result<(), StoreError> {
         if !self.is_news(seen) {
             return Ok(());
         }
         let id = seen.id();
-        let confidence = self.learn(&id, session, seen, now)?;
+        let known = self.document(&id)?;
+        if known.is_none() && seen.signal == Signal::Contradict {
+            return Ok(());
+        }
+        let confidence = confidence_after(known.as_ref(), seen.signal, now);
+        let project = self.project.to_string_lossy();
+        let length = self.append(&Event::observed_line(&id, seen, now, session.id().as_str(), &project))?;
         let line = json!({
             "ts": clock::to_iso(now), "type": seen.kind.key(), "id": id, "trigger": seen.trigger,
             "action": seen.lesson, "evidence": seen.evidence, "signal": signal_name(seen.signal),
             "confidence": confidence.fraction(),
         });
-        note(session, &format!("{line}\n"))
+        append_observation(session, &format!("{line}\n"))?;
+        if length > FOLD_ABOVE_BYTES || (known.is_none() && self.is_full()) {
+            self.fold_if_free(now);
+        }
+        Ok(())
     }
 
-    fn learn(
-        &self,
-        id: &str,
-        session: &Session,
-        seen: &Observation,
-        now: Millis,
-    ) -> Result<Confidence, StoreError> {
-        // Before the lock, so that it is dropped after it.
-        let _replaced;
-        let _lock = self.lock()?;
-        let path = self.file(id);
-        let known = read_document(&path)?;
-        if known.is_none() {
-            self.make_room(now);
-        }
-        let mut document = known.unwrap_or_else(|| self.began_in(session, now));
-        let confidence = match confidence_of(&document) {
-            Some(before) => before.decayed(last_seen(&document).unwrap_or(now), now).after(seen.signal),
-            None => Confidence::START,
-        };
-        if confidence.is_dropped() {
-            _replaced = files::take_away(&path).ok();
-            return Ok(confidence);
-        }
-        let count = document.get("count").and_then(Value::as_u64).unwrap_or(0) + 1;
-        for (name, value) in [
-            ("type", json!(seen.kind.key())),
-            ("trigger", json!(seen.trigger)),
-            ("action", json!(seen.lesson)),
-            ("confidence", json!(confidence.fraction())),
-            ("count", json!(count)),
-            ("lastSeen", json!(clock::to_iso(now))),
-        ] {
-            document.insert(name.into(), value);
-        }
-        document.extend(seen.evidence.as_ref().map(|line| ("evidence".to_owned(), json!(line))));
-        _replaced = Some(Self::write(&path, document)?);
-        Ok(confidence)
+    fn append(&self, lines: &str) -> Result<u64, StoreError> {
+        self.create().map_err(|error| StoreError::io(&self.dir, error))?;
+        self.log.append(lines).map_err(|error| StoreError::lock(self.log.path(), error))
     }
 
-    /// A new lesson says where it comes from.
-    fn began_in(&self, session: &Session, now: Millis) -> Map<String, Value> {
-        let origin = json!({
-            "session": session.id().as_str(), "project": self.project.to_string_lossy(), "at": clock::to_iso(now),
-        });
-        Map::from_iter([("origin".to_owned(), origin)])
-    }
-
-    /// Before a new lesson: takes the least sure ones away when there are too many. The caller holds the lock.
-    fn make_room(&self, now: Millis) {
-        let count = fs::read_dir(self.instincts_dir()).into_iter().flatten().count();
-        if count < KEPT {
-            return;
+    fn create(&self) -> io::Result<()> {
+        if self.instincts_dir().is_dir() {
+            return Ok(());
         }
-        // What cannot be removed now is tried again with the next new lesson.
-        for lesson in self.lessons(now).unwrap_or_default().iter().skip(KEPT - 1) {
-            let _ = fs::remove_file(self.file(&lesson.id));
-        }
-    }
-
-    fn lock(&self) -> Result<fs::File, StoreError> {
-        self.open().map_err(|error| StoreError::io(&self.dir, error))
-    }
-
-    fn open(&self) -> io::Result<fs::File> {
-        let is_new = !self.instincts_dir().is_dir();
-        if is_new {
-            create_private_dir(&self.instincts_dir())?;
-        }
-        let lock = files::lock_file(&self.dir.join(".lock"), lock_wait())?;
-        if is_new {
-            // The folder's name is a hash, so the project's path is kept beside it for people.
+        create_private_dir(&self.instincts_dir())?;
+        // The name of the folder is a hash, so the project's path is kept in it for the user. Whoever has the lock
+        // writes it.
+        if let Some(_lock) = files::try_lock_file(&self.lock_path())? {
             let path = format!("{}\n", self.project.display());
             files::write_atomic(&self.dir.join("project"), path.as_bytes(), PRIVATE)?;
         }
-        Ok(lock)
+        Ok(())
     }
 
-    fn write(path: &Path, document: Map<String, Value>) -> Result<Replaced, StoreError> {
-        let text = Value::Object(document).to_string();
-        files::exchange(path, text.as_bytes(), PRIVATE).map_err(|error| StoreError::io(path, error))
+    fn lock_path(&self) -> PathBuf {
+        self.dir.join(".lock")
     }
 
-    /// Every lesson, the surest first. Files that are no lessons are passed over.
+    /// What is known of one lesson.
+    fn document(&self, id: &str) -> Result<Option<Map<String, Value>>, StoreError> {
+        let mut attempts = 0;
+        loop {
+            let events = self.log.read().map_err(|error| StoreError::io(self.log.path(), error))?;
+            let path = self.file(id);
+            let stored = read_document(&path).map_err(|error| StoreError::io(&path, error))?;
+            attempts += 1;
+            if attempts == READ_ATTEMPTS || events.is_consistent(&self.log) {
+                return Ok(replay(id, stored, &events.lines_about(id)));
+            }
+        }
+    }
+
+    /// Every lesson, the most certain first. Files that are no lessons are skipped.
     pub fn lessons(&self, now: Millis) -> io::Result<Vec<Lesson>> {
+        let mut attempts = 0;
+        loop {
+            let events = self.log.read()?;
+            let mut documents = self.stored_documents()?;
+            attempts += 1;
+            if attempts < READ_ATTEMPTS && !events.is_consistent(&self.log) {
+                continue;
+            }
+            let lines = events.lines();
+            for id in ids_in(&lines) {
+                documents.entry(id.to_owned()).or_insert(None);
+            }
+            let mut lessons = Vec::new();
+            for (id, stored) in documents {
+                if let Some(document) = replay(&id, stored, &lines) {
+                    lessons.extend(read_lesson(id, &document, now));
+                }
+            }
+            lessons.sort_by(|a, b| b.confidence.cmp(&a.confidence).then_with(|| a.id.cmp(&b.id)));
+            return Ok(lessons);
+        }
+    }
+
+    /// The content of all lesson files, by id.
+    fn stored_documents(&self) -> io::Result<BTreeMap<String, Option<Map<String, Value>>>> {
         let entries = match fs::read_dir(self.instincts_dir()) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
             Err(error) => return Err(error),
         };
-        let mut lessons: Vec<_> =
-            entries.take(READ).filter_map(|entry| read_lesson(&entry.ok()?.path(), now)).collect();
-        lessons.sort_by(|a, b| b.confidence.cmp(&a.confidence).then_with(|| a.id.cmp(&b.id)));
-        Ok(lessons)
+        let mut documents = BTreeMap::new();
+        for entry in entries.take(READ_LIMIT).flatten() {
+            let name = entry.file_name();
+            let Some(id) = name.to_str().and_then(|name| name.strip_suffix(".json")) else { continue };
+            if is_lesson_id(id)
+                && let Ok(Some(document)) = read_document(&entry.path())
+            {
+                documents.insert(id.to_owned(), Some(document));
+            }
+        }
+        Ok(documents)
     }
 
-    /// The lessons that are sure enough to be told.
+    /// The lessons that are certain enough to be given to the main agent.
     pub fn applicable(&self, now: Millis) -> Vec<Learned> {
         let lessons = self.lessons(now).unwrap_or_default().into_iter();
-        let applicable = lessons.filter(|lesson| lesson.confidence.is_applicable()).take(TOLD);
+        let applicable = lessons.filter(|lesson| lesson.confidence.is_applicable()).take(APPLIED_LIMIT);
         applicable.map(|lesson| Learned { kind: lesson.kind, trigger: lesson.trigger }).collect()
     }
 
-    /// Forgets a lesson. `None` when there is no such lesson.
+    /// Removes a lesson and returns it. `None` if there is no such lesson.
     pub fn remove(&self, id: &str, now: Millis) -> Result<Option<Lesson>, StoreError> {
         let found = self.all(now)?.into_iter().find(|lesson| lesson.id == id);
         if let Some(lesson) = &found {
-            self.remove_all(std::slice::from_ref(lesson))?;
+            self.forget(std::slice::from_ref(lesson), now)?;
         }
         Ok(found)
     }
 
-    /// Forgets everything; returns what was known.
+    /// Removes all lessons and returns them.
     pub fn clear(&self, now: Millis) -> Result<Vec<Lesson>, StoreError> {
         let lessons = self.all(now)?;
-        self.remove_all(&lessons)?;
+        self.forget(&lessons, now)?;
         Ok(lessons)
+    }
+
+    /// Removes the lessons that have faded and returns them.
+    pub fn decay(&self, now: Millis) -> Result<Vec<Lesson>, StoreError> {
+        let mut faded = self.all(now)?;
+        faded.retain(|lesson| lesson.confidence.is_dropped());
+        self.forget(&faded, now)?;
+        Ok(faded)
     }
 
     fn all(&self, now: Millis) -> Result<Vec<Lesson>, StoreError> {
         self.lessons(now).map_err(|error| StoreError::io(&self.dir, error))
     }
 
-    fn remove_all(&self, lessons: &[Lesson]) -> Result<(), StoreError> {
+    /// The log is folded at once, so that the text of the lessons is gone from the disk, too.
+    fn forget(&self, lessons: &[Lesson], now: Millis) -> Result<(), StoreError> {
         if lessons.is_empty() {
             return Ok(());
         }
-        let _lock = self.lock()?;
-        for lesson in lessons {
-            let path = self.file(&lesson.id);
-            match fs::remove_file(&path) {
-                // Another process was faster.
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(StoreError::io(&path, error));
+        let lines: String = lessons.iter().map(|lesson| Event::forgotten_line(&lesson.id, now)).collect();
+        self.append(&lines)?;
+        self.compact(now)
+    }
+
+    /// Records that the user confirms or contradicts a lesson, and returns the lesson with its new confidence. `None` if
+    /// there is no such lesson. A lesson that becomes too uncertain is removed.
+    pub fn judge(&self, id: &str, signal: Signal, now: Millis) -> Result<Option<Lesson>, StoreError> {
+        let lessons = self.lessons(now).unwrap_or_default();
+        let Some(lesson) = lessons.into_iter().find(|lesson| lesson.id == id) else { return Ok(None) };
+        let length = self.append(&Event::judged_line(id, signal, now))?;
+        if length > FOLD_ABOVE_BYTES {
+            self.fold_if_free(now);
+        }
+        let confidence = lesson.confidence.after(signal);
+        Ok(Some(Lesson { confidence, ..lesson }))
+    }
+
+    /// Folds the event log into the lesson files. Waits for the project's lock.
+    pub fn compact(&self, now: Millis) -> Result<(), StoreError> {
+        let path = self.lock_path();
+        let lock = files::lock_file(&path, lock_timeout()).map_err(|error| StoreError::lock(&path, error))?;
+        let replaced = self.fold(now).map_err(|error| StoreError::io(&self.dir, error));
+        drop(lock);
+        replaced.map(drop)
+    }
+
+    /// Folds the event log unless another process holds the project's lock.
+    fn fold_if_free(&self, now: Millis) {
+        if let Ok(Some(lock)) = files::try_lock_file(&self.lock_path()) {
+            // The events stay in the log after an error, and the next observation tries again.
+            let replaced = self.fold(now);
+            drop(lock);
+            drop(replaced);
+        }
+    }
+
+    /// The caller holds the project's lock, and drops the result after it.
+    fn fold(&self, now: Millis) -> io::Result<Vec<Replaced>> {
+        let Some(folding) = self.log.start_folding()? else { return Ok(Vec::new()) };
+        let mut replaced = Vec::new();
+        let new = self.write_lessons(&folding, &mut replaced)?;
+        folding.finish()?;
+        self.clean_up(&new, now)?;
+        Ok(replaced)
+    }
+
+    /// Writes the lessons that the log is about, and returns the ids of those that are new. A lesson that has ended is
+    /// marked as removed and not deleted yet: if the process is killed and the log read again, its events must not make
+    /// a new lesson.
+    fn write_lessons(&self, folding: &Folding, replaced: &mut Vec<Replaced>) -> io::Result<BTreeSet<String>> {
+        let mut new = BTreeSet::new();
+        for id in ids_in(&folding.lines) {
+            let path = self.file(id);
+            let stored = match read_document(&path) {
+                Ok(stored) => stored,
+                // Something else is in the place of the file. It must not keep the other lessons from being written.
+                Err(error) if files::is_misplaced(&error) => continue,
+                Err(error) => return Err(error),
+            };
+            let exists = stored.is_some();
+            let document = match replay(id, stored, &folding.lines) {
+                Some(mut document) => {
+                    set_fold_mark(&mut document, &folding.mark);
+                    document
                 }
-                _ => {}
+                None if exists => removed_document(&folding.mark),
+                None => continue,
+            };
+            if !exists {
+                new.insert(id.to_owned());
             }
+            replaced.push(files::exchange(&path, Value::Object(document).to_string().as_bytes(), PRIVATE)?);
+        }
+        Ok(new)
+    }
+
+    /// Deletes the files of removed lessons. If there are too many lessons, deletes the least certain ones, but none
+    /// that is new.
+    fn clean_up(&self, new: &BTreeSet<String>, now: Millis) -> io::Result<()> {
+        let mut kept = Vec::new();
+        for (id, document) in self.stored_documents()? {
+            let Some(document) = document else { continue };
+            if is_removed(&document) {
+                fs::remove_file(self.file(&id))?;
+            } else if let Some(lesson) = read_lesson(id, &document, now) {
+                kept.push(lesson);
+            }
+        }
+        kept.sort_by_key(|lesson| (!new.contains(&lesson.id), std::cmp::Reverse(lesson.confidence)));
+        for lesson in kept.iter().skip(KEPT_LIMIT) {
+            fs::remove_file(self.file(&lesson.id))?;
         }
         Ok(())
     }
 
-    /// A person's word on a lesson. `None` when there is no such lesson; a dropped one is removed.
-    pub fn judge(&self, id: &str, signal: Signal, now: Millis) -> Result<Option<Lesson>, StoreError> {
-        let Some(lesson) = self.lessons(now).ok().and_then(|all| all.into_iter().find(|l| l.id == id)) else {
-            return Ok(None);
-        };
-        let _lock = self.lock()?;
-        let path = self.file(id);
-        let confidence = lesson.confidence.after(signal);
-        if confidence.is_dropped() {
-            fs::remove_file(&path).map_err(|error| StoreError::io(&path, error))?;
-        } else if let Some(mut document) = read_document(&path)? {
-            document.insert("confidence".into(), json!(confidence.fraction()));
-            document.insert("lastSeen".into(), json!(clock::to_iso(now)));
-            drop(Self::write(&path, document)?);
-        }
-        Ok(Some(Lesson { confidence, ..lesson }))
+    /// Whether there are so many lesson files that a new lesson takes the place of another.
+    fn is_full(&self) -> bool {
+        fs::read_dir(self.instincts_dir()).into_iter().flatten().count() >= KEPT_LIMIT
     }
+}
 
-    /// Writes the decay down and removes what has faded; returns the removed lessons.
-    pub fn decay(&self, now: Millis) -> Result<Vec<Lesson>, StoreError> {
-        let mut faded = self.all(now)?;
-        faded.retain(|lesson| lesson.confidence.is_dropped());
-        self.remove_all(&faded)?;
-        Ok(faded)
+/// The ids of all lessons that the lines are about, each once.
+fn ids_in(lines: &[Line]) -> BTreeSet<&str> {
+    let mut ids = BTreeSet::new();
+    for line in lines {
+        if let Line::Event(event) = line {
+            ids.insert(event.id.as_str());
+        }
     }
+    ids
 }
 
 /// What is kept about a project, in a folder with a readable name that is its own.
@@ -271,8 +369,8 @@ pub(crate) fn project_dir(home: &Home, project: &Path) -> PathBuf {
     home.root().join("projects").join(format!("{name}-{hash}"))
 }
 
-/// A word against a lesson may be the first thing that is heard of a session.
-fn note(session: &Session, line: &str) -> Result<(), StoreError> {
+/// A contradiction may be the first thing that a session records, so its folder is created if it is missing.
+fn append_observation(session: &Session, line: &str) -> Result<(), StoreError> {
     if !session.exists() {
         session.create()?;
     }
@@ -287,13 +385,13 @@ const fn signal_name(signal: Signal) -> &'static str {
     }
 }
 
-/// A file that is no object counts as unknown and is replaced.
-fn read_document(path: &Path) -> Result<Option<Map<String, Value>>, StoreError> {
-    let text = files::read_limited(path, LESSON_BYTES).map_err(|error| StoreError::io(path, error))?;
+/// The object in a lesson file. A file with anything else counts as missing and is replaced.
+fn read_document(path: &Path) -> io::Result<Option<Map<String, Value>>> {
+    let text = files::read_limited(path, LESSON_BYTES)?;
     Ok(text.and_then(|text| serde_json::from_slice(&text).ok()))
 }
 
-fn confidence_of(document: &Map<String, Value>) -> Option<Confidence> {
+fn stored_confidence(document: &Map<String, Value>) -> Option<Confidence> {
     document.get("confidence")?.as_f64().map(Confidence::from_fraction)
 }
 
@@ -301,20 +399,15 @@ fn last_seen(document: &Map<String, Value>) -> Option<Millis> {
     clock::from_iso(document.get("lastSeen")?.as_str()?)
 }
 
-fn read_lesson(path: &Path, now: Millis) -> Option<Lesson> {
-    let id = path.file_name()?.to_str()?.strip_suffix(".json")?.to_owned();
-    if !is_lesson_id(&id) {
-        return None;
-    }
-    let document = read_document(path).ok()??;
+fn read_lesson(id: String, document: &Map<String, Value>, now: Millis) -> Option<Lesson> {
     let text = |name: &str| document.get(name).and_then(Value::as_str).map(str::to_owned);
-    let last_seen = last_seen(&document);
+    let last_seen = last_seen(document);
     Some(Lesson {
         id,
         kind: ObservationKind::from_key(&text("type")?)?,
         trigger: text("trigger")?,
         lesson: text("action")?,
-        confidence: confidence_of(&document)?.decayed(last_seen.unwrap_or(now), now),
+        confidence: stored_confidence(document)?.decayed(last_seen.unwrap_or(now), now),
         count: document.get("count").and_then(Value::as_u64).unwrap_or(1).try_into().unwrap_or(u32::MAX),
         last_seen,
         evidence: text("evidence"),
@@ -341,68 +434,4 @@ fn is_lesson_id(id: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::SessionId;
-
-    fn place() -> (tempfile::TempDir, Memory, Session) {
-        let dir = tempfile::tempdir().unwrap();
-        let home = Home::at(dir.path().to_owned());
-        let session = home.session(&SessionId::parse("s").unwrap());
-        session.create().unwrap();
-        let memory = Memory::of(&home, Path::new("/srv/shop"));
-        (dir, memory, session)
-    }
-
-    fn seen(signal: Signal) -> Observation {
-        Observation {
-            kind: ObservationKind::ErrorResolutions,
-            trigger: "npm test".into(),
-            lesson: "it fails".into(),
-            evidence: None,
-            signal,
-        }
-    }
-
-    #[test]
-    fn a_lesson_becomes_applicable_by_being_seen_again() {
-        let (_dir, memory, session) = place();
-        for _ in 0..9 {
-            assert!(memory.applicable(Millis(0)).is_empty());
-            memory.observe(&session, &seen(Signal::Confirm), Millis(0)).unwrap();
-        }
-        let learned = Learned { kind: ObservationKind::ErrorResolutions, trigger: "npm test".into() };
-        assert_eq!(memory.applicable(Millis(0)), [learned]);
-        let year = Millis(365 * 24 * 3600 * 1000);
-        assert!(memory.applicable(year).is_empty());
-        assert_eq!(memory.decay(year).unwrap().len(), 1);
-        assert!(memory.lessons(year).unwrap().is_empty());
-    }
-
-    #[test]
-    fn contradictions_count_only_against_something() {
-        let (_dir, memory, session) = place();
-        memory.observe(&session, &seen(Signal::Contradict), Millis(0)).unwrap();
-        assert!(!session.observations_file().exists());
-        memory.observe(&session, &seen(Signal::Confirm), Millis(0)).unwrap();
-        memory.observe(&session, &seen(Signal::Contradict), Millis(0)).unwrap();
-        assert_eq!(memory.lessons(Millis(0)).unwrap()[0].confidence, Confidence::from_fraction(0.2));
-        memory.observe(&session, &seen(Signal::Contradict), Millis(0)).unwrap();
-        assert!(memory.lessons(Millis(0)).unwrap().is_empty());
-    }
-
-    #[test]
-    fn a_session_may_begin_with_a_contradiction() {
-        let (_dir, memory, session) = place();
-        memory.observe(&session, &seen(Signal::Confirm), Millis(0)).unwrap();
-        session.remove().unwrap();
-        memory.observe(&session, &seen(Signal::Contradict), Millis(0)).unwrap();
-        assert!(session.observations_file().exists());
-    }
-
-    #[test]
-    fn projects_do_not_mix() {
-        let home = Home::at(PathBuf::from("/o"));
-        assert_ne!(Memory::of(&home, Path::new("/a/shop")).dir, Memory::of(&home, Path::new("/b/shop")).dir);
-    }
-}
+mod tests;

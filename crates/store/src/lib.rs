@@ -17,9 +17,9 @@ mod loop_doc;
 mod mark;
 pub mod object;
 mod own_features;
-mod patience;
 mod session;
 pub mod specs;
+pub mod supervision;
 pub mod timeline;
 mod transaction;
 mod workflow_doc;
@@ -27,63 +27,62 @@ mod workflow_doc;
 pub use adopt::AdoptError;
 pub use claims::{HOLD_LIMIT_MS, Holder};
 pub use home::{Home, SessionId, create_private_dir};
+pub use jsonc_edit::effective_timeout;
 pub use log::Log;
 pub use lookup::MIN_PREFIX;
 pub use loop_doc::LoopDoc;
 pub use mark::Ownership;
 pub use own_features::OwnFeatures;
-pub use patience::patience;
 pub use session::{Compactions, Origin, Session, SessionLock, Usage};
 pub use transaction::Transaction;
 pub use workflow_doc::WorkflowDoc;
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// A file that could not be read or written, and why.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{}", kind.message(path))]
 pub struct StoreError {
     pub path: PathBuf,
-    pub problem: Problem,
+    pub kind: StoreErrorKind,
 }
 
-/// What is wrong with a file.
+/// Why a file could not be read or written.
 #[derive(Debug)]
-pub enum Problem {
+pub enum StoreErrorKind {
     Io(io::Error),
-    /// The content is not what the file is for.
+    /// The content is not what this file should contain.
     Broken(String),
+    /// Another process holds the lock.
     Locked,
+}
+
+impl StoreErrorKind {
+    fn message(&self, path: &Path) -> String {
+        let path = path.display();
+        match self {
+            Self::Io(error) => format!("cannot use {path}: {error}"),
+            Self::Broken(reason) => format!("broken file {path}: {reason}"),
+            Self::Locked => format!("busy: another process holds {path}"),
+        }
+    }
 }
 
 impl StoreError {
     pub(crate) fn io(path: &Path, error: io::Error) -> Self {
-        Self { path: path.to_owned(), problem: Problem::Io(error) }
+        Self { path: path.to_owned(), kind: StoreErrorKind::Io(error) }
     }
 
-    /// A lock that was not to be had.
+    /// The error of an attempt to take a lock.
     pub(crate) fn lock(path: &Path, error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::WouldBlock => Self { path: path.to_owned(), problem: Problem::Locked },
+            io::ErrorKind::WouldBlock => Self { path: path.to_owned(), kind: StoreErrorKind::Locked },
             _ => Self::io(path, error),
         }
     }
 
-    pub(crate) fn broken(path: &Path, what: impl Into<String>) -> Self {
-        Self { path: path.to_owned(), problem: Problem::Broken(what.into()) }
+    pub(crate) fn broken(path: &Path, reason: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), kind: StoreErrorKind::Broken(reason.into()) }
     }
 }
-
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display();
-        match &self.problem {
-            Problem::Io(error) => write!(f, "cannot use {path}: {error}"),
-            Problem::Broken(what) => write!(f, "broken file {path}: {what}"),
-            Problem::Locked => write!(f, "busy: another process holds {path}"),
-        }
-    }
-}
-
-impl std::error::Error for StoreError {}

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use overtone_engine::text::printable;
+use overtone_core::engine::text::printable;
 
 use crate::{Home, clock, files};
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use overtone_engine::state::Millis;
+use overtone_core::engine::state::Millis;
 
 use crate::{Home, Session, StoreError};
 

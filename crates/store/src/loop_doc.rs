@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use overtone_engine::state::{LoopState, Pause, StoppedBy, Turn};
+use overtone_core::engine::state::{LoopState, Pause, StoppedBy, Turn};
 use serde_json::{Map, Value, json};
 
 use crate::StoreError;

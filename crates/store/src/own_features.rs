@@ -8,10 +8,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use overtone_engine::state::Millis;
+use overtone_core::engine::state::Millis;
 use serde_json::{Map, Value, json};
 
-use crate::files::{self, PRIVATE, lock_wait};
+use crate::files::{self, PRIVATE, lock_timeout};
 use crate::home::create_private_dir;
 use crate::instincts::project_dir;
 use crate::{Home, SessionId, clock, object};
@@ -57,7 +57,7 @@ impl OwnFeatures {
 
     /// `edit` says whether it has changed anything.
     fn change(&self, edit: impl FnOnce(&mut Map<String, Value>) -> bool) -> io::Result<()> {
-        let lock = files::lock_file(&self.dir.join(".lock"), lock_wait())?;
+        let lock = files::lock_file(&self.dir.join(".lock"), lock_timeout())?;
         let mut document = object::read_to_change(&self.file())?;
         let mut features = self.recorded(&document);
         if !edit(&mut features) {

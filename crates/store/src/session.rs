@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::files::{self, PRIVATE, Replaced, lock_wait};
+use crate::files::{self, PRIVATE, Replaced, lock_timeout};
 use crate::home::create_private_dir;
 use crate::workflow_doc::count;
-use crate::{Home, LoopDoc, Problem, SessionId, StoreError, WorkflowDoc, clock, object};
+use crate::{Home, LoopDoc, SessionId, StoreError, StoreErrorKind, WorkflowDoc, clock, object};
 
 /// The folder of one session. Nothing is read or made until it is asked for.
 #[derive(Debug, Clone)]
@@ -114,7 +114,7 @@ impl Session {
     pub fn lock(&self) -> Result<SessionLock, StoreError> {
         self.check_folder()?;
         let path = self.dir.join(".lock");
-        match files::lock_file(&path, lock_wait()) {
+        match files::lock_file(&path, lock_timeout()) {
             Ok(file) => Ok(SessionLock { _file: file }),
             Err(error) => Err(StoreError::lock(&path, error)),
         }
@@ -123,7 +123,7 @@ impl Session {
     /// The same; `None` when there is no folder.
     pub fn lock_if_there(&self) -> Result<Option<SessionLock>, StoreError> {
         match self.lock() {
-            Err(StoreError { problem: Problem::Io(error), .. })
+            Err(StoreError { kind: StoreErrorKind::Io(error), .. })
                 if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
             {
                 Ok(None)
@@ -240,7 +240,7 @@ impl Session {
         if self.usage() == usage || !self.exists() {
             return Ok(());
         }
-        let lock = files::lock_file(&self.dir.join(".lock"), lock_wait())?;
+        let lock = files::lock_file(&self.dir.join(".lock"), lock_timeout())?;
         let new = [("usedPercentage", json!(usage.context_percent)), ("costUsd", json!(usage.cost_usd))];
         let text = Value::Object(object::with(&self.context_file(), new)?).to_string();
         let replaced = files::exchange(&self.context_file(), text.as_bytes(), PRIVATE)?;
@@ -265,7 +265,7 @@ impl Session {
         if self.origin() == *origin {
             return Ok(());
         }
-        let lock = files::lock_file(&self.dir.join(".lock"), lock_wait())?;
+        let lock = files::lock_file(&self.dir.join(".lock"), lock_timeout())?;
         let new = [("project", json!(origin.project)), ("transcript", json!(origin.transcript))];
         let text = Value::Object(object::with(&self.origin_file(), new)?).to_string();
         let replaced = files::exchange(&self.origin_file(), text.as_bytes(), PRIVATE)?;
@@ -302,8 +302,8 @@ pub struct Origin {
 fn is_broken<T>(read: Result<T, StoreError>) -> Result<bool, StoreError> {
     match read {
         Ok(_) => Ok(false),
-        Err(StoreError { problem: Problem::Broken(_), .. }) => Ok(true),
-        Err(StoreError { problem: Problem::Io(error), .. }) if files::is_misplaced(&error) => Ok(true),
+        Err(StoreError { kind: StoreErrorKind::Broken(_), .. }) => Ok(true),
+        Err(StoreError { kind: StoreErrorKind::Io(error), .. }) if files::is_misplaced(&error) => Ok(true),
         Err(error) => Err(error),
     }
 }

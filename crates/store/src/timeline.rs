@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use overtone_engine::state::Millis;
-use overtone_engine::suggestion::SinceCompact;
-use overtone_engine::{FieldValue, Record};
-use overtone_registry::EventKind;
+use overtone_core::engine::state::Millis;
+use overtone_core::engine::suggestion::SinceCompact;
+use overtone_core::engine::{FieldValue, Record};
+use overtone_core::registry::EventKind;
 use serde_json::{Map, Value, json};
 
 use crate::{StoreError, clock, files};

@@ -5,10 +5,11 @@
 
 use std::path::Path;
 
-use overtone_engine::state::{
-    ActiveAgent, Ending, FinishedAgent, Hold, Millis, StageResult, StageState, Status, Verdict, WorkflowState,
+use overtone_core::engine::state::{
+    ActiveAgent, Ending, FinishedAgent, Millis, SendBackReason, StageResult, StageState, Status, Verdict,
+    WorkflowState,
 };
-use overtone_registry::{Agent, StageKey, TestMode};
+use overtone_core::registry::{Agent, StageKey, TestMode};
 use serde_json::{Map, Value, json};
 
 use crate::{StoreError, clock};
@@ -135,9 +136,9 @@ fn read_result(value: &Value) -> Option<StageResult> {
     match value {
         Value::Null => None,
         Value::String(text) => Some(
-            Verdict::from_key(text).map_or_else(|| StageResult::Words(text.clone()), StageResult::Verdict),
+            Verdict::from_key(text).map_or_else(|| StageResult::Other(text.clone()), StageResult::Verdict),
         ),
-        other => Some(StageResult::Words(other.to_string())),
+        other => Some(StageResult::Other(other.to_string())),
     }
 }
 
@@ -152,7 +153,10 @@ fn read_agent(slot: &str, value: &Value) -> ActiveAgent {
         agent_id: string(fields, "agentId"),
         background: flag(fields, "background"),
         awaits_start: flag(fields, "awaitsStart"),
-        holds: strings(fields, "sentBackFor").iter().filter_map(|key| Hold::from_key(key)).collect(),
+        sent_back_for: strings(fields, "sentBackFor")
+            .iter()
+            .filter_map(|key| SendBackReason::from_key(key))
+            .collect(),
         handoff: string(fields, "handoff"),
     }
 }
@@ -235,7 +239,7 @@ fn write_stage(fields: &mut Map<String, Value>, old: &StageState, new: &StageSta
         put(fields, "status", json!(new.status.key()));
     }
     if old.result != new.result {
-        put(fields, "result", json!(new.result.as_ref().map(StageResult::text)));
+        put(fields, "result", json!(new.result.as_ref().map(StageResult::as_str)));
     }
     if old.mode != new.mode {
         put(fields, "mode", json!(new.mode.map(TestMode::key)));
@@ -253,7 +257,7 @@ fn write_stage(fields: &mut Map<String, Value>, old: &StageState, new: &StageSta
         put(fields, "handoff", json!(new.handoff));
     }
     if old.last_result != new.last_result {
-        put(fields, "lastResult", json!(new.last_result.as_ref().map(StageResult::text)));
+        put(fields, "lastResult", json!(new.last_result.as_ref().map(StageResult::as_str)));
     }
 }
 
@@ -290,7 +294,7 @@ fn write_agent(fields: &mut Map<String, Value>, old: &ActiveAgent, new: &ActiveA
     if old.awaits_start != new.awaits_start {
         put(fields, "awaitsStart", json!(new.awaits_start));
     }
-    if old.holds != new.holds {
+    if old.sent_back_for != new.sent_back_for {
         put(fields, "sentBackFor", holds_value(new));
     }
     if old.handoff != new.handoff {
@@ -299,13 +303,13 @@ fn write_agent(fields: &mut Map<String, Value>, old: &ActiveAgent, new: &ActiveA
 }
 
 fn holds_value(agent: &ActiveAgent) -> Value {
-    agent.holds.iter().map(|hold| json!(hold.key())).collect()
+    agent.sent_back_for.iter().map(|reason| json!(reason.key())).collect()
 }
 
 fn new_stage(stage: &StageState) -> Value {
     let mut fields = Map::new();
     put(&mut fields, "status", json!(stage.status.key()));
-    put(&mut fields, "result", json!(stage.result.as_ref().map(StageResult::text)));
+    put(&mut fields, "result", json!(stage.result.as_ref().map(StageResult::as_str)));
     write_stage(
         &mut fields,
         &StageState {
@@ -333,7 +337,7 @@ fn agent_value(agent: &ActiveAgent) -> Value {
     if agent.awaits_start {
         put(&mut fields, "awaitsStart", json!(true));
     }
-    if !agent.holds.is_empty() {
+    if !agent.sent_back_for.is_empty() {
         put(&mut fields, "sentBackFor", holds_value(agent));
     }
     if let Some(handoff) = &agent.handoff {
@@ -395,7 +399,7 @@ fn key(key: Option<StageKey>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use overtone_registry::Workflow;
+    use overtone_core::registry::Workflow;
 
     fn parse(text: &str) -> WorkflowDoc {
         WorkflowDoc::parse(Path::new("workflow.json"), text).unwrap()
@@ -453,7 +457,7 @@ mod tests {
         let doc = parse(
             r#"{"workflowType":"x","stages":{"PLAN":{"status":"completed","result":"split in three"}}}"#,
         );
-        assert_eq!(doc.state.stages[0].result, Some(StageResult::Words("split in three".into())));
+        assert_eq!(doc.state.stages[0].result, Some(StageResult::Other("split in three".into())));
         assert!(doc.state.stages[0].is_resolved());
     }
 }

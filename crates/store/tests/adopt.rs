@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use overtone_engine::state::{Millis, WorkflowState};
-use overtone_registry::Workflow;
-use overtone_store::{AdoptError, Home, Problem, Session, SessionId, WorkflowDoc};
+use overtone_core::engine::state::{Millis, WorkflowState};
+use overtone_core::registry::Workflow;
+use overtone_store::{AdoptError, Home, Session, SessionId, StoreErrorKind, WorkflowDoc};
 use tempfile::TempDir;
 
 struct World {
@@ -165,7 +165,9 @@ fn doubles_large_files_and_broken_state_are_refused() {
     assert!(matches!(home.adopt(&id(), &many), Err(AdoptError::TooLarge(_))));
     for broken in [file("workflow.json", "{}"), file("workflow.json", [0xff]), file("loop.json", "[]")] {
         let refused = home.adopt(&id(), &[broken]).unwrap_err();
-        assert!(matches!(&refused, AdoptError::Store(error) if matches!(error.problem, Problem::Broken(_))));
+        assert!(
+            matches!(&refused, AdoptError::Store(error) if matches!(error.kind, StoreErrorKind::Broken(_)))
+        );
     }
     assert!(!home.root().exists());
 }
@@ -241,7 +243,7 @@ fn a_busy_session_is_not_replaced() {
     let held = session.lock().unwrap();
     let refused = home.adopt(&id(), &whole()).unwrap_err();
     assert!(
-        matches!(&refused, AdoptError::Store(error) if matches!(error.problem, Problem::Locked)),
+        matches!(&refused, AdoptError::Store(error) if matches!(error.kind, StoreErrorKind::Locked)),
         "{refused}"
     );
     assert_eq!(entries(&home), [".incoming.lock", "s1"]);

@@ -6,13 +6,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use overtone_engine::instinct::{Observation, ObservationKind, Signal};
-use overtone_engine::state::{
-    ActiveAgent, Ending, FinishedAgent, Hold, LoopState, Millis, Pause, StageResult, StageState, Status,
-    StoppedBy, Turn, Verdict, WorkflowState,
+use overtone_core::engine::instinct::{Observation, ObservationKind, Signal};
+use overtone_core::engine::state::{
+    ActiveAgent, Ending, FinishedAgent, LoopState, Millis, Pause, SendBackReason, StageResult, StageState,
+    Status, StoppedBy, Turn, Verdict, WorkflowState,
 };
-use overtone_engine::{FieldValue, Record};
-use overtone_registry::{Agent, EventKind, Stage, StageKey, TestMode, Workflow};
+use overtone_core::engine::{FieldValue, Record};
+use overtone_core::registry::{Agent, EventKind, Stage, StageKey, TestMode, Workflow};
 use overtone_store::config::{Config, KEYS};
 use overtone_store::instincts::Memory;
 use overtone_store::timeline::{self, Entry};
@@ -112,7 +112,7 @@ fn result() -> impl Strategy<Value = StageResult> {
     let verdicts = vec![Verdict::Pass, Verdict::Issues, Verdict::Fail, Verdict::Reject, Verdict::Blocked];
     prop_oneof![
         prop::sample::select(verdicts).prop_map(StageResult::Verdict),
-        "[a-z ]{1,8}!".prop_map(StageResult::Words),
+        "[a-z ]{1,8}!".prop_map(StageResult::Other),
     ]
 }
 
@@ -138,10 +138,10 @@ prop_compose! {
         started_at in time(),
         (tool_use_id, agent_id) in (prop::option::of(text()), prop::option::of(text())),
         (background, awaits_start) in (any::<bool>(), any::<bool>()),
-        holds in prop::collection::vec(prop::sample::select(vec![Hold::NoVerdict, Hold::OpenTasks]), 0..3),
+        sent_back_for in prop::collection::vec(prop::sample::select(vec![SendBackReason::NoVerdict, SendBackReason::OpenTasks]), 0..3),
         handoff in prop::option::of(text()),
     ) -> ActiveAgent {
-        ActiveAgent { slot, stage, started_at, tool_use_id, agent_id, background, awaits_start, holds, handoff }
+        ActiveAgent { slot, stage, started_at, tool_use_id, agent_id, background, awaits_start, sent_back_for, handoff }
     }
 }
 
@@ -398,9 +398,10 @@ proptest! {
     #[test]
     fn a_lesson_reads_back_and_keeps_the_rest(trigger in ".{0,12}", lesson in ".{0,12}", future in future(), again in 1usize..4) {
         let (_dir, home, session) = session();
-        let memory = Memory::of(&home, Path::new("/srv/shop"));
+        let memory = Memory::for_project(&home, Path::new("/srv/shop"));
         let seen = Observation { kind: ObservationKind::ErrorResolutions, trigger: trigger.clone(), lesson: lesson.clone(), evidence: None, signal: Signal::Confirm };
         memory.observe(&session, &seen, Millis(0)).unwrap();
+        memory.compact(Millis(0)).unwrap();
         let id = seen.id();
         let path = fs::read_dir(home.root().join("projects")).unwrap().next().unwrap().unwrap().path()
             .join(format!("instincts/{id}.json"));
@@ -409,6 +410,7 @@ proptest! {
                 memory.observe(&session, &seen, Millis(0)).unwrap();
             }
             memory.judge(&id, Signal::Confirm, Millis(0)).unwrap().unwrap();
+            memory.compact(Millis(0)).unwrap();
         })?;
         let known = memory.lessons(Millis(0)).unwrap();
         prop_assert_eq!(known.len(), 1);
@@ -431,7 +433,7 @@ proptest! {
             KEYS.iter().filter_map(|key| key.name.split_once('.')).map(|(group, _)| (group.to_owned(), Value::Object(future.clone()))).collect();
         let before = mixed(&groups, &future);
         put(&home.config_file(), &before);
-        prop_assert_eq!(Config::set(&home, key.name, &typed).unwrap(), value.clone());
+        prop_assert_eq!(Config::set_by_name(&home, key.name, &typed).unwrap(), value.clone());
         let after = file(&home.config_file());
         let config = Config::load(&home).unwrap();
         prop_assert_eq!(config.own_value(key), Some(&value));

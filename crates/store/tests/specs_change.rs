@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::thread;
 
-use overtone_registry::{SpecsDocs, Workflow};
+use overtone_core::registry::{SpecsDocs, Workflow};
 use overtone_store::specs::{Feature, FeatureName, Shelf, Specs, SpecsError};
 use tempfile::TempDir;
 

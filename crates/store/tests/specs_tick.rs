@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use overtone_registry::{StageKey, Workflow};
+use overtone_core::registry::{StageKey, Workflow};
 use overtone_store::specs::Specs;
 use tempfile::TempDir;
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use overtone_registry::Agent;
+use overtone_core::registry::Agent;
 use serde_json::Value;
 
 use crate::flatten::text_of;
@@ -74,7 +74,7 @@ fn sub_agent(system: &str) -> Option<Agent> {
 
 /// Each agent with the heading and the first paragraph of its file, which no other text of the plugin repeats.
 static MARKERS: LazyLock<Vec<(Agent, String)>> = LazyLock::new(|| {
-    let files = overtone_plugin::render();
+    let files = overtone_claude::plugin::render();
     let marker_of = |agent: Agent| {
         let path = format!("agents/{}.md", agent.name());
         let file =
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn every_agent_is_known_by_its_own_text_alone() {
-        for file in overtone_plugin::render() {
+        for file in overtone_claude::plugin::render() {
             let found: Vec<_> = MARKERS.iter().filter(|(_, marker)| file.contents.contains(marker)).collect();
             let body = request(&file.contents, "p");
             match file.path.strip_prefix("agents/").and_then(|name| name.strip_suffix(".md")) {

@@ -30,7 +30,8 @@ pub const ROOT: &str = "/sandbox";
 impl Sandbox {
     /// From now on a script stands before the plugin's program and keeps a copy of what the hooks are given.
     pub fn record_hooks(&self) {
-        let (program, behind) = (self.plugin().join("bin/overtone"), self.plugin().join("bin/overtone-real"));
+        let (program, behind) =
+            (self.plugin().join("bin/overtone-hook"), self.plugin().join("bin/overtone-hook-real"));
         fs::rename(&program, &behind).expect("the program can be put behind the recorder");
         fs::create_dir_all(self.recordings()).expect("a folder for what is recorded");
         let script = format!(

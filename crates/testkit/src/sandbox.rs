@@ -9,6 +9,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use overtone_core::registry::{HOOK_PROGRAM, PROGRAM};
 use tempfile::TempDir;
 
 use crate::child::{self, Ended};
@@ -39,7 +40,7 @@ impl Sandbox {
         Self::with_binary(client, Path::new(&binary))
     }
 
-    /// A sandbox whose plugin has `binary` as its `bin/overtone`.
+    /// A sandbox whose plugin has `binary` as its `bin/overtone`, and the hook program beside it.
     pub fn with_binary(client: &Client, binary: &Path) -> Self {
         // Shown with a failure: the same test runs against several clients.
         println!("sandbox for Claude Code {}", client.version());
@@ -54,9 +55,13 @@ impl Sandbox {
         {
             fs::create_dir_all(folder)?;
         }
-        overtone_plugin::write_to(&self.plugin())?;
-        fs::copy(binary, self.plugin().join("bin/overtone"))
-            .map_err(|cause| io::Error::new(cause.kind(), format!("{}: {cause}", binary.display())))?;
+        overtone_claude::plugin::write_to(&self.plugin())?;
+        for (program, name) in
+            [(binary.to_owned(), PROGRAM), (binary.with_file_name(HOOK_PROGRAM), HOOK_PROGRAM)]
+        {
+            fs::copy(&program, self.plugin().join("bin").join(name))
+                .map_err(|cause| io::Error::new(cause.kind(), format!("{}: {cause}", program.display())))?;
+        }
         self.install_ccc()
     }
 

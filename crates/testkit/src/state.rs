@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use overtone_registry::Workflow;
+use overtone_core::registry::Workflow;
 use serde_json::{Map, Value, json};
 
 use crate::Sandbox;
@@ -88,7 +88,7 @@ impl Sandbox {
     }
 }
 
-fn pending(workflow: Workflow, key: overtone_registry::StageKey) -> Value {
+fn pending(workflow: Workflow, key: overtone_core::registry::StageKey) -> Value {
     let mut stage = json!({"status": "pending", "result": null});
     if let Some(mode) = workflow.test_mode(key) {
         stage["mode"] = json!(mode.key());

@@ -1,12 +1,12 @@
-//! The end of a session's timeline.
+//! Reads the end of a session's timeline.
 
+use overtone_session::view::{Query, TimelineEvent, read_page};
 use overtone_store::Session;
-use overtone_view::{Query, Seen, read_page};
 
-/// More than fit on any screen.
-const LAST: usize = 200;
+/// More events than fit on any screen.
+const MAX_EVENTS: usize = 200;
 
-/// The oldest first. A timeline that cannot be read has none.
-pub fn last_events(session: &Session) -> Vec<Seen> {
-    read_page(&session.timeline_file(), &Query::last(LAST)).map(|page| page.events).unwrap_or_default()
+/// The last events, the oldest first. Empty if the timeline cannot be read.
+pub fn last_events(session: &Session) -> Vec<TimelineEvent> {
+    read_page(&session.timeline_file(), &Query::last(MAX_EVENTS)).map(|page| page.events).unwrap_or_default()
 }

@@ -1,10 +1,10 @@
-//! `overtone top`: every session in the terminal, live, and the two things a person does about one: stop and resume.
+//! `overtone top`: shows all sessions live in the terminal, and lets the user stop and resume them.
 //!
-//! It reads the session files itself; no server is asked or started. What is shown is a pure function of [`State`]
-//! ([`draw`]), and so is what a key does ([`press`]); files, signals and the terminal are in [`run`] and the rooms
-//! it uses. Texts are in overtone-messages.
+//! It reads the session files itself and needs no server. Drawing ([`draw`]) and handling keys ([`handle_key`]) are pure
+//! functions of [`State`]. Files, signals and the terminal are in [`run`] and the modules that it uses. The texts are in
+//! `overtone_core::messages`.
 
-mod act;
+mod control;
 mod draw;
 mod events;
 mod keys;
@@ -14,10 +14,10 @@ mod sessions;
 mod state;
 mod watch;
 
-pub use draw::{draw, plain};
+pub use draw::{draw, render_plain};
 pub use events::last_events;
-pub use keys::press;
-pub use run::{Ended, Options, once, run, summaries};
+pub use keys::handle_key;
+pub use run::{ExitReason, Options, render_once, run, sessions_json};
 pub use screen::Screen;
 pub use sessions::{Row, Sessions};
-pub use state::{Action, Effect, Filter, Look, Prompt, State};
+pub use state::{Action, DisplayOptions, Effect, Filter, Prompt, State};

@@ -1,4 +1,4 @@
-//! The loop around the pure parts. It sleeps until a key, a signal or a change on disk comes.
+//! The main loop. It sleeps until there is a key, a signal or a change on disk.
 
 use std::collections::HashSet;
 use std::io;
@@ -6,10 +6,10 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use overtone_engine::state::Millis;
+use overtone_core::engine::state::Millis;
+use overtone_session::view::session_json;
+use overtone_session::watch::SessionWatcher;
 use overtone_store::{Home, SessionId, StoreError, clock};
-use overtone_view::supervised;
-use overtone_watch::Watch;
 use ratatui::crossterm::event::{self, Event};
 use ratatui::layout::Size;
 use serde_json::Value;
@@ -17,91 +17,92 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-use crate::act::change;
-use crate::draw::{draw, plain};
+use crate::control::run_action;
+use crate::draw::{draw, render_plain};
 use crate::events::last_events;
-use crate::keys::press;
+use crate::keys::handle_key;
 use crate::screen::Screen;
 use crate::sessions::Sessions;
-use crate::state::{Effect, Look, State};
+use crate::state::{DisplayOptions, Effect, State};
 use crate::watch::{Change, watch};
 
-/// What is heard within this time is shown together; the watch has gathered before.
-const GATHER: Duration = Duration::from_millis(2);
-/// Where the system does not tell of changes, they are looked for this often.
-const POLL: Duration = Duration::from_millis(500);
-/// What no watch reports is looked at this often: tasks, reviews, folders that came while a watch was set up.
-const LOOK_AGAIN: Duration = Duration::from_secs(3);
-/// Everything is looked at this often, should a report have been lost.
-const SWEEP: Duration = Duration::from_secs(30);
-/// How often times that run are shown anew.
-const SECOND: Duration = Duration::from_secs(1);
+/// How long changes are collected before they are shown. The watcher has collected most of them already.
+const BATCH_DELAY: Duration = Duration::from_millis(2);
+/// How often the folders are scanned if the system does not report changes.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
+/// How often files are read that the watcher does not report: tasks, reviews, and folders that appeared while a watch was
+/// set up.
+const REFRESH_INTERVAL: Duration = Duration::from_secs(3);
+/// How often all folders are scanned, in case an event was lost.
+const SCAN_INTERVAL: Duration = Duration::from_secs(30);
+/// How often the screen is drawn again while it shows running times.
+const CLOCK_INTERVAL: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub struct Options {
     pub home: Home,
-    pub look: Look,
+    pub display: DisplayOptions,
 }
 
-/// Why it came to an end.
+/// Why the main loop ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    ByPerson,
-    /// Whoever sent it wants to see that it worked.
-    BySignal(i32),
+pub enum ExitReason {
+    User,
+    /// The sender of the signal expects that the process dies of it.
+    Signal(i32),
 }
 
-impl Ended {
-    /// Does what the signal does by default; the terminal is already given back.
-    pub fn obey(self) {
-        if let Self::BySignal(signal) = self {
-            // Without it, the exit code still says that it came to an end.
+impl ExitReason {
+    /// Ends the process by the signal, if that was the reason. Call it after the terminal is restored.
+    pub fn raise_signal(self) {
+        if let Self::Signal(signal) = self {
+            // If this fails, the process exits normally.
             let _ = emulate_default_handler(signal);
         }
     }
 }
 
-enum News {
+enum Message {
     Terminal(io::Result<Event>),
     Disk(Change),
     Signal(i32),
 }
 
-/// Shows the sessions until a person has seen enough.
-pub fn run(options: Options) -> io::Result<Ended> {
-    let (sender, news) = mpsc::channel();
+/// Shows the sessions until the user quits or a signal arrives.
+pub fn run(options: Options) -> io::Result<ExitReason> {
+    let (sender, messages) = mpsc::channel();
     listen_to_signals(&sender)?;
     let mut top = Top::new(options, sender.clone());
-    let mut screen = Screen::take()?;
+    let mut screen = Screen::enter()?;
     top.state.resize(screen.terminal.size()?);
     listen_to_terminal(sender);
     loop {
         top.load_events();
         screen.terminal.draw(|frame| draw(&top.state, frame.area(), frame.buffer_mut()))?;
-        if let Some(ended) = top.wait(&news)? {
-            return Ok(ended);
+        if let Some(reason) = top.wait(&messages)? {
+            return Ok(reason);
         }
     }
 }
 
-fn listen_to_signals(sender: &Sender<News>) -> io::Result<()> {
+fn listen_to_signals(sender: &Sender<Message>) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     let sender = sender.clone();
     thread::spawn(move || {
         for signal in signals.forever() {
-            // Nobody listens any more when it is over.
-            let _ = sender.send(News::Signal(signal));
+            // This fails only after the main loop has ended.
+            let _ = sender.send(Message::Signal(signal));
         }
     });
     Ok(())
 }
 
-fn listen_to_terminal(sender: Sender<News>) {
+fn listen_to_terminal(sender: Sender<Message>) {
     thread::spawn(move || {
         loop {
             let event = event::read();
             let is_last = event.is_err();
-            if sender.send(News::Terminal(event)).is_err() || is_last {
+            if sender.send(Message::Terminal(event)).is_err() || is_last {
                 return;
             }
         }
@@ -111,23 +112,23 @@ fn listen_to_terminal(sender: Sender<News>) {
 struct Top {
     sessions: Sessions,
     state: State,
-    sender: Sender<News>,
-    watcher: Option<Watch>,
-    looked: Instant,
-    /// When open sessions were last asked for what is kept elsewhere.
-    asked: Instant,
-    /// The first changes in a new folder may not have been reported.
-    has_newcomers: bool,
-    /// Anything may have changed.
-    looks_anew: bool,
-    /// Whose events are loaded, and how long the timeline was then.
-    loaded: Option<(SessionId, u64)>,
+    sender: Sender<Message>,
+    watcher: Option<SessionWatcher>,
+    last_scan: Instant,
+    /// When files outside the sessions' folders were last read.
+    last_refresh: Instant,
+    /// There are new folders, whose first changes may not have been reported.
+    has_new_sessions: bool,
+    /// All folders have to be scanned again.
+    needs_scan: bool,
+    /// The session whose events are loaded, and the length of its timeline at that time.
+    loaded_events: Option<(SessionId, u64)>,
 }
 
 impl Top {
-    /// The watch begins before the first look, so that nothing falls in between.
-    fn new(options: Options, sender: Sender<News>) -> Self {
-        let state = State::new(options.look, Size::new(80, 24), clock::now());
+    /// The watcher starts before the first scan, so that no change in between is missed.
+    fn new(options: Options, sender: Sender<Message>) -> Self {
+        let state = State::new(options.display, Size::new(80, 24), clock::now());
         let sessions = Sessions::new(options.home);
         let now = Instant::now();
         let mut top = Self {
@@ -135,154 +136,172 @@ impl Top {
             state,
             sender,
             watcher: None,
-            looked: now,
-            asked: now,
-            has_newcomers: false,
-            looks_anew: false,
-            loaded: None,
+            last_scan: now,
+            last_refresh: now,
+            has_new_sessions: false,
+            needs_scan: false,
+            loaded_events: None,
         };
-        top.watch();
-        top.look();
+        top.start_watcher();
+        top.scan();
         top
     }
 
-    fn watch(&mut self) {
+    fn start_watcher(&mut self) {
         let sender = self.sender.clone();
         self.watcher = watch(self.sessions.home(), move |change| {
-            // Nobody listens any more when it is over.
-            let _ = sender.send(News::Disk(change));
+            // This fails only after the main loop has ended.
+            let _ = sender.send(Message::Disk(change));
         });
     }
 
-    fn look(&mut self) {
-        self.looked = Instant::now();
-        (self.looks_anew, self.has_newcomers) = (false, false);
+    fn scan(&mut self) {
+        self.last_scan = Instant::now();
+        (self.needs_scan, self.has_new_sessions) = (false, false);
         if self.watcher.is_none() {
-            self.watch();
+            self.start_watcher();
         }
-        if let Err(error) = self.sessions.look() {
-            self.state.tell(Some(error.to_string()));
+        if let Err(error) = self.sessions.scan() {
+            self.state.set_note(Some(error.to_string()));
         }
-        self.show();
+        self.update_rows();
     }
 
-    fn show(&mut self) {
+    fn update_rows(&mut self) {
         self.state.set_now(clock::now());
         self.state.set_rows(self.sessions.rows());
     }
 
     fn load_events(&mut self) {
         let Some(row) = self.state.selected() else { return };
-        let now = (row.id().clone(), row.summary.timeline_bytes);
-        if self.loaded.as_ref() != Some(&now) {
+        let current = (row.id().clone(), row.summary.timeline_bytes);
+        if self.loaded_events.as_ref() != Some(&current) {
             let events = last_events(&row.summary.session);
             self.state.set_events(events);
-            self.loaded = Some(now);
+            self.loaded_events = Some(current);
         }
     }
 
-    /// Until something is to be shown, or it is over.
-    fn wait(&mut self, news: &Receiver<News>) -> io::Result<Option<Ended>> {
-        let first = match news.recv_timeout(self.patience()) {
+    /// Waits for messages or until the screen has to be drawn again. Returns the reason if the loop has to end.
+    fn wait(&mut self, messages: &Receiver<Message>) -> io::Result<Option<ExitReason>> {
+        let first = match messages.recv_timeout(self.wait_timeout()) {
             Ok(first) => Some(first),
             Err(RecvTimeoutError::Timeout) => None,
-            // We hold a sender ourselves.
-            Err(RecvTimeoutError::Disconnected) => return Ok(Some(Ended::ByPerson)),
+            // This cannot happen, because `self` has a sender.
+            Err(RecvTimeoutError::Disconnected) => return Ok(Some(ExitReason::User)),
         };
-        if matches!(first, Some(News::Disk(_))) {
-            thread::sleep(GATHER);
+        if matches!(first, Some(Message::Disk(_))) {
+            thread::sleep(BATCH_DELAY);
         }
         let mut changes = HashSet::new();
-        for one in first.into_iter().chain(news.try_iter()) {
-            if let Some(ended) = self.hear(one, &mut changes)? {
-                return Ok(Some(ended));
+        for message in first.into_iter().chain(messages.try_iter()) {
+            if let Some(reason) = self.handle_message(message, &mut changes)? {
+                return Ok(Some(reason));
             }
         }
-        self.catch_up(changes);
+        self.apply_changes(changes);
         Ok(None)
     }
 
-    fn hear(&mut self, news: News, changes: &mut HashSet<SessionId>) -> io::Result<Option<Ended>> {
-        match news {
-            News::Signal(signal) => return Ok(Some(Ended::BySignal(signal))),
-            News::Disk(Change::Anything) => self.looks_anew = true,
-            News::Disk(Change::Session(id)) => {
+    fn handle_message(
+        &mut self,
+        message: Message,
+        changes: &mut HashSet<SessionId>,
+    ) -> io::Result<Option<ExitReason>> {
+        match message {
+            Message::Signal(signal) => return Ok(Some(ExitReason::Signal(signal))),
+            Message::Disk(Change::All) => self.needs_scan = true,
+            Message::Disk(Change::Session(id)) => {
                 changes.insert(id);
             }
-            News::Terminal(event) => return Ok(self.take(&event?).then_some(Ended::ByPerson)),
+            Message::Terminal(event) => {
+                if self.handle_terminal_event(&event?) == Flow::Quit {
+                    return Ok(Some(ExitReason::User));
+                }
+            }
         }
         Ok(None)
     }
 
-    fn patience(&self) -> Duration {
+    fn wait_timeout(&self) -> Duration {
         match (&self.watcher, self.sessions.has_agents()) {
-            (None, _) => POLL,
-            (_, true) => SECOND,
-            (_, false) => LOOK_AGAIN,
+            (None, _) => POLL_INTERVAL,
+            (_, true) => CLOCK_INTERVAL,
+            (_, false) => REFRESH_INTERVAL,
         }
     }
 
-    fn look_every(&self) -> Duration {
-        if self.watcher.is_some() { SWEEP } else { POLL }
+    fn scan_interval(&self) -> Duration {
+        if self.watcher.is_some() { SCAN_INTERVAL } else { POLL_INTERVAL }
     }
 
-    fn catch_up(&mut self, changes: HashSet<SessionId>) {
-        self.has_newcomers |= changes.iter().any(|id| !self.sessions.knows(id));
+    fn apply_changes(&mut self, changes: HashSet<SessionId>) {
+        self.has_new_sessions |= changes.iter().any(|id| !self.sessions.contains(id));
         self.sessions.refresh(changes);
-        if self.asked.elapsed() >= LOOK_AGAIN {
-            self.asked = Instant::now();
+        if self.last_refresh.elapsed() >= REFRESH_INTERVAL {
+            self.last_refresh = Instant::now();
             self.sessions.refresh_open();
-            self.looks_anew |= self.has_newcomers;
+            self.needs_scan |= self.has_new_sessions;
         }
-        if self.looks_anew || self.looked.elapsed() >= self.look_every() {
-            self.look();
+        if self.needs_scan || self.last_scan.elapsed() >= self.scan_interval() {
+            self.scan();
         }
-        self.show();
+        self.update_rows();
     }
 
-    /// Whether it is over.
-    fn take(&mut self, event: &Event) -> bool {
+    fn handle_terminal_event(&mut self, event: &Event) -> Flow {
         match event {
             Event::Resize(columns, rows) => self.state.resize(Size::new(*columns, *rows)),
             Event::Key(key) => {
-                let (state, effect) = press(self.state.clone(), *key);
+                let (state, effect) = handle_key(self.state.clone(), *key);
                 self.state = state;
-                return self.carry_out(effect);
+                return self.run_effect(effect);
             }
             _ => {}
         }
-        false
+        Flow::Continue
     }
 
-    fn carry_out(&mut self, effect: Effect) -> bool {
+    fn run_effect(&mut self, effect: Effect) -> Flow {
         match effect {
-            Effect::None => false,
-            Effect::Quit => true,
+            Effect::None => Flow::Continue,
+            Effect::Quit => Flow::Quit,
             Effect::Change(action, id) => {
-                let note = change(self.sessions.home(), &self.state.look, action, &id);
-                self.state.tell(Some(note));
+                let note = run_action(self.sessions.home(), &self.state.display, action, &id);
+                self.state.set_note(Some(note));
                 self.sessions.refresh([id]);
-                false
+                Flow::Continue
             }
         }
     }
 }
 
-/// One frame as plain text. Without a height it is as high as it must be.
-pub fn once(options: Options, width: u16, height: Option<u16>, now: Millis) -> Result<String, StoreError> {
-    let mut sessions = Sessions::new(options.home);
-    sessions.look()?;
-    let mut state = State::new(options.look, Size::new(width, 1), now);
-    state.set_rows(sessions.rows());
-    Ok(plain(state, height))
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    Continue,
+    Quit,
 }
 
-/// Every session for programs, as the dashboard gives them: the last active first.
-pub fn summaries(options: Options) -> Result<Value, StoreError> {
+/// Renders the list once as plain text. Without a height, all sessions are included.
+pub fn render_once(
+    options: Options,
+    width: u16,
+    height: Option<u16>,
+    now: Millis,
+) -> Result<String, StoreError> {
     let mut sessions = Sessions::new(options.home);
-    sessions.look()?;
+    sessions.scan()?;
+    let mut state = State::new(options.display, Size::new(width, 1), now);
+    state.set_rows(sessions.rows());
+    Ok(render_plain(state, height))
+}
+
+/// All sessions as JSON in the format of the dashboard's API, the last active first.
+pub fn sessions_json(options: Options) -> Result<Value, StoreError> {
+    let mut sessions = Sessions::new(options.home);
+    sessions.scan()?;
     let mut rows = sessions.rows();
     rows.sort_by_cached_key(|row| (-row.summary.last_activity.0, row.summary.id().to_owned()));
-    let settings = &options.look.settings;
-    Ok(rows.iter().map(|row| supervised(&row.summary, row.supervision.as_ref(), settings)).collect())
+    let settings = &options.display.settings;
+    Ok(rows.iter().map(|row| session_json(&row.summary, row.supervision.as_ref(), settings)).collect())
 }

@@ -1,4 +1,4 @@
-//! The terminal, taken over and given back: when it is dropped, and before a panic is reported.
+//! Switches the terminal to a full screen, and restores it on drop and before a panic is reported.
 
 use std::io::{self, Stdout, stdout};
 use std::panic;
@@ -14,38 +14,37 @@ use ratatui::crossterm::terminal::{
 #[derive(Debug)]
 pub struct Screen {
     pub(crate) terminal: Terminal<CrosstermBackend<Stdout>>,
-    _taken: Taken,
+    _restore: RestoreOnDrop,
 }
 
 impl Screen {
-    pub fn take() -> io::Result<Self> {
-        let earlier = panic::take_hook();
-        // On the other screen the report would be gone with it.
+    pub fn enter() -> io::Result<Self> {
+        let default_hook = panic::take_hook();
+        // A report on the alternate screen would vanish with it, so the terminal is restored first.
         panic::set_hook(Box::new(move |panic| {
-            give_back();
-            earlier(panic);
+            restore_terminal();
+            default_hook(panic);
         }));
         enable_raw_mode()?;
-        // From here on it is given back whatever fails.
-        let taken = Taken;
+        // From here on the terminal is restored, even if one of the next steps fails.
+        let restore = RestoreOnDrop;
         execute!(stdout(), EnterAlternateScreen, Hide)?;
         let terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
-        Ok(Self { terminal, _taken: taken })
+        Ok(Self { terminal, _restore: restore })
     }
 }
 
-/// While it is there, the terminal is ours.
 #[derive(Debug)]
-struct Taken;
+struct RestoreOnDrop;
 
-impl Drop for Taken {
+impl Drop for RestoreOnDrop {
     fn drop(&mut self) {
-        give_back();
+        restore_terminal();
     }
 }
 
-/// A terminal that has gone away cannot be restored, and need not be.
-fn give_back() {
+/// Errors are ignored: they mean that the terminal is gone.
+fn restore_terminal() {
     let _ = execute!(stdout(), LeaveAlternateScreen, Show);
     let _ = disable_raw_mode();
 }

@@ -1,48 +1,48 @@
-//! What is on the screen, and why: the sessions, which of them are wanted, which one is selected.
+//! The state of the screen: the sessions, the filter, the selection and the open prompt.
 
 use std::sync::Arc;
 
-use overtone_engine::settings::Settings;
-use overtone_engine::state::Millis;
-use overtone_messages::{Lang, cli, top as words};
+use overtone_core::engine::settings::Settings;
+use overtone_core::engine::state::Millis;
+use overtone_core::messages::{Lang, cli, top as words};
+use overtone_session::view::{SessionState, TimelineEvent};
 use overtone_store::SessionId;
-use overtone_view::{Seen, State as Condition};
 use ratatui::layout::Size;
 
 use crate::draw::{Areas, height_of};
 use crate::sessions::Row;
 
-/// How it is to look; the same from the beginning to the end.
+/// The language, the limits and whether colours are used. They do not change while the program runs.
 #[derive(Debug, Clone)]
-pub struct Look {
+pub struct DisplayOptions {
     pub lang: Lang,
     pub settings: Settings,
     pub colours: bool,
 }
 
-/// Which sessions are wanted.
+/// Which sessions are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Filter {
     #[default]
     All,
     Open,
-    NeedsPerson,
+    NeedsUser,
 }
 
 impl Filter {
     pub(crate) const fn next(self) -> Self {
         match self {
             Self::All => Self::Open,
-            Self::Open => Self::NeedsPerson,
-            Self::NeedsPerson => Self::All,
+            Self::Open => Self::NeedsUser,
+            Self::NeedsUser => Self::All,
         }
     }
 
-    fn passes(self, row: &Row) -> bool {
+    fn matches(self, row: &Row) -> bool {
         match self {
             Self::All => true,
             Self::Open => row.summary.state.is_open(),
-            Self::NeedsPerson => row.summary.needs_person(),
+            Self::NeedsUser => row.summary.needs_user(),
         }
     }
 }
@@ -53,15 +53,16 @@ pub enum Action {
     Resume,
 }
 
-/// What the keys are for at the moment, if not for moving about.
+/// What the keys are for, if not for the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Prompt {
     Help,
     Search,
-    Ask(Action, SessionId),
+    /// Asks the user to confirm the action.
+    Confirm(Action, SessionId),
 }
 
-/// What a key asks the outside to do.
+/// What the caller has to do after a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     None,
@@ -71,7 +72,7 @@ pub enum Effect {
 
 #[derive(Debug, Clone)]
 pub struct State {
-    pub(crate) look: Look,
+    pub(crate) display: DisplayOptions,
     pub(crate) now: Millis,
     size: Size,
     rows: Vec<Arc<Row>>,
@@ -81,20 +82,20 @@ pub struct State {
     pub(crate) is_detailed: bool,
     pub(crate) prompt: Option<Prompt>,
     selected: Option<SessionId>,
-    /// Where the selected one stood, for when it is gone.
-    place: usize,
-    /// The first session that is shown.
-    first: usize,
+    /// The index of the selected session, for the case that it vanishes.
+    selected_index: usize,
+    /// The index of the first session on the screen.
+    first_visible: usize,
     /// The last events of the selected session.
-    events: Vec<Seen>,
-    /// What came of the last key, or what is wrong.
+    events: Vec<TimelineEvent>,
+    /// The outcome of the last action, or an error.
     note: Option<String>,
 }
 
 impl State {
-    pub fn new(look: Look, size: Size, now: Millis) -> Self {
+    pub fn new(display: DisplayOptions, size: Size, now: Millis) -> Self {
         Self {
-            look,
+            display,
             now,
             size,
             rows: Vec::new(),
@@ -103,8 +104,8 @@ impl State {
             is_detailed: false,
             prompt: None,
             selected: None,
-            place: 0,
-            first: 0,
+            selected_index: 0,
+            first_visible: 0,
             events: Vec::new(),
             note: None,
         }
@@ -112,7 +113,7 @@ impl State {
 
     pub fn set_rows(&mut self, rows: Vec<Arc<Row>>) {
         self.rows = rows;
-        self.settle();
+        self.update_selection();
     }
 
     pub fn set_now(&mut self, now: Millis) {
@@ -121,14 +122,14 @@ impl State {
 
     pub fn resize(&mut self, size: Size) {
         self.size = size;
-        self.settle();
+        self.update_selection();
     }
 
-    pub fn set_events(&mut self, events: Vec<Seen>) {
+    pub fn set_events(&mut self, events: Vec<TimelineEvent>) {
         self.events = events;
     }
 
-    pub fn tell(&mut self, note: Option<String>) {
+    pub fn set_note(&mut self, note: Option<String>) {
         self.note = note;
     }
 
@@ -140,7 +141,7 @@ impl State {
         &self.rows
     }
 
-    pub(crate) fn events(&self) -> &[Seen] {
+    pub(crate) fn events(&self) -> &[TimelineEvent] {
         &self.events
     }
 
@@ -148,14 +149,14 @@ impl State {
         self.note.as_deref()
     }
 
-    pub(crate) fn first(&self) -> usize {
-        self.first
+    pub(crate) fn first_visible(&self) -> usize {
+        self.first_visible
     }
 
-    /// The sessions that are wanted.
-    pub(crate) fn wanted(&self) -> Vec<&Arc<Row>> {
-        let wanted = self.rows.iter().filter(|row| self.filter.passes(row));
-        wanted.filter(|row| self.search.is_empty() || row.has_words(&self.search)).collect()
+    /// The sessions that match the filter and the search.
+    pub(crate) fn matching_rows(&self) -> Vec<&Arc<Row>> {
+        let filtered = self.rows.iter().filter(|row| self.filter.matches(row));
+        filtered.filter(|row| self.search.is_empty() || row.matches_search(&self.search)).collect()
     }
 
     pub fn selected(&self) -> Option<&Arc<Row>> {
@@ -167,52 +168,52 @@ impl State {
         self.selected.as_ref() == Some(row.id())
     }
 
-    /// Moves the selection by so many sessions.
-    pub(crate) fn step(&mut self, by: isize) {
-        let last = self.wanted().len().saturating_sub(1);
-        self.place = self.place.saturating_add_signed(by).min(last);
-        self.selected = self.wanted().get(self.place).map(|row| row.id().clone());
-        self.settle();
+    /// Moves the selection by this many sessions.
+    pub(crate) fn move_selection(&mut self, by: isize) {
+        let last = self.matching_rows().len().saturating_sub(1);
+        self.selected_index = self.selected_index.saturating_add_signed(by).min(last);
+        self.selected = self.matching_rows().get(self.selected_index).map(|row| row.id().clone());
+        self.update_selection();
     }
 
-    /// Asks whether to do it, or says why it cannot be done.
-    pub(crate) fn ask(&mut self, action: Action) {
+    /// Asks the user to confirm the action, or notes why it is not possible.
+    pub(crate) fn confirm(&mut self, action: Action) {
         let Some(row) = self.selected().cloned() else { return };
-        let (lang, name) = (self.look.lang, row.name());
+        let (lang, name) = (self.display.lang, row.name());
         self.note = match row.summary.state {
-            Condition::Broken => Some(words::is_broken(lang, &name)),
-            Condition::None => Some(words::not_running_anything(lang, &name)),
-            Condition::Completed => Some(cli::already_complete(lang)),
-            Condition::Running if action == Action::Resume => Some(cli::running_already(lang)),
+            SessionState::Broken => Some(words::is_broken(lang, &name)),
+            SessionState::None => Some(words::not_running_anything(lang, &name)),
+            SessionState::Completed => Some(cli::already_complete(lang)),
+            SessionState::Running if action == Action::Resume => Some(cli::running_already(lang)),
             _ => None,
         };
         if self.note.is_none() {
-            self.prompt = Some(Prompt::Ask(action, row.id().clone()));
+            self.prompt = Some(Prompt::Confirm(action, row.id().clone()));
         }
     }
 
-    /// Keeps the selection on its session and the session in sight.
-    pub(crate) fn settle(&mut self) {
-        let heights: Vec<_> = self.wanted().iter().map(|row| height_of(row)).collect();
-        let found = self.wanted().iter().position(|row| self.is_selected(row));
-        self.place = found.unwrap_or(self.place).min(heights.len().saturating_sub(1));
-        self.selected = self.wanted().get(self.place).map(|row| row.id().clone());
+    /// Keeps the selection on the same session, and the selected session on the screen.
+    pub(crate) fn update_selection(&mut self) {
+        let heights: Vec<_> = self.matching_rows().iter().map(|row| height_of(row)).collect();
+        let found = self.matching_rows().iter().position(|row| self.is_selected(row));
+        self.selected_index = found.unwrap_or(self.selected_index).min(heights.len().saturating_sub(1));
+        self.selected = self.matching_rows().get(self.selected_index).map(|row| row.id().clone());
         if self.selected.is_none() {
             self.is_detailed = false;
         }
-        let room = usize::from(Areas::of(self).list.height);
-        self.first = first_in_sight(&heights, self.first, self.place, room);
+        let height = usize::from(Areas::for_state(self).list.height);
+        self.first_visible = first_visible_row(&heights, self.first_visible, self.selected_index, height);
     }
 }
 
-/// The first session to show, so that the one at `place` is whole and no room is left over at the end.
-fn first_in_sight(heights: &[usize], first: usize, place: usize, room: usize) -> usize {
-    let from = |start: usize, end: usize| heights[start.min(end)..end].iter().sum::<usize>();
-    let mut first = first.min(place);
-    while first < place && from(first, place + 1) > room {
+/// The first session to show, so that the selected one is completely visible and no space is left at the end.
+fn first_visible_row(heights: &[usize], first: usize, selected: usize, height: usize) -> usize {
+    let height_of_rows = |start: usize, end: usize| heights[start.min(end)..end].iter().sum::<usize>();
+    let mut first = first.min(selected);
+    while first < selected && height_of_rows(first, selected + 1) > height {
         first += 1;
     }
-    while first > 0 && from(first - 1, heights.len()) <= room {
+    while first > 0 && height_of_rows(first - 1, heights.len()) <= height {
         first -= 1;
     }
     first
@@ -223,15 +224,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_selected_one_is_in_sight_and_no_room_is_wasted() {
+    fn the_selected_session_is_visible_and_no_space_is_wasted() {
         let heights = [2, 2, 2, 1, 1, 1];
-        assert_eq!(first_in_sight(&heights, 0, 0, 6), 0);
-        assert_eq!(first_in_sight(&heights, 0, 3, 6), 1);
-        assert_eq!(first_in_sight(&heights, 0, 5, 6), 2);
-        assert_eq!(first_in_sight(&heights, 2, 3, 6), 2);
-        assert_eq!(first_in_sight(&heights, 2, 0, 6), 0);
-        assert_eq!(first_in_sight(&heights, 5, 5, 20), 0);
-        assert_eq!(first_in_sight(&[], 3, 0, 6), 0);
-        assert_eq!(first_in_sight(&heights, 0, 5, 0), 5);
+        assert_eq!(first_visible_row(&heights, 0, 0, 6), 0);
+        assert_eq!(first_visible_row(&heights, 0, 3, 6), 1);
+        assert_eq!(first_visible_row(&heights, 0, 5, 6), 2);
+        assert_eq!(first_visible_row(&heights, 2, 3, 6), 2);
+        assert_eq!(first_visible_row(&heights, 2, 0, 6), 0);
+        assert_eq!(first_visible_row(&heights, 5, 5, 20), 0);
+        assert_eq!(first_visible_row(&[], 3, 0, 6), 0);
+        assert_eq!(first_visible_row(&heights, 0, 5, 0), 5);
     }
 }

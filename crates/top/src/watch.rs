@@ -1,29 +1,32 @@
-//! Which changes in the sessions' folders are worth another look.
+//! Watches the sessions' folders for changes that affect what is shown.
 
 use std::path::Path;
 
+use overtone_session::watch::SessionWatcher;
 use overtone_store::{Home, SessionId};
-use overtone_watch::Watch;
 
-/// What is to be looked at again.
+/// What has to be read again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Change {
     Session(SessionId),
-    /// The system could not keep up, or something else happened: look at all.
-    Anything,
+    /// All sessions, because events may have been lost.
+    All,
 }
 
-/// Tells until it is dropped. `None` when the system does not tell, or when there is no folder yet.
-pub(crate) fn watch(home: &Home, tell: impl Fn(Change) + Send + 'static) -> Option<Watch> {
-    Watch::begin(home, move |change| match change {
-        overtone_watch::Change::In(session, file) if is_shown(&file) => tell(Change::Session(session)),
-        overtone_watch::Change::In(..) => {}
-        overtone_watch::Change::Anything => tell(Change::Anything),
+/// Calls `on_change` until the watcher is dropped. Returns `None` if the system does not report changes, or if the folder
+/// does not exist yet.
+pub(crate) fn watch(home: &Home, on_change: impl Fn(Change) + Send + 'static) -> Option<SessionWatcher> {
+    SessionWatcher::start(home, move |change| match change {
+        overtone_session::watch::Change::File(session, file) if is_relevant(&file) => {
+            on_change(Change::Session(session));
+        }
+        overtone_session::watch::Change::File(..) => {}
+        overtone_session::watch::Change::Rescan => on_change(Change::All),
     })
 }
 
-fn is_shown(file: &Path) -> bool {
-    let shown = [
+fn is_relevant(file: &Path) -> bool {
+    let relevant = [
         // The folder itself.
         "",
         "timeline.jsonl",
@@ -33,7 +36,7 @@ fn is_shown(file: &Path) -> bool {
         "compact-count.json",
         "session.json",
     ];
-    shown.iter().any(|shown| file == Path::new(shown))
+    relevant.iter().any(|name| file == Path::new(name))
 }
 
 #[cfg(test)]
@@ -41,12 +44,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_shown_matters() {
+    fn only_files_that_are_shown_are_relevant() {
         for file in ["", "loop.json", "timeline.jsonl"] {
-            assert!(is_shown(Path::new(file)), "{file}");
+            assert!(is_relevant(Path::new(file)), "{file}");
         }
         for file in [".lock", "handoffs/01.md", "observations.jsonl"] {
-            assert!(!is_shown(Path::new(file)), "{file}");
+            assert!(!is_relevant(Path::new(file)), "{file}");
         }
     }
 }

@@ -1,10 +1,10 @@
-//! What is on the screen, in several sizes and languages.
+//! The screen in several sizes and languages.
 
 mod common;
 
-use common::{Disk, loaded, screen, state, terminal};
-use overtone_messages::Lang;
-use overtone_top::{Effect, State, plain, press};
+use common::{TestHome, screen, state, terminal, with_events};
+use overtone_core::messages::Lang;
+use overtone_top::{Effect, State, handle_key, render_plain};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Size;
 use ratatui::style::Color;
@@ -13,48 +13,48 @@ use unicode_width::UnicodeWidthStr;
 fn keys(mut state: State, keys: &str) -> State {
     for key in keys.chars() {
         let code = if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) };
-        let (next, effect) = press(state, KeyEvent::new(code, KeyModifiers::NONE));
+        let (next, effect) = handle_key(state, KeyEvent::new(code, KeyModifiers::NONE));
         assert_eq!(effect, Effect::None);
         state = next;
     }
-    loaded(state)
+    with_events(state)
 }
 
-fn shown(lang: Lang, columns: u16, rows: u16, typed: &str) -> String {
-    let disk = Disk::full();
-    screen(&keys(state(&disk, lang, columns, rows, false), typed), columns, rows)
+fn render(lang: Lang, columns: u16, rows: u16, typed: &str) -> String {
+    let home = TestHome::full();
+    screen(&keys(state(&home, lang, columns, rows, false), typed), columns, rows)
 }
 
 #[test]
 fn the_list_at_80_by_24() {
-    insta::assert_snapshot!("list_80x24_zh_tw", shown(Lang::ZhTw, 80, 24, "j"));
-    insta::assert_snapshot!("list_80x24_zh_cn", shown(Lang::ZhCn, 80, 24, "j"));
-    insta::assert_snapshot!("list_80x24_en", shown(Lang::En, 80, 24, "j"));
+    insta::assert_snapshot!("list_80x24_zh_tw", render(Lang::ZhTw, 80, 24, "j"));
+    insta::assert_snapshot!("list_80x24_zh_cn", render(Lang::ZhCn, 80, 24, "j"));
+    insta::assert_snapshot!("list_80x24_en", render(Lang::En, 80, 24, "j"));
 }
 
 #[test]
 fn the_smallest_and_a_large_screen() {
-    insta::assert_snapshot!("list_60x15_zh_tw", shown(Lang::ZhTw, 60, 15, ""));
-    insta::assert_snapshot!("list_60x15_en_end", shown(Lang::En, 60, 15, "G"));
-    insta::assert_snapshot!("list_160x40_en", shown(Lang::En, 160, 40, "j"));
+    insta::assert_snapshot!("list_60x15_zh_tw", render(Lang::ZhTw, 60, 15, ""));
+    insta::assert_snapshot!("list_60x15_en_end", render(Lang::En, 60, 15, "G"));
+    insta::assert_snapshot!("list_160x40_en", render(Lang::En, 160, 40, "j"));
 }
 
 #[test]
-fn the_whole_session_the_help_and_the_questions() {
-    insta::assert_snapshot!("detail_80x24_zh_tw", shown(Lang::ZhTw, 80, 24, "j\n"));
-    insta::assert_snapshot!("detail_60x15_en", shown(Lang::En, 60, 15, "j\n"));
-    insta::assert_snapshot!("help_60x15_en", shown(Lang::En, 60, 15, "?"));
-    insta::assert_snapshot!("help_80x24_zh_cn", shown(Lang::ZhCn, 80, 24, "?"));
-    insta::assert_snapshot!("stop_80x24_zh_tw", shown(Lang::ZhTw, 80, 24, "s"));
-    insta::assert_snapshot!("search_80x24_en", shown(Lang::En, 80, 24, "f/登入"));
+fn the_detail_view_the_help_and_the_prompts() {
+    insta::assert_snapshot!("detail_80x24_zh_tw", render(Lang::ZhTw, 80, 24, "j\n"));
+    insta::assert_snapshot!("detail_60x15_en", render(Lang::En, 60, 15, "j\n"));
+    insta::assert_snapshot!("help_60x15_en", render(Lang::En, 60, 15, "?"));
+    insta::assert_snapshot!("help_80x24_zh_cn", render(Lang::ZhCn, 80, 24, "?"));
+    insta::assert_snapshot!("stop_80x24_zh_tw", render(Lang::ZhTw, 80, 24, "s"));
+    insta::assert_snapshot!("search_80x24_en", render(Lang::En, 80, 24, "f/登入"));
 }
 
-/// What a cell holds is written to the terminal as it is.
+/// The content of a cell is written to the terminal unchanged.
 #[test]
 fn no_file_controls_the_terminal_or_hides_text() {
-    let disk = Disk::hostile();
+    let home = TestHome::hostile();
     for typed in ["", "j\n"] {
-        let state = keys(state(&disk, Lang::En, 160, 40, false), typed);
+        let state = keys(state(&home, Lang::En, 160, 40, false), typed);
         let drawn = terminal(&state, 160, 40);
         let cells = drawn.backend().buffer().content();
         assert!(screen(&state, 160, 40).contains("e[2Jvil"), "{}", screen(&state, 160, 40));
@@ -66,19 +66,19 @@ fn no_file_controls_the_terminal_or_hides_text() {
 }
 
 #[test]
-fn one_frame_as_text() {
-    let disk = Disk::full();
-    insta::assert_snapshot!("plain_100_en", plain(state(&disk, Lang::En, 100, 1, true), None));
-    let cut = plain(state(&disk, Lang::En, 60, 1, true), Some(5));
+fn the_list_as_plain_text() {
+    let home = TestHome::full();
+    insta::assert_snapshot!("plain_100_en", render_plain(state(&home, Lang::En, 100, 1, true), None));
+    let cut = render_plain(state(&home, Lang::En, 60, 1, true), Some(5));
     assert_eq!(cut.lines().count(), 5, "{cut}");
 }
 
-/// Whatever the size, no line is longer than the screen and nothing panics.
+/// No line is wider than the screen and nothing panics.
 #[test]
-fn every_size_holds() {
-    let disk = Disk::full();
+fn every_screen_size_works() {
+    let home = TestHome::full();
     for lang in Lang::ALL {
-        let base = state(&disk, lang, 80, 24, true);
+        let base = state(&home, lang, 80, 24, true);
         for (columns, rows) in (1..130).step_by(3).flat_map(|c| [(c, 1), (c, 7), (c, 15), (c, 24), (c, 50)]) {
             for typed in ["", "G", "\n", "?", "s", "/x"] {
                 let mut sized = base.clone();
@@ -93,19 +93,19 @@ fn every_size_holds() {
 }
 
 #[test]
-fn colours_only_where_they_are_wanted() {
-    let disk = Disk::full();
-    for wanted in [true, false] {
-        let terminal = terminal(&state(&disk, Lang::En, 100, 30, wanted), 100, 30);
+fn colours_are_used_only_if_enabled() {
+    let home = TestHome::full();
+    for colours in [true, false] {
+        let terminal = terminal(&state(&home, Lang::En, 100, 30, colours), 100, 30);
         let cells = &terminal.backend().buffer().content;
         let coloured = cells.iter().any(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset);
-        assert_eq!(coloured, wanted);
+        assert_eq!(coloured, colours);
     }
 }
 
 #[test]
-fn names_stand_in_columns_whatever_their_letters() {
-    let screen = shown(Lang::ZhTw, 100, 30, "");
+fn names_are_aligned_in_columns_for_every_script() {
+    let screen = render(Lang::ZhTw, 100, 30, "");
     let at = |word: &str| {
         let line = screen.lines().find(|line| line.contains(word)).unwrap();
         line[..line.find(word).unwrap()].width()

@@ -1,15 +1,15 @@
-//! What the keys do.
+//! The effect of keys.
 
 mod common;
 
-use common::{Disk, state};
-use overtone_messages::Lang;
-use overtone_top::{Action, Effect, State, press};
+use common::{TestHome, state};
+use overtone_core::messages::Lang;
+use overtone_top::{Action, Effect, State, handle_key};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Size;
 
 fn key(state: State, code: KeyCode) -> (State, Effect) {
-    press(state, KeyEvent::new(code, KeyModifiers::NONE))
+    handle_key(state, KeyEvent::new(code, KeyModifiers::NONE))
 }
 
 fn typed(state: State, keys: &str) -> (State, Effect) {
@@ -21,7 +21,7 @@ fn selected(state: &State) -> String {
 }
 
 fn full() -> State {
-    state(&Disk::full(), Lang::En, 80, 24, false)
+    state(&TestHome::full(), Lang::En, 80, 24, false)
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn the_selection_moves_and_stays_in_the_list() {
 }
 
 #[test]
-fn the_filter_and_the_search_narrow_it_down() {
+fn the_filter_and_the_search_select_sessions() {
     let ids = |mut state: State| {
         let mut ids = Vec::new();
         (state, _) = key(state, KeyCode::Home);
@@ -58,26 +58,26 @@ fn the_filter_and_the_search_narrow_it_down() {
     assert_eq!((ids(state.clone()), effect), (vec!["1a2b-login".to_owned()], Effect::None));
     let (state, effect) = key(state, KeyCode::Esc);
     assert_eq!((ids(state).len(), effect), (7, Effect::None));
-    // Letters that are keys elsewhere are letters here.
+    // In the search, letters are not commands.
     let (state, effect) = typed(full(), "/sqr");
     assert_eq!((selected(&state).as_str(), effect), ("", Effect::None));
     assert_eq!(ids(key(state, KeyCode::Esc).0).len(), 7);
 }
 
 #[test]
-fn nothing_changes_without_a_yes() {
+fn an_action_needs_a_confirmation() {
     let id = full().selected().unwrap().summary.session.id().clone();
     assert_eq!(typed(full(), "sy").1, Effect::Change(Action::Stop, id));
     for keys in ["s", "sn", "sx", "snyy", "y"] {
         assert_eq!(typed(full(), keys).1, Effect::None, "{keys}");
     }
-    let (asked, _) = typed(full(), "s");
-    let (state, effect) = key(asked, KeyCode::Esc);
+    let (prompted, _) = typed(full(), "s");
+    let (state, effect) = key(prompted, KeyCode::Esc);
     assert_eq!(effect, Effect::None);
     assert_eq!(typed(state, "y").1, Effect::None);
 }
 
-/// The question is about the session that was selected, also when the list has changed meanwhile.
+/// The question is about the session that was selected, even if the list changes meanwhile.
 #[test]
 fn a_question_keeps_its_session() {
     let (mut state, _) = typed(full(), "jjr");
@@ -87,7 +87,7 @@ fn a_question_keeps_its_session() {
 }
 
 #[test]
-fn what_cannot_be_done_is_not_asked() {
+fn impossible_actions_are_not_offered() {
     // Running, broken, complete, and without a workflow.
     for keys in ["ry", "jjjsy", "jjjjjsy", "Gsy"] {
         assert_eq!(typed(full(), keys).1, Effect::None, "{keys}");
@@ -95,7 +95,7 @@ fn what_cannot_be_done_is_not_asked() {
 }
 
 #[test]
-fn one_step_back_and_then_out() {
+fn escape_goes_back_and_then_quits() {
     let (state, _) = key(full(), KeyCode::Enter);
     let (state, effect) = key(state, KeyCode::Esc);
     assert_eq!(effect, Effect::None);
@@ -104,16 +104,16 @@ fn one_step_back_and_then_out() {
     assert_eq!(typed(full(), "?q").1, Effect::None);
     for prompt in ["", "?", "/", "s"] {
         let (state, _) = typed(full(), prompt);
-        let (_, effect) = press(state, KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL));
+        let (_, effect) = handle_key(state, KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL));
         assert_eq!(effect, Effect::Quit, "{prompt}");
     }
 }
 
-/// The selected one is on the screen whatever happens to the screen and the list.
+/// The selected session stays on the screen when the selection moves or the screen is resized.
 #[test]
-fn the_selected_one_is_seen_among_a_thousand() {
-    let disk = Disk::many(1000);
-    let mut state = state(&disk, Lang::En, 80, 24, false);
+fn the_selected_session_is_visible_among_a_thousand() {
+    let home = TestHome::many(1000);
+    let mut state = state(&home, Lang::En, 80, 24, false);
     for code in [KeyCode::PageDown, KeyCode::End, KeyCode::PageUp, KeyCode::Up, KeyCode::Home] {
         (state, _) = key(state, code);
         for (columns, rows) in [(80, 24), (60, 15), (200, 60)] {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use overtone_registry::EventKind;
+use overtone_core::registry::EventKind;
 use serde_json::json;
 
 /// The feature that the workflow is about.

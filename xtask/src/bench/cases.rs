@@ -1,6 +1,6 @@
 //! What is measured of the program itself: every hook and the status line, each with a typical payload.
 
-use overtone_registry::Hook;
+use overtone_core::registry::Hook;
 use serde_json::Value;
 
 use super::fixture::{Phase, Place};
@@ -60,7 +60,8 @@ impl Case {
 
 pub(crate) const CASES: [Case; 21] = [
     writing(Hook::OnStart, "", payload::session_start),
-    reading(Hook::OnSubmit, "", payload::prompt),
+    // It records that a turn is open.
+    workflow_writing(Hook::OnSubmit, "", Phase::Active, payload::prompt),
     reading(Hook::PreTask, "foreign", payload::foreign_task),
     REFUSED,
     workflow_writing(Hook::PreTask, "developer", Phase::Ready, payload::developer_task),

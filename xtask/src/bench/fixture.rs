@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use overtone_registry::{Stage, TestMode, Workflow};
+use overtone_core::registry::{Stage, TestMode, Workflow};
 use serde_json::{Map, Value, json};
 
 use super::bulk;

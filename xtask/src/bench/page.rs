@@ -29,40 +29,40 @@ fn render(rows: &[Row], verdicts: &[Verdict], starts: usize, machine: &Machine) 
 
 <!-- Written by `cargo xtask bench`; do not edit. -->
 
-A hook is started at every tool call, so it must cost as good as nothing. `/bin/true` is the smallest program of the
-system, the floor a Rust program that does nothing, built like ours.
+This page shows what a hook costs. It starts at every tool call, so it must cost next to nothing. `/bin/true` is the smallest
+program of the system; the floor is a Rust program that does nothing, built like ours.
 
-![Time of one start: our hooks beside /bin/true and hooks in other languages](times.svg)
+![Time of one start: our hooks, /bin/true and hooks in other languages](times.svg)
 
 ## Bars
 
 {bars}
-Times depend on the machine and on what else it does; with `--strict` they decide, too. The other values are the same in
-every run and always decide.
+Times depend on the machine and its load; they decide the result only with `--strict`. The other values are the same in every run
+and always decide.
 
 ## How it was measured
 
 Machine: {machine}.
 
-{starts} starts of each program, all programs in turn and in changing order; a time is from the start of the process to
-its exit, with the payload as a file on stdin. What a program does is checked before it is timed, and what it wrote is
-undone after each start. Comparisons are of the 10th percentile (p10): what a start takes when nothing else gets in its
-way. The one with Node is of p10 or of the median, whichever is better for Node. Before the first start every program,
-ours and others', is read from the disk anew: how a file came into memory makes a fifth of such a time.
+{starts} starts of each program, interleaved and in changing order; a time is from the start of the process to its exit, with the
+payload as a file on stdin. What a program does is checked before it is timed, and what it wrote is undone after each start.
+Comparisons use the 10th percentile (p10): what a start takes when nothing else gets in its way. The comparison with Node uses p10
+or the median, whichever is better for Node. Before the first start, every program is read from the disk again: how a file was
+loaded into memory accounts for a fifth of such a time.
 
 - Instructions: callgrind. System calls, processes and memory: ptrace, from the program's first call to its exit. Most
-  of the peak is the program's file, which all its starts share; the system decides how much of it is seen at once. What
-  a start has for itself is in the last column.
-- The hooks in other languages do the same as our `pre-task` when it refuses: read the payload and the workflow, decide,
+  of the peak is the program's file, which all its starts share; the system decides how much of it is mapped at once. The last
+  column is the memory of one start alone.
+- The hooks in other languages do the same as our `pre-task` when it denies: read the payload and the workflow, decide,
   answer. They give the same answer, run without version managers' shims and with an empty environment. Their sources
   are in [xtask/src/bench/rivals](../../xtask/src/bench/rivals).
-- More than half of what a reading hook takes is the start of a process, as the floor shows: it does nothing at all. That
-  limits how many times faster than Node a hook can be, and the ratio differs by a tenth from run to run.
-- What hooks use is side by side in the release binary (`cargo xtask dist` plays a workflow, sees which functions run,
-  and links again): a start asks the system for half as many pieces of the file.
-- The dashboard is off here. Where it is wanted, the first `on-start` starts it and does not wait for it; no hook needs it.
-- The workflow names its feature. With one that does not, `on-start` and `pre-compact` look through all features in
-  progress, and take longer the more there are: once at a session's start and at a compaction, never at a tool call.
+- More than half of a reading hook's time is the start of a process, as the floor shows. That limits how many times faster than
+  Node a hook can be, and the ratio varies by a tenth from run to run.
+- The functions hooks use are next to each other in the release binary (`cargo xtask dist` plays a workflow, records which functions
+  run, and links again): a start needs half as many pages of the file.
+- The dashboard is off here. If it is enabled, the first `on-start` starts it and does not wait for it; no hook needs it.
+- The workflow names its feature. Without one, `on-start` and `pre-compact` search all features in progress, and take longer the more
+  there are: once at a session's start and at a compaction, never at a tool call.
 {notes}
 
 {sessions}
@@ -70,16 +70,16 @@ ours and others', is read from the disk anew: how a file came into memory makes 
 
 ```
 cargo xtask bench            everything; writes this page
-cargo xtask bench --counts   without times: what is the same in every run
-cargo xtask bench --quick    a first look; writes nothing
+cargo xtask bench --counts   without times: only what is the same in every run
+cargo xtask bench --quick    a quick impression; writes nothing
 ```
 
-It builds the release binary and fetches valgrind and jq when they are missing. The bars are in
+It builds the release binary and fetches valgrind and jq if they are missing. The bars are in
 [xtask/src/bench/budgets.rs](../../xtask/src/bench/budgets.rs).
 
 ## All figures
 
-Times in milliseconds, memory in MiB; growth is the huge session against the empty one, of the column before it.
+Times in milliseconds, memory in MiB; growth compares the huge session with the empty one, for the column before it.
 
 {table}"
     )

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use overtone_registry::Hook;
+use overtone_core::registry::Hook;
 
 use super::cases::Entry;
 use super::fixture::{OVERTONE_HOME, Place, SESSION};

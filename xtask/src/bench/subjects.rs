@@ -11,6 +11,7 @@ use super::snapshot::Snapshot;
 use super::state::State;
 use super::subject::Subject;
 use super::{floor, payload};
+use crate::dist;
 use crate::error::Result;
 use crate::shell::write_file;
 
@@ -61,7 +62,8 @@ impl Subjects {
         let stdin = payload_file(place, &case.name());
         write_file(&stdin, (case.payload)(place).to_string().as_bytes())?;
         let role = Role::Case(case, place.state);
-        self.add(Subject::new(role, self.binary.clone(), place.clone()).reading(stdin));
+        let program = dist::hook_program(&self.binary);
+        self.add(Subject::new(role, program, place.clone()).reading(stdin));
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Instant;
 
-use overtone_registry::Hook;
+use overtone_core::registry::Hook;
 use serde_json::{Value, json};
 
 use super::Size;

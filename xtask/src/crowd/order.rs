@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
+use overtone_core::registry::WarningReason;
 use serde_json::Value;
 
 use super::marks::Mark;
@@ -72,7 +73,7 @@ pub(super) fn check(timeline: &[Value]) -> Vec<String> {
                         .push(format!("line {number} is iteration {}, not {iteration}", line["iteration"]));
                 }
             }
-            "system:warning" if line["reason"] == "loop-stopped" => {
+            "system:warning" if line["reason"] == WarningReason::LoopStopped.name() => {
                 if is_stopped {
                     findings.push(format!("line {number} stops the loop a second time"));
                 }

@@ -1,6 +1,6 @@
 //! Short pieces of a session's life, played with the hooks.
 
-use overtone_registry::Hook;
+use overtone_core::registry::Hook;
 use serde_json::{Value, json};
 
 use super::work::gave_up;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use overtone_core::registry::WarningReason;
 use serde_json::{Value, json};
 
 use super::marks::Mark;
@@ -97,7 +98,9 @@ impl Traces {
         let compacted = tally.count(Step::Compact);
         // The developer of the preparation.
         let before = 1;
-        let stopped = |line: &&Value| line["type"] == "system:warning" && line["reason"] == "loop-stopped";
+        let stopped = |line: &&Value| {
+            line["type"] == "system:warning" && line["reason"] == WarningReason::LoopStopped.name()
+        };
         let resumed = tally.changed(Step::ResumeLoop) + usize::from(settled.resumed);
         let advanced = tally.changed(Step::Stop) + usize::from(settled.advanced);
         let pairs = [
@@ -190,10 +193,9 @@ impl Traces {
 }
 
 fn lessons(sandbox: &Sandbox) -> Result<Vec<Value>> {
-    let projects = sandbox.overtone_home().join("projects");
-    let files = crate::tree::files(&projects)?;
-    let is_lesson = |path: &&PathBuf| path.extension().is_some_and(|end| end == "json");
-    files.keys().filter(is_lesson).map(|path| read_json(&projects.join(path))).collect()
+    let list: Value = serde_json::from_str(&sandbox.succeed(&["instinct", "list", "--json"])?)
+        .map_err(|e| Error::new(format!("the list of lessons is not JSON: {e}")))?;
+    Ok(list["lessons"].as_array().cloned().unwrap_or_default())
 }
 
 /// Files that only a killed process may leave behind.

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 
-use overtone_registry::Hook;
+use overtone_core::registry::Hook;
 use serde_json::{Value, json};
 
 use super::marks::Mark;

@@ -184,7 +184,10 @@ fn undone(expected: &Expected, ran: &Ran, left: &Picture) -> Option<String> {
     let is_missing = |(name, file): &(&PathBuf, &File)| {
         before.files.get(*name) != Some(*file)
             && !file.bytes.is_empty()
-            && !left.files.iter().any(|(other, found)| alike(other, name) && same(found, file))
+            // A process's note about itself has its start time in it.
+            && !left.files.iter().any(|(other, found)| {
+                alike(other, name) && (same(found, file) || is_passing(name))
+            })
             // The folder is what tells where a feature stands; its document only repeats it.
             && !left.files.get(*name).is_some_and(|found| is_moved(expected, name, found))
     };

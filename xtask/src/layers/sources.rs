@@ -18,6 +18,19 @@ pub(crate) fn impure(folder: &Path) -> Result<Vec<String>> {
     Ok(violations)
 }
 
+/// One line per source below a folder that names a serialization crate.
+pub(crate) fn formats(folder: &Path) -> Result<Vec<String>> {
+    let mut violations = Vec::new();
+    for (name, text) in sources(folder)? {
+        for (line, code) in (1..).zip(without_comments(&text).lines()) {
+            if code.contains("serde") {
+                violations.push(format!("{name}:{line}: names serde: these types know no file format"));
+            }
+        }
+    }
+    Ok(violations)
+}
+
 /// One line per place below a folder that could write to a terminal past the file that cleans what is written.
 pub(crate) fn writes_to_terminal(folder: &Path) -> Result<Vec<String>> {
     let mut violations = Vec::new();

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use overtone_registry::{Agent, EventKind, StageKey, Workflow};
+use overtone_core::registry::{Agent, EventKind, StageKey, Workflow};
 use serde_json::Value;
 
 use crate::sandbox::Sandbox;

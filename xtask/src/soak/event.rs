@@ -1,6 +1,6 @@
 //! What happens in a session: the payload that the client sends, and what the player knows about it.
 
-use overtone_registry::{Agent, Hook, PLUGIN_PREFIX};
+use overtone_core::registry::{Agent, Hook, PLUGIN_PREFIX};
 use serde_json::{Value, json};
 
 use super::words::Content;

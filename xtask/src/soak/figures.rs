@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use overtone_registry::{EventKind, Hook, Workflow};
+use overtone_core::registry::{EventKind, Hook, WarningReason, Workflow};
 use serde_json::{Value, json};
 
 use super::disk::{Disk, Line};
@@ -55,7 +55,7 @@ impl Figures {
                 EventKind::StageRetry => self.retries += 1,
                 EventKind::SessionCompact => self.compactions += 1,
                 EventKind::LoopAdvance => self.blocks += 1,
-                EventKind::SystemWarning if line.text("reason") == "report-sent-back" => {
+                EventKind::SystemWarning if line.text("reason") == WarningReason::ReportSentBack.name() => {
                     self.reports_sent_back += 1;
                 }
                 EventKind::AgentDelegate if !line.text("continues").is_empty() => self.continued_agents += 1,

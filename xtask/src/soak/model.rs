@@ -1,6 +1,6 @@
 //! What an event must make of a session: the state before and the rules give the state after.
 
-use overtone_registry::{Agent, Hook, StageKey};
+use overtone_core::registry::{Agent, Hook, StageKey};
 
 use super::disk::{AgentOnDisk, Disk, Flow, Looping, StageOnDisk, Status};
 use super::event::{Channel, Event, Input, Meaning, Reporter};

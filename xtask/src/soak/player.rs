@@ -3,7 +3,7 @@
 mod delegation;
 mod mishaps;
 
-use overtone_registry::{Agent, SpecsDocs, Workflow};
+use overtone_core::registry::{Agent, SpecsDocs, Workflow};
 use serde_json::Value;
 
 use super::checks::answers::{self, model_text};

@@ -1,7 +1,7 @@
 //! What the design promises, worked out once more from the registry and the files: who may be sent, what comes
 //! next, what becomes of a report, and whether a session may stop. The answers of the product are held against this.
 
-use overtone_registry::{Agent, Stage, StageKey, TestMode, limits};
+use overtone_core::registry::{Agent, Stage, StageKey, TestMode, limits};
 
 use super::disk::{AgentOnDisk, Disk, Flow, StageOnDisk, Status};
 use super::event::{Channel, Reporter};

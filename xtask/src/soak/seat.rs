@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::process::Output;
 use std::time::{Duration, Instant};
 
-use overtone_registry::Hook;
+use overtone_core::registry::Hook;
 use serde_json::{Value, json};
 
 use super::checks::{self, Look};

@@ -1,7 +1,7 @@
 //! A project with one to three sessions in it that take turns. A table is dealt from the seed and its number alone,
 //! so that each can be played again without the others.
 
-use overtone_registry::Workflow;
+use overtone_core::registry::Workflow;
 use serde_json::json;
 
 use super::dice::Dice;

@@ -1,7 +1,7 @@
 //! What agents say, and what the hooks' texts ask for. Orders are read as a model reads them: by the agents they
 //! name (`ot:tester`), in whatever language.
 
-use overtone_registry::{Agent, PLUGIN_PREFIX, Stage};
+use overtone_core::registry::{Agent, PLUGIN_PREFIX, Stage};
 
 use super::dice::Dice;
 

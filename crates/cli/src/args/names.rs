@@ -1,27 +1,27 @@
-//! Names that help and completion show while any text is let through: a wrong one is refused later, in the
-//! person's language and with the nearest name.
+//! Parsers for names that help and completion list. They accept any text: a wrong name is rejected later, in the user's
+//! language and with the nearest name.
 
 use std::ffi::OsStr;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
-use overtone_messages::{Lang, workflow_purpose};
-use overtone_registry::{EventKind, Workflow};
+use overtone_core::messages::{Lang, workflow_purpose};
+use overtone_core::registry::{EventKind, Workflow};
 use overtone_store::config::KEYS;
 
 #[derive(Debug, Clone)]
-pub(super) struct Names(Vec<PossibleValue>);
+pub(crate) struct Names(Vec<PossibleValue>);
 
 impl Names {
-    pub(super) fn workflows() -> Self {
+    pub(crate) fn workflows() -> Self {
         let value = |w: Workflow| PossibleValue::new(w.name()).help(workflow_purpose(Lang::En, w));
         Self(Workflow::ALL.map(value).to_vec())
     }
 
-    pub(super) fn events() -> Self {
+    pub(crate) fn events() -> Self {
         Self(EventKind::ALL.map(|kind| PossibleValue::new(kind.name())).to_vec())
     }
 
-    pub(super) fn config_keys() -> Self {
+    pub(crate) fn config_keys() -> Self {
         Self(KEYS.map(|key| PossibleValue::new(key.name).help(key.about)).to_vec())
     }
 }
@@ -44,7 +44,7 @@ impl TypedValueParser for Names {
 }
 
 /// The categories of timeline events, each once.
-pub(super) fn categories() -> Vec<&'static str> {
+pub(crate) fn categories() -> Vec<&'static str> {
     let mut names: Vec<_> = EventKind::ALL.map(EventKind::category).to_vec();
     names.dedup();
     names

@@ -24,11 +24,11 @@ pub(super) struct Cli {
 const HELP: &str = "\
 Examples:
   ccc                                start Claude Code on the current provider
-  ccc kimi                           start Claude Code on kimi; other sessions stay where they are
+  ccc kimi                           start Claude Code on kimi; other sessions are not affected
   ccc kimi --continue                …with arguments for Claude Code
   ccc --dry-run kimi                 show what would change
   ccc run --isolated glm -- -p hi    for this start only; nothing else changes
-  ccc validate --all                 ask every provider whether it would answer
+  ccc validate --all                 check that every provider responds
   ccc mcp list                       Claude Code's own commands are passed on
   ccc -- doctor                      …and so is everything after --
 
@@ -40,27 +40,27 @@ pub(super) enum Command {
     List(OutputArgs),
     /// Show the provider that would be used here
     Current(OutputArgs),
-    /// Put a provider into the shared settings, for every session; running ones follow
+    /// Write a provider to the shared settings, for every session including running ones
     #[command(after_help = USE)]
     Use(UseArgs),
     /// Add a provider
     Add(AddArgs),
-    /// Remove a provider; your own settings come back
+    /// Remove a provider and restore your own settings
     Remove(NameArgs),
     /// Show the environment of a provider, secrets masked
     Env(EnvArgs),
-    /// Ask providers whether they would answer
+    /// Check that providers respond
     #[command(after_help = VALIDATE)]
     Validate(ValidateArgs),
-    /// Edit ccc.json; only a sound file is saved
+    /// Edit ccc.json; only a valid file is saved
     #[command(after_help = EDIT)]
     Edit(EditArgs),
-    /// Take an existing set-up over into ccc.json
+    /// Migrate existing settings to ccc.json
     #[command(after_help = MIGRATE)]
     Migrate(MigrateArgs),
-    /// Find out why ccc does not work, with a hint for each finding
+    /// Diagnose problems and suggest fixes
     #[command(after_help = DOCTOR)]
-    Doctor(CareArgs),
+    Doctor(DoctorArgs),
     /// Print the JSON schema of ccc.json
     #[command(after_help = SCHEMA)]
     Schema(SchemaArgs),
@@ -81,7 +81,7 @@ pub(super) enum Command {
 pub(super) struct ReviewArgs {
     /// The session, as `claude --resume` takes it
     pub(super) session: String,
-    /// Where the session was started, if not here
+    /// The folder the session was started in [default: the current folder]
     #[arg(long, value_name = "FOLDER")]
     pub(super) project: Option<PathBuf>,
     #[command(flatten)]
@@ -90,7 +90,7 @@ pub(super) struct ReviewArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct AuditArgs {
-    /// All sessions if not named
+    /// The session [default: all sessions]
     pub(super) session: Option<String>,
     #[command(flatten)]
     pub(super) output: OutputArgs,
@@ -99,7 +99,7 @@ pub(super) struct AuditArgs {
 #[derive(Debug, Args)]
 pub(super) struct SuperviseArgs {
     pub(super) switch: Switch,
-    /// The session; inside of one, that one
+    /// The session [default: the current one]
     #[arg(long)]
     pub(super) session: Option<String>,
     /// Said in a turn of that session, which is not reviewed itself
@@ -111,7 +111,7 @@ pub(super) struct SuperviseArgs {
 pub(super) enum Switch {
     On,
     Off,
-    /// Only say how it stands
+    /// Only show the current setting
     Status,
 }
 
@@ -129,16 +129,16 @@ pub(super) struct NameArgs {
 
 const USE: &str = "\
 Examples:
-  ccc use kimi          every claude that reads these settings is on kimi, started by ccc or not
-  ccc use --off         take it out again; your own settings come back
+  ccc use kimi          put every session that reads these settings on kimi, with or without ccc
+  ccc use --off         remove it again and restore your own settings
 
-A start with ccc needs none of this: `ccc kimi` gives the provider to the session it starts.";
+Not needed for `ccc kimi`, which sets the provider only for the session it starts.";
 
 #[derive(Debug, Args)]
 pub(super) struct UseArgs {
     #[arg(required_unless_present = "off")]
     pub(super) provider: Option<String>,
-    /// Take the provider out of the shared settings again
+    /// Remove the provider from the shared settings
     #[arg(long, conflicts_with = "provider")]
     pub(super) off: bool,
     /// Show what would change, and change nothing
@@ -148,7 +148,7 @@ pub(super) struct UseArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct EnvArgs {
-    /// The current one if not named
+    /// The provider [default: the current one]
     pub(super) provider: Option<String>,
     #[command(flatten)]
     pub(super) output: OutputArgs,
@@ -166,13 +166,13 @@ pub(super) struct AddArgs {
     /// Read the token from stdin
     #[arg(long, conflicts_with = "token_env")]
     pub(super) token_stdin: bool,
-    /// Take the token from this variable at every start
+    /// Read the token from this variable at every start
     #[arg(long, value_name = "VARIABLE")]
     pub(super) token_env: Option<String>,
     /// The token is an API key (`ANTHROPIC_API_KEY`, not `ANTHROPIC_AUTH_TOKEN`)
     #[arg(long)]
     pub(super) api_key: bool,
-    /// Another variable
+    /// Another variable to set; may be repeated
     #[arg(long = "env", value_name = "NAME=VALUE")]
     pub(super) variables: Vec<String>,
 }
@@ -183,8 +183,8 @@ Examples:
   ccc validate kimi glm       these
   ccc validate --all --json   every one, for a program
 
-Asks for the list of models; where there is none, or where everyone may see it,
-for one token of an answer. Exits with 0 if all of them can be used.";
+Requests the list of models; if there is none, or if it is public, requests a
+one-token answer. Exits with 0 if all of them can be used.";
 
 const EDIT: &str = "\
 Examples:
@@ -194,18 +194,18 @@ Examples:
 
 const MIGRATE: &str = "\
 Examples:
-  ccc migrate --dry-run                   show what settings.json holds
+  ccc migrate --dry-run                   show what settings.json contains
   ccc migrate --name kimi                 make it the provider kimi
-  ccc migrate --from ~/old/profiles.json  take over another launcher's file
+  ccc migrate --from ~/old/profiles.json  use another launcher's file
 
-What is in ccc.json already is never overwritten.";
+Existing entries in ccc.json are never overwritten.";
 
 const DOCTOR: &str = "\
 Examples:
   ccc doctor
-  ccc doctor --fix    correct what needs no decision: modes, leftover files
+  ccc doctor --fix    fix what needs no decision: file modes, leftover files
 
-Exits with 1 if something is broken. For Claude Code's own: ccc -- doctor";
+Exits with 1 if it finds a problem. For Claude Code's own doctor: ccc -- doctor";
 
 const SCHEMA: &str = "\
 Examples:
@@ -220,20 +220,20 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(super) struct ValidateArgs {
-    /// The current one if none is named
+    /// The providers [default: the current one]
     #[arg(value_name = "PROVIDER")]
     pub(super) providers: Vec<String>,
     /// Every provider
     #[arg(long, conflicts_with = "providers")]
     pub(super) all: bool,
-    /// How long to wait for each of them
+    /// How long to wait for each provider
     #[arg(long, value_name = "SECONDS", default_value = "8", value_parser = seconds)]
     pub(super) timeout: Duration,
     #[command(flatten)]
     pub(super) output: OutputArgs,
 }
 
-/// A number of seconds that a person could have meant.
+/// Parses a plausible number of seconds.
 fn seconds(text: &str) -> Result<Duration, &'static str> {
     let number = text.parse::<f64>().ok().filter(|number| (0.1..=600.0).contains(number));
     number.map(Duration::from_secs_f64).ok_or("a number from 0.1 to 600 is needed")
@@ -241,7 +241,7 @@ fn seconds(text: &str) -> Result<Duration, &'static str> {
 
 #[derive(Debug, Args)]
 pub(super) struct EditArgs {
-    /// Where the editor is to begin
+    /// The provider to start editing at
     pub(super) provider: Option<String>,
 }
 
@@ -250,7 +250,7 @@ pub(super) struct MigrateArgs {
     /// The file of another launcher, or an older ccc.json
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) from: Option<PathBuf>,
-    /// The name of the new provider; by default from its address
+    /// The name of the new provider [default: from its address]
     #[arg(long, conflicts_with = "from")]
     pub(super) name: Option<String>,
     /// Show what would be done, and do nothing
@@ -261,8 +261,8 @@ pub(super) struct MigrateArgs {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct CareArgs {
-    /// Correct what needs no decision
+pub(super) struct DoctorArgs {
+    /// Fix what needs no decision
     #[arg(long)]
     pub(super) fix: bool,
     #[command(flatten)]
@@ -283,14 +283,14 @@ pub(super) struct CompletionsArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
-    /// Change no settings: everything is in a private file for this start
+    /// Use a private settings file for this start; change no shared settings
     #[arg(long)]
     pub(super) isolated: bool,
     /// Show what would be done, and do nothing
     #[arg(long)]
     pub(super) dry_run: bool,
     pub(super) provider: String,
-    /// For Claude Code
+    /// Arguments for Claude Code
     #[arg(last = true, value_name = "CLAUDE ARGUMENTS")]
     pub(super) arguments: Vec<OsString>,
 }

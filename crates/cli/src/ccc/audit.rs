@@ -1,78 +1,81 @@
-//! `ccc audit`: every review there was, and what it found.
+//! `ccc audit`: lists all reviews and their results.
 
-use overtone_messages::{Lang, supervisor as words};
-use overtone_supervisor::{Audited, audit, audits};
+use overtone_core::messages::{Lang, supervisor as messages};
+use overtone_store::supervision::{AuditTrail, read_rounds, read_trails};
 use serde_json::{Value, json};
 
 use super::args::AuditArgs;
-use super::face::Face;
-use super::supervise::{folder, session};
-use crate::ui::error::{Done, Failure};
+use super::context::CccContext;
+use super::supervise::{parse_session, state_folder};
+use crate::ui::error::{CommandError, CommandResult};
 use crate::ui::out;
-use crate::ui::style::{Palette, Tone};
 use crate::ui::table::{Cell, Table};
+use overtone_hook::ansi::{Palette, Tone};
 
-/// What fits beside the other columns.
-const FEEDBACK_CHARS: usize = 60;
+/// The width of the feedback column.
+const MAX_FEEDBACK_CHARS: usize = 60;
 
-pub(super) fn run(face: &Face, args: &AuditArgs) -> Done {
+pub(super) fn run(context: &CccContext, args: &AuditArgs) -> CommandResult {
     match &args.session {
-        Some(name) => one(face, name, args.output.json),
-        None => all(face, args.output.json),
+        Some(name) => show_session(context, name, args.output.json),
+        None => show_all(context, args.output.json),
     }
 }
 
-fn all(face: &Face, as_json: bool) -> Done {
-    let folder = folder(face)?;
-    let found = audits(&folder).map_err(|error| Failure::io(face.lang, &folder.path(), &error))?;
+fn show_all(context: &CccContext, as_json: bool) -> CommandResult {
+    let folder = state_folder(context)?;
+    let trails =
+        read_trails(&folder).map_err(|error| CommandError::io(context.lang, &folder.path(), &error))?;
     if as_json {
-        let session = |one: &Audited| json!({"session": one.session.as_str(), "rounds": one.rounds});
-        return out::json(&found.iter().map(session).collect::<Vec<_>>().into());
+        let session = |trail: &AuditTrail| json!({"session": trail.session.as_str(), "rounds": trail.rounds});
+        return out::json(&trails.iter().map(session).collect::<Vec<_>>().into());
     }
-    if found.is_empty() {
-        return out::print(&words::no_audits(face.lang));
+    if trails.is_empty() {
+        return out::print(&messages::no_audits(context.lang));
     }
-    let lang = face.lang;
+    let lang = context.lang;
     let mut table = Table::with_head([
-        words::head_session(lang),
-        words::head_rounds(lang),
-        words::head_outcome(lang),
-        words::head_cost(lang),
-        words::head_time(lang),
+        messages::head_session(lang),
+        messages::head_rounds(lang),
+        messages::head_outcome(lang),
+        messages::head_cost(lang),
+        messages::head_time(lang),
     ]);
-    for one in &found {
-        table.row(session_row(one, lang));
+    for trail in &trails {
+        table.row(session_row(trail, lang));
     }
     out::print(&table.render(Palette::for_stdout()))
 }
 
-fn session_row(one: &Audited, lang: Lang) -> [Cell; 5] {
-    let last = one.rounds.last().cloned().unwrap_or_default();
-    let cost: f64 = one.rounds.iter().filter_map(|round| round["cost_usd"].as_f64()).sum();
+fn session_row(trail: &AuditTrail, lang: Lang) -> [Cell; 5] {
+    let last = trail.rounds.last().cloned().unwrap_or_default();
+    let cost: f64 = trail.rounds.iter().filter_map(|round| round["cost_usd"].as_f64()).sum();
     [
-        Cell::new(one.session.as_str()),
-        Cell::new(one.rounds.len().to_string()).right(),
-        outcome(&last, lang),
+        Cell::new(trail.session.as_str()),
+        Cell::new(trail.rounds.len().to_string()).right(),
+        outcome_cell(&last, lang),
         Cell::new(dollars(cost)).right(),
         Cell::new(time(&last)),
     ]
 }
 
-fn one(face: &Face, name: &str, as_json: bool) -> Done {
-    let (session, folder, lang) = (session(face, name)?, folder(face)?, face.lang);
-    let found = audit(&folder, &session).map_err(|error| Failure::io(lang, &folder.path(), &error))?;
-    let none = || Failure::new(words::no_audit(lang, session.as_str())).hint(words::no_audit_hint(lang));
-    let rounds = found.ok_or_else(none)?;
+fn show_session(context: &CccContext, name: &str, as_json: bool) -> CommandResult {
+    let (session, folder, lang) = (parse_session(context, name)?, state_folder(context)?, context.lang);
+    let found =
+        read_rounds(&folder, &session).map_err(|error| CommandError::io(lang, &folder.path(), &error))?;
+    let missing =
+        || CommandError::new(messages::no_audit(lang, session.as_str())).hint(messages::no_audit_hint(lang));
+    let rounds = found.ok_or_else(missing)?;
     if as_json {
         return out::json(&json!({"session": session.as_str(), "rounds": rounds}));
     }
     let mut table = Table::with_head([
-        words::head_time(lang),
-        words::head_round(lang),
-        words::head_outcome(lang),
-        words::head_checks(lang),
-        words::head_cost(lang),
-        words::head_feedback(lang),
+        messages::head_time(lang),
+        messages::head_round(lang),
+        messages::head_outcome(lang),
+        messages::head_checks(lang),
+        messages::head_cost(lang),
+        messages::head_feedback(lang),
     ]);
     for round in &rounds {
         table.row(round_row(round, lang));
@@ -86,25 +89,25 @@ fn round_row(round: &Value, lang: Lang) -> [Cell; 6] {
     [
         Cell::new(time(round)),
         Cell::new(number).right(),
-        outcome(round, lang),
-        Cell::new(checks(round)),
+        outcome_cell(round, lang),
+        Cell::new(checks_summary(round)),
         Cell::new(dollars(round["cost_usd"].as_f64().unwrap_or(0.0))).right(),
-        Cell::new(feedback.chars().take(FEEDBACK_CHARS).collect::<String>()),
+        Cell::new(feedback.chars().take(MAX_FEEDBACK_CHARS).collect::<String>()),
     ]
 }
 
-/// `2/3`: how many passed.
-fn checks(round: &Value) -> String {
+/// The number of passed checks and of all checks, such as `2/3`.
+fn checks_summary(round: &Value) -> String {
     let all = round["evidence"].as_array().map_or(&[][..], Vec::as_slice);
     let passed = all.iter().filter(|check| check["result"] == "passed").count();
     if all.is_empty() { String::new() } else { format!("{passed}/{}", all.len()) }
 }
 
-fn outcome(round: &Value, lang: Lang) -> Cell {
+fn outcome_cell(round: &Value, lang: Lang) -> Cell {
     match round["outcome"].as_str() {
-        Some("allow") => Cell::new(words::outcome_allow(lang)).tone(Tone::Good),
-        Some("block") => Cell::new(words::outcome_block(lang)).tone(Tone::Bad),
-        _ => Cell::new(words::outcome_none(lang)).tone(Tone::Faint),
+        Some("allow") => Cell::new(messages::outcome_allow(lang)).tone(Tone::Good),
+        Some("block") => Cell::new(messages::outcome_block(lang)).tone(Tone::Bad),
+        _ => Cell::new(messages::outcome_none(lang)).tone(Tone::Faint),
     }
 }
 
@@ -112,7 +115,7 @@ fn dollars(amount: f64) -> String {
     format!("${amount:.4}")
 }
 
-/// To the second.
+/// The time of a round, without fractions of a second.
 fn time(round: &Value) -> String {
     let text = round["time"].as_str().unwrap_or_default();
     text.split('.').next().unwrap_or_default().replace('T', " ")

@@ -2,104 +2,104 @@
 
 use std::env;
 
-use overtone_messages::ccc as words;
-use overtone_providers::{
-    Change, Config, Fragment, Running, followers, merge, preview, remove as remove_provider, shared_route,
-    switch, unuse,
+use overtone_ccc::providers::{
+    Change, Config, Fragment, RunningClient, clients_on_shared_settings, merge, preview_switch,
+    remove_provider, shared_route, switch_off, switch_provider,
 };
+use overtone_core::messages::ccc as messages;
 
 use super::args::{NameArgs, UseArgs};
-use super::face::Face;
-use super::report::{failure, shown};
+use super::context::CccContext;
+use super::report::{display_path, failure};
 use super::supervisor;
-use crate::ui::error::{Done, Failure, say};
+use crate::ui::error::{CommandResult, note};
 
-pub(super) fn use_provider(face: &Face, args: &UseArgs) -> Done {
+pub(super) fn use_provider(context: &CccContext, args: &UseArgs) -> CommandResult {
     match &args.provider {
-        Some(name) => put(face, name, args.dry_run),
-        None => take_out(face, args.dry_run),
+        Some(name) => switch_to(context, name, args.dry_run),
+        None => switch_back(context, args.dry_run),
     }
 }
 
-fn put(face: &Face, name: &str, dry_run: bool) -> Done {
-    let report = |error| failure(face.lang, &error);
-    let wanted = fragment(face, &face.config()?, name)?;
+fn switch_to(context: &CccContext, name: &str, dry_run: bool) -> CommandResult {
+    let report = |error| failure(context.lang, &error);
+    let wanted = fragment(context, &context.config()?, name)?;
     if dry_run {
-        show_changes(face, &preview(&face.places, &wanted).map_err(report)?);
-        print_followers(face, &words::would_follow(face.lang));
+        show_changes(context, &preview_switch(&context.paths, &wanted).map_err(report)?);
+        print_followers(context, &messages::would_follow(context.lang));
         return Ok(());
     }
-    let done = switch(&face.places, name, &wanted).map_err(report)?;
-    say(&words::switched(face.lang, name));
-    if done.tightened {
-        say(&words::tightened(face.lang, &shown(&face.places.settings())));
+    let outcome = switch_provider(&context.paths, name, &wanted).map_err(report)?;
+    note(&messages::switched(context.lang, name));
+    if outcome.made_private {
+        note(&messages::tightened(context.lang, &display_path(&context.paths.settings())));
     }
-    if !done.changes.is_empty() {
-        print_followers(face, &words::follows(face.lang));
+    if !outcome.changes.is_empty() {
+        print_followers(context, &messages::follows(context.lang));
     }
     Ok(())
 }
 
-fn take_out(face: &Face, dry_run: bool) -> Done {
-    let report = |error| failure(face.lang, &error);
+fn switch_back(context: &CccContext, dry_run: bool) -> CommandResult {
+    let report = |error| failure(context.lang, &error);
     if dry_run {
-        show_changes(face, &preview(&face.places, &Fragment::new()).map_err(report)?);
+        show_changes(context, &preview_switch(&context.paths, &Fragment::new()).map_err(report)?);
         return Ok(());
     }
-    unuse(&face.places).map_err(report)?;
-    say(&words::switched_off(face.lang));
+    switch_off(&context.paths).map_err(report)?;
+    note(&messages::switched_off(context.lang));
     Ok(())
 }
 
-/// Names the sessions that a change of the shared settings moves.
-fn print_followers(face: &Face, head: &str) {
-    let running = followers(&face.places);
-    if running.is_empty() {
+/// Lists the running clients that a change of the shared settings affects.
+fn print_followers(context: &CccContext, head: &str) {
+    let clients = clients_on_shared_settings(&context.paths);
+    if clients.is_empty() {
         return;
     }
-    say(head);
-    for one in &running {
-        say(&follower(face, one));
+    note(head);
+    for client in &clients {
+        note(&client_line(context, client));
     }
 }
 
-fn follower(face: &Face, running: &Running) -> String {
-    let folder = running.folder.as_deref().map(shown).unwrap_or_default();
-    let line = format!("  {}  {folder}", running.process);
-    let line = match &running.provider {
-        Some(name) => format!("{line}  ({})", words::started_on(face.lang, name)),
+fn client_line(context: &CccContext, client: &RunningClient) -> String {
+    let folder = client.folder.as_deref().map(display_path).unwrap_or_default();
+    let line = format!("  {}  {folder}", client.process);
+    let line = match &client.provider {
+        Some(name) => format!("{line}  ({})", messages::started_on(context.lang, name)),
         None => line,
     };
     line.replace(char::is_control, " ").trim_end().to_owned()
 }
 
-pub(super) fn remove(face: &Face, args: &NameArgs) -> Done {
-    let removed = remove_provider(&face.places, &args.provider);
-    removed.map_err(|error| failure(face.lang, &error))?;
-    say(&words::removed(face.lang, &args.provider, &shown(&face.places.config_file())));
+pub(super) fn remove(context: &CccContext, args: &NameArgs) -> CommandResult {
+    let removed = remove_provider(&context.paths, &args.provider);
+    removed.map_err(|error| failure(context.lang, &error))?;
+    note(&messages::removed(context.lang, &args.provider, &display_path(&context.paths.config_file())));
     Ok(())
 }
 
-/// All that the client's shared settings are to hold for a provider.
-fn fragment(face: &Face, config: &Config, name: &str) -> Result<Fragment, Failure> {
-    let fragment = shared_route(&face.places, config, name, &|variable| env::var(variable).ok());
-    let mut fragment = fragment.map_err(|error| failure(face.lang, &error))?;
+/// The shared settings for a provider.
+fn fragment(context: &CccContext, config: &Config, name: &str) -> CommandResult<Fragment> {
+    let fragment = shared_route(&context.paths, config, name, &|variable| env::var(variable).ok());
+    let mut fragment = fragment.map_err(|error| failure(context.lang, &error))?;
     merge(&mut fragment, &supervisor::settings(config));
     Ok(fragment)
 }
 
-pub(super) fn show_changes(face: &Face, changes: &[Change]) {
-    let file = shown(&face.places.settings());
+pub(super) fn show_changes(context: &CccContext, changes: &[Change]) {
+    let file = display_path(&context.paths.settings());
     if changes.is_empty() {
-        return say(&words::would_change_nothing(face.lang, &file));
+        return note(&messages::would_change_nothing(context.lang, &file));
     }
-    say(&words::would_change(face.lang, &file));
+    note(&messages::would_change(context.lang, &file));
     for change in changes {
-        say(&format!("  {}", line(change)));
+        note(&format!("  {}", change_line(change)));
     }
 }
 
-fn line(change: &Change) -> String {
+fn change_line(change: &Change) -> String {
     let key = &change.key;
     let line = match (&change.before, &change.after) {
         (None, Some(after)) => format!("+ {key} = {after}"),

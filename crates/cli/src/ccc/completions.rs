@@ -3,7 +3,7 @@
 use clap::CommandFactory;
 
 use super::args::{Cli, CompletionsArgs};
-use crate::ui::error::Done;
+use crate::ui::error::CommandResult;
 use crate::ui::out;
 
 /// The command line of `ccc`, as a part of the one of `overtone`.
@@ -11,8 +11,8 @@ pub(crate) fn command() -> clap::Command {
     Cli::command()
 }
 
-pub(super) fn run(args: &CompletionsArgs) -> Done {
+pub(super) fn run(args: &CompletionsArgs) -> CommandResult {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command(), "ccc", &mut script);
-    out::own(&String::from_utf8_lossy(&script))
+    out::print_raw(&String::from_utf8_lossy(&script))
 }

@@ -1,4 +1,4 @@
-//! `ccc edit`: the configuration in the user's editor. The file itself changes only when the result is sound.
+//! `ccc edit`: opens the configuration in the user's editor. The file is replaced only by a valid text.
 
 use std::env;
 use std::fs;
@@ -7,63 +7,65 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use overtone_messages::care;
-use overtone_providers::{Config, Replaced, Snapshot};
+use overtone_ccc::providers::{Config, ConfigSnapshot, ReplaceOutcome};
+use overtone_core::messages::care;
 use signal_hook::consts::SIGINT;
 
 use super::args::EditArgs;
-use super::face::Face;
-use super::report::{failure, fault, parts, shown};
-use crate::ui::error::{Done, Failure, say};
+use super::context::CccContext;
+use super::report::{display_path, failure, fault, parts};
+use crate::ui::error::{CommandError, CommandResult, note};
 use crate::ui::terminal;
 
 const DEFAULT_EDITOR: &str = "vi";
-/// Editors that begin at a line if they are given `+LINE`.
-const WITH_LINES: [&str; 9] = ["vi", "vim", "nvim", "gvim", "view", "nano", "emacs", "emacsclient", "micro"];
+/// Editors that accept `+LINE` to start at a line.
+const EDITORS_WITH_LINE: [&str; 9] =
+    ["vi", "vim", "nvim", "gvim", "view", "nano", "emacs", "emacsclient", "micro"];
 
-pub(super) fn run(face: &Face, args: &EditArgs) -> Done {
-    let told = |error| failure(face.lang, &error);
-    let file = face.places.config_file();
-    let snapshot = Snapshot::take(&face.places).map_err(told)?;
-    let before = snapshot.text().map_or_else(|| care::template(face.lang), str::to_owned);
-    let line = args.provider.as_deref().map(|name| line_of(face, &file, &before, name)).transpose()?;
-    let copy = Snapshot::copy(&face.places, &before).map_err(told)?;
-    let may_be_ended = Arc::new(AtomicBool::new(true));
-    // Without it the editor works as well, only less safely.
-    let _ = signal_hook::flag::register_conditional_default(SIGINT, Arc::clone(&may_be_ended));
-    let session = Session { face, file, snapshot, before, copy, line: line.flatten(), may_be_ended };
-    while !session.round()? {}
+pub(super) fn run(context: &CccContext, args: &EditArgs) -> CommandResult {
+    let failed = |error| failure(context.lang, &error);
+    let file = context.paths.config_file();
+    let snapshot = ConfigSnapshot::take(&context.paths).map_err(failed)?;
+    let before = snapshot.text().map_or_else(|| care::template(context.lang), str::to_owned);
+    let line = args.provider.as_deref().map(|name| line_of(context, &file, &before, name)).transpose()?;
+    let copy = ConfigSnapshot::copy(&context.paths, &before).map_err(failed)?;
+    let ends_on_interrupt = Arc::new(AtomicBool::new(true));
+    // If this fails, Ctrl-C in the editor also ends this process.
+    let _ = signal_hook::flag::register_conditional_default(SIGINT, Arc::clone(&ends_on_interrupt));
+    let session =
+        EditSession { context, file, snapshot, before, copy, line: line.flatten(), ends_on_interrupt };
+    while !session.edit_once()? {}
     Ok(())
 }
 
-/// The line of a provider. In a broken file it is not looked for: the person is about to mend it.
-fn line_of(face: &Face, file: &Path, text: &str, name: &str) -> Result<Option<usize>, Failure> {
+/// The line of a provider; `None` for a malformed file, which the user is about to fix.
+fn line_of(context: &CccContext, file: &Path, text: &str, name: &str) -> CommandResult<Option<usize>> {
     let Ok(config) = Config::parse(file, text) else { return Ok(None) };
-    let told = |error| failure(face.lang, &error);
-    config.check(name, None).map_err(told)?;
+    let failed = |error| failure(context.lang, &error);
+    config.check(name, None).map_err(failed)?;
     Ok(config.line_of(name))
 }
 
-struct Session<'a> {
-    face: &'a Face,
+struct EditSession<'a> {
+    context: &'a CccContext,
     file: PathBuf,
-    snapshot: Snapshot,
+    snapshot: ConfigSnapshot,
     before: String,
     copy: PathBuf,
     line: Option<usize>,
-    /// Whether Ctrl-C is meant for us. While the editor runs, it is the editor's business.
-    may_be_ended: Arc<AtomicBool>,
+    /// Whether Ctrl-C ends this process. While the editor runs, only the editor handles it.
+    ends_on_interrupt: Arc<AtomicBool>,
 }
 
-impl Session<'_> {
-    /// Lets the person edit once, and says whether that was all.
-    fn round(&self) -> Result<bool, Failure> {
+impl EditSession<'_> {
+    /// Opens the editor once. Returns whether editing is finished.
+    fn edit_once(&self) -> CommandResult<bool> {
         self.open()?;
-        let told = |error| failure(self.face.lang, &error);
-        let after = Snapshot::read_copy(&self.copy).map_err(told)?;
+        let failed = |error| failure(self.context.lang, &error);
+        let after = ConfigSnapshot::read_copy(&self.copy).map_err(failed)?;
         if after == self.before {
             self.discard();
-            say(&care::edit_unchanged(self.face.lang, &shown(&self.file)));
+            note(&care::edit_unchanged(self.context.lang, &display_path(&self.file)));
             return Ok(true);
         }
         let faults = self.faults(&after);
@@ -73,15 +75,18 @@ impl Session<'_> {
         self.refuse(&faults).map(|()| false)
     }
 
-    fn open(&self) -> Done {
+    fn open(&self) -> CommandResult {
         let editor = editor();
-        let at = self.line.filter(|_| takes_lines(&editor)).map(|line| format!("+{line}"));
-        self.may_be_ended.store(false, Ordering::SeqCst);
-        // As other programs do it: the variable may hold arguments and quotes.
+        let line_argument = match self.line {
+            Some(line) if accepts_line(&editor) => Some(format!("+{line}")),
+            _ => None,
+        };
+        self.ends_on_interrupt.store(false, Ordering::SeqCst);
+        // A shell, since the variable may contain arguments and quotes.
         let mut shell = Command::new("sh");
-        shell.arg("-c").arg(format!("{editor} \"$@\"")).arg(&editor).args(at).arg(&self.copy);
+        shell.arg("-c").arg(format!("{editor} \"$@\"")).arg(&editor).args(line_argument).arg(&self.copy);
         let status = shell.status();
-        self.may_be_ended.store(true, Ordering::SeqCst);
+        self.ends_on_interrupt.store(true, Ordering::SeqCst);
         match status {
             Ok(status) if status.success() => Ok(()),
             Ok(status) => Err(self.editor_failed(&editor, &status.to_string())),
@@ -89,64 +94,65 @@ impl Session<'_> {
         }
     }
 
-    fn editor_failed(&self, editor: &str, how: &str) -> Failure {
-        let lang = self.face.lang;
-        let is_untouched = Snapshot::read_copy(&self.copy).is_ok_and(|text| text == self.before);
+    fn editor_failed(&self, editor: &str, reason: &str) -> CommandError {
+        let lang = self.context.lang;
+        let is_untouched = ConfigSnapshot::read_copy(&self.copy).is_ok_and(|text| text == self.before);
         let hint = if is_untouched {
             self.discard();
             care::editor_failed_hint(lang)
         } else {
-            care::editor_failed_kept(lang, &shown(&self.copy))
+            care::editor_failed_kept(lang, &display_path(&self.copy))
         };
-        Failure::new(care::editor_failed(lang, editor, how)).hint(hint)
+        CommandError::new(care::editor_failed(lang, editor, reason)).hint(hint)
     }
 
-    /// What keeps a text from being saved. A slip in a key's name does not.
+    /// The faults that prevent saving. An unknown key does not.
     fn faults(&self, text: &str) -> Vec<String> {
         match Config::parse(&self.copy, text) {
-            Err(error) => vec![parts(failure(self.face.lang, &error)).0],
+            Err(error) => vec![parts(failure(self.context.lang, &error)).0],
             Ok(config) => {
                 let faults = config.faults();
                 let serious = faults.iter().filter(|fault| fault.is_serious());
-                serious.map(|found| fault(self.face.lang, found).0).collect()
+                serious.map(|found| fault(self.context.lang, found).0).collect()
             }
         }
     }
 
-    fn refuse(&self, faults: &[String]) -> Done {
-        let lang = self.face.lang;
+    fn refuse(&self, faults: &[String]) -> CommandResult {
+        let lang = self.context.lang;
         for fault in faults {
-            say(fault);
+            note(fault);
         }
         if terminal::can_ask() && terminal::confirm(&care::edit_again(lang)) {
             return Ok(());
         }
-        let hint = care::edit_faulty_hint(lang, &shown(&self.copy), &shown(&self.file));
-        Err(Failure::new(care::edit_faulty(lang, faults.len())).hint(hint))
+        let hint = care::edit_faulty_hint(lang, &display_path(&self.copy), &display_path(&self.file));
+        Err(CommandError::new(care::edit_faulty(lang, faults.len())).hint(hint))
     }
 
-    fn save(&self, text: &str) -> Done {
-        let lang = self.face.lang;
-        let file = shown(&self.file);
+    fn save(&self, text: &str) -> CommandResult {
+        let lang = self.context.lang;
+        let file = display_path(&self.file);
         match self.snapshot.replace(text).map_err(|error| self.unsaved(failure(lang, &error)))? {
-            Replaced::Done => {
+            ReplaceOutcome::Done => {
                 self.discard();
-                say(&care::edit_saved(lang, &file));
+                note(&care::edit_saved(lang, &file));
                 Ok(())
             }
-            Replaced::ChangedMeanwhile => Err(Failure::new(care::edit_meanwhile(lang, &file))
-                .hint(care::edit_meanwhile_hint(lang, &shown(&self.copy)))),
+            ReplaceOutcome::ChangedMeanwhile => Err(CommandError::new(care::edit_meanwhile(lang, &file))
+                .hint(care::edit_meanwhile_hint(lang, &display_path(&self.copy)))),
         }
     }
 
-    fn unsaved(&self, failure: Failure) -> Failure {
+    fn unsaved(&self, failure: CommandError) -> CommandError {
         let (message, _) = parts(failure);
-        let hint = care::edit_faulty_hint(self.face.lang, &shown(&self.copy), &shown(&self.file));
-        Failure::new(message).hint(hint)
+        let hint =
+            care::edit_faulty_hint(self.context.lang, &display_path(&self.copy), &display_path(&self.file));
+        CommandError::new(message).hint(hint)
     }
 
     fn discard(&self) {
-        // It holds nothing that is not in the file; if it stays, the doctor names it.
+        // The copy is not needed any more. If it cannot be removed, `ccc doctor` reports it.
         let _ = fs::remove_file(&self.copy);
     }
 }
@@ -156,10 +162,10 @@ fn editor() -> String {
     set("VISUAL").or_else(|| set("EDITOR")).unwrap_or_else(|| DEFAULT_EDITOR.to_owned())
 }
 
-fn takes_lines(editor: &str) -> bool {
+fn accepts_line(editor: &str) -> bool {
     let program = editor.split_whitespace().next().unwrap_or_default();
     let name = Path::new(program).file_name().map(|name| name.to_string_lossy());
-    name.is_some_and(|name| WITH_LINES.contains(&name.as_ref()))
+    name.is_some_and(|name| EDITORS_WITH_LINE.contains(&name.as_ref()))
 }
 
 #[cfg(test)]
@@ -167,12 +173,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_some_editors_begin_at_a_line() {
+    fn only_known_editors_accept_a_line() {
         for editor in ["vi", "/usr/bin/nvim -u NONE", "nano"] {
-            assert!(takes_lines(editor), "{editor}");
+            assert!(accepts_line(editor), "{editor}");
         }
         for editor in ["code --wait", "ed", "", "vimrc-edit"] {
-            assert!(!takes_lines(editor), "{editor}");
+            assert!(!accepts_line(editor), "{editor}");
         }
     }
 }

@@ -1,87 +1,99 @@
-//! `ccc migrate`: takes an existing set-up over. Everything is shown, tokens masked.
+//! `ccc migrate`: imports an existing set-up and shows what it found, with tokens masked.
 
-use overtone_messages::{care, ccc as words};
-use overtone_providers::{Adoption, Fate, Found, Terms, adopt, import, is_name};
+use overtone_ccc::providers::{
+    FoundProvider, Migration, MigrationOptions, MigrationStatus, import_file, is_provider_name,
+    migrate_settings,
+};
+use overtone_core::messages::{care, ccc as messages};
 use serde_json::{Map, Value, json};
 
 use super::args::MigrateArgs;
-use super::face::Face;
-use super::line::is_command;
-use super::report::{failure, shown};
-use crate::ui::error::{Done, Failure, say};
+use super::command_line::is_command;
+use super::context::CccContext;
+use super::report::{display_path, failure};
+use crate::ui::error::{CommandError, CommandResult, note};
 use crate::ui::out;
 
-pub(super) fn run(face: &Face, args: &MigrateArgs) -> Done {
-    let usable = |name: &str| is_name(name) && !is_command(name);
-    if let Some(name) = args.name.as_deref().filter(|name| !usable(name)) {
-        return Err(Failure::new(words::bad_name(face.lang, name)).hint(words::bad_name_hint(face.lang)));
+pub(super) fn run(context: &CccContext, args: &MigrateArgs) -> CommandResult {
+    let is_usable_name = |name: &str| is_provider_name(name) && !is_command(name);
+    if let Some(name) = &args.name
+        && !is_usable_name(name)
+    {
+        return Err(CommandError::new(messages::bad_name(context.lang, name))
+            .hint(messages::bad_name_hint(context.lang)));
     }
-    let terms = Terms { usable: &usable, dry_run: args.dry_run };
-    let adoption = match &args.from {
-        Some(file) => import(&face.places, file, &terms),
-        None => adopt(&face.places, args.name.as_deref(), &terms),
+    let options = MigrationOptions { is_usable_name: &is_usable_name, dry_run: args.dry_run };
+    let migration = match &args.from {
+        Some(file) => import_file(&context.paths, file, &options),
+        None => migrate_settings(&context.paths, args.name.as_deref(), &options),
     };
-    let adoption = adoption.map_err(|error| failure(face.lang, &error))?;
-    tell(face, args, &adoption);
-    if args.output.json { out::json(&object(args, &adoption)) } else { Ok(()) }
+    let migration = migration.map_err(|error| failure(context.lang, &error))?;
+    print_summary(context, args, &migration);
+    if args.output.json { out::json(&to_json(args, &migration)) } else { Ok(()) }
 }
 
-fn tell(face: &Face, args: &MigrateArgs, adoption: &Adoption) {
-    let lang = face.lang;
-    for found in &adoption.found {
-        tell_found(face, found);
+fn print_summary(context: &CccContext, args: &MigrateArgs, migration: &Migration) {
+    let lang = context.lang;
+    for found in &migration.found {
+        print_provider(context, found);
     }
-    if adoption.is_empty() {
-        let source = args.from.clone().unwrap_or_else(|| face.places.settings());
-        return say(&care::migrate_nothing(lang, &shown(&source)));
+    if migration.is_empty() {
+        let source = args.from.clone().unwrap_or_else(|| context.paths.settings());
+        return note(&care::migrate_nothing(lang, &display_path(&source)));
     }
-    for key in &adoption.keys {
-        say(&care::migrate_key(lang, key));
+    for key in &migration.keys {
+        note(&care::migrate_key(lang, key));
     }
-    if let Some(name) = &adoption.current {
-        say(&care::migrate_current(lang, name));
+    if let Some(name) = &migration.current {
+        note(&care::migrate_current(lang, name));
     }
-    if !adoption.owned.is_empty() {
-        say(&care::migrate_owned(lang, &shown(&face.places.settings()), &adoption.owned.join(", ")));
+    if !migration.owned.is_empty() {
+        note(&care::migrate_owned(
+            lang,
+            &display_path(&context.paths.settings()),
+            &migration.owned.join(", "),
+        ));
     }
     if args.dry_run {
-        say(&care::migrate_dry_run(lang));
-    } else if face.places.config_backup().exists() {
-        say(&care::migrate_backup(lang, &shown(&face.places.config_backup())));
+        note(&care::migrate_dry_run(lang));
+    } else if context.paths.config_backup().exists() {
+        note(&care::migrate_backup(lang, &display_path(&context.paths.config_backup())));
     }
 }
 
-fn tell_found(face: &Face, found: &Found) {
-    let (lang, name) = (face.lang, found.name.replace(char::is_control, " "));
-    say(&care::migrate_found(lang, &name));
+fn print_provider(context: &CccContext, found: &FoundProvider) {
+    let (lang, name) = (context.lang, found.name.replace(char::is_control, " "));
+    note(&care::migrate_found(lang, &name));
     for (variable, value) in &found.env {
-        say(&format!("  {variable}={}", value.replace(char::is_control, " ")));
+        note(&format!("  {variable}={}", value.replace(char::is_control, " ")));
     }
-    say(&match found.fate {
-        Fate::Added => care::migrate_added(lang, &name, &shown(&face.places.config_file())),
-        Fate::Known => care::migrate_known(lang, &name),
-        Fate::NameTaken => care::migrate_taken(lang, &name),
-        Fate::BadName => care::migrate_bad_name(lang, &name),
-        Fate::NotUnderstood => care::migrate_not_understood(lang, &name),
+    note(&match found.status {
+        MigrationStatus::Added => {
+            care::migrate_added(lang, &name, &display_path(&context.paths.config_file()))
+        }
+        MigrationStatus::Known => care::migrate_known(lang, &name),
+        MigrationStatus::NameTaken => care::migrate_taken(lang, &name),
+        MigrationStatus::BadName => care::migrate_bad_name(lang, &name),
+        MigrationStatus::NotUnderstood => care::migrate_not_understood(lang, &name),
     });
 }
 
-fn object(args: &MigrateArgs, adoption: &Adoption) -> Value {
-    let env = |found: &Found| -> Map<String, Value> {
+fn to_json(args: &MigrateArgs, migration: &Migration) -> Value {
+    let env = |found: &FoundProvider| -> Map<String, Value> {
         found.env.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect()
     };
-    let fate = |found: &Found| match found.fate {
-        Fate::Added => "added",
-        Fate::Known => "known",
-        Fate::NameTaken => "name-taken",
-        Fate::BadName => "bad-name",
-        Fate::NotUnderstood => "not-understood",
+    let status = |found: &FoundProvider| match found.status {
+        MigrationStatus::Added => "added",
+        MigrationStatus::Known => "known",
+        MigrationStatus::NameTaken => "name-taken",
+        MigrationStatus::BadName => "bad-name",
+        MigrationStatus::NotUnderstood => "not-understood",
     };
-    let found = adoption.found.iter();
-    let found = found.map(|found| json!({ "name": found.name, "fate": fate(found), "env": env(found) }));
+    let found = migration.found.iter();
+    let found = found.map(|found| json!({ "name": found.name, "fate": status(found), "env": env(found) }));
     json!({
-        "found": found.collect::<Vec<_>>(), "current": adoption.current, "keys": adoption.keys,
-        "owned": adoption.owned, "dry_run": args.dry_run,
-        "changed": !args.dry_run && !adoption.is_empty(),
+        "found": found.collect::<Vec<_>>(), "current": migration.current, "keys": migration.keys,
+        "owned": migration.owned, "dry_run": args.dry_run,
+        "changed": !args.dry_run && !migration.is_empty(),
     })
 }

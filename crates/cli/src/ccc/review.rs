@@ -1,43 +1,46 @@
-//! `ccc review`: the verdict on a session as an exit code, for CI.
+//! `ccc review`: reviews a session and returns the verdict as an exit code, for CI.
 
 use std::env;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use overtone_messages::supervisor as words;
-use overtone_supervisor::{Outcome, review};
+use overtone_ccc::supervisor::{ReviewOutcome, review_session};
+use overtone_core::messages::supervisor as messages;
 
 use super::args::ReviewArgs;
-use super::face::Face;
-use super::report::shown;
-use super::supervise::{folder, session};
-use crate::ui::error::{Done, Failure};
+use super::context::CccContext;
+use super::report::display_path;
+use super::supervise::{parse_session, state_folder};
+use crate::ui::error::{CommandError, CommandResult};
 use crate::ui::out;
 
+/// Exit codes.
 const NOT_COMPLETED: u8 = 1;
 const NOT_REVIEWED: u8 = 2;
 
-pub(super) fn run(face: &Face, args: &ReviewArgs) -> Done {
-    let (session, folder) = (session(face, &args.session)?, folder(face)?);
+pub(super) fn run(context: &CccContext, args: &ReviewArgs) -> CommandResult {
+    let (session, folder) = (parse_session(context, &args.session)?, state_folder(context)?);
     let project = match &args.project {
-        Some(project) => checked(face, project)?,
-        None => env::current_dir().map_err(|error| Failure::io(face.lang, Path::new("."), &error))?,
+        Some(project) => absolute_folder(context, project)?,
+        None => env::current_dir().map_err(|error| CommandError::io(context.lang, Path::new("."), &error))?,
     };
-    let reviewed = review(&folder, &session, &project, face.lang);
+    let review = review_session(&folder, &session, &project, context.lang);
     if args.output.json {
-        out::json(&reviewed.round)?;
+        out::json(&review.round)?;
     }
-    match reviewed.outcome {
-        Outcome::Completed => Ok(()),
-        Outcome::NotCompleted => Err(Failure::Silent(NOT_COMPLETED)),
-        Outcome::NotReviewed => Err(Failure::Silent(NOT_REVIEWED)),
+    match review.outcome {
+        ReviewOutcome::Completed => Ok(()),
+        ReviewOutcome::NotCompleted => Err(CommandError::silent(NOT_COMPLETED)),
+        ReviewOutcome::NotReviewed => Err(CommandError::silent(NOT_REVIEWED)),
     }
 }
 
-/// The reviewer is started there, so it has to be a whole path.
-fn checked(face: &Face, project: &Path) -> Result<std::path::PathBuf, Failure> {
-    let found = project.canonicalize().ok().filter(|path| path.is_dir());
-    found.ok_or_else(|| {
-        let message = words::not_a_folder(face.lang, &shown(project));
-        Failure::new(message).hint(words::not_a_folder_hint(face.lang))
-    })
+/// The absolute path of an existing folder: the reviewer is started there.
+fn absolute_folder(context: &CccContext, project: &Path) -> CommandResult<PathBuf> {
+    match project.canonicalize() {
+        Ok(path) if path.is_dir() => Ok(path),
+        _ => {
+            let message = messages::not_a_folder(context.lang, &display_path(project));
+            Err(CommandError::new(message).hint(messages::not_a_folder_hint(context.lang)))
+        }
+    }
 }

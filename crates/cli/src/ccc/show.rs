@@ -1,39 +1,39 @@
-//! `ccc list`, `ccc current` and `ccc env`. Secrets are masked, whoever asks.
+//! `ccc list`, `ccc current` and `ccc env`. Secrets are always masked, also in JSON output.
 
-use overtone_messages::ccc as words;
-use overtone_providers::{Config, masked};
+use overtone_ccc::providers::{Config, masked};
+use overtone_core::messages::ccc as messages;
 use serde_json::{Map, Value, json};
 
 use super::args::{EnvArgs, OutputArgs};
-use super::face::Face;
-use super::report::{failure, shown};
-use crate::ui::error::{Done, Failure};
+use super::context::CccContext;
+use super::report::{display_path, failure};
+use crate::ui::error::CommandResult;
 use crate::ui::out;
-use crate::ui::style::{Palette, Tone};
 use crate::ui::table::{Cell, Table};
+use overtone_hook::ansi::{Palette, Tone};
 
-pub(super) fn list(face: &Face, output: &OutputArgs) -> Done {
-    let config = face.config()?;
-    let names = config.names().map_err(|error| failure(face.lang, &error))?;
+pub(super) fn list(context: &CccContext, output: &OutputArgs) -> CommandResult {
+    let config = context.config()?;
+    let names = config.names().map_err(|error| failure(context.lang, &error))?;
     if output.json {
-        return list_json(face, &config, &names);
+        return list_json(context, &config, &names);
     }
     if names.is_empty() {
-        return out::print(&words::no_providers(face.lang, &shown(config.path())));
+        return out::print(&messages::no_providers(context.lang, &display_path(config.path())));
     }
-    let current = current_name(face, &config)?;
-    let lang = face.lang;
-    let head = [words::head_provider(lang), words::head_address(lang), words::head_model(lang)];
+    let current = current_name(context, &config)?;
+    let lang = context.lang;
+    let head = [messages::head_provider(lang), messages::head_address(lang), messages::head_model(lang)];
     let [provider, address, model] = head;
     let mut table = Table::with_head([String::new(), provider, address, model]);
     for name in &names {
-        table.row(row(face, &config, name, current.as_ref() == Some(name))?);
+        table.row(row(context, &config, name, current.as_ref() == Some(name))?);
     }
     out::print(&table.render(Palette::for_stdout()))
 }
 
-fn row(face: &Face, config: &Config, name: &str, is_current: bool) -> Result<[Cell; 4], Failure> {
-    let env = masked_env(face, config, name)?;
+fn row(context: &CccContext, config: &Config, name: &str, is_current: bool) -> CommandResult<[Cell; 4]> {
+    let env = masked_env(context, config, name)?;
     let value = |variable: &str| env.get(variable).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (mark, tone) = if is_current { ("*", Tone::Good) } else { ("", Tone::Plain) };
     Ok([
@@ -44,42 +44,43 @@ fn row(face: &Face, config: &Config, name: &str, is_current: bool) -> Result<[Ce
     ])
 }
 
-fn list_json(face: &Face, config: &Config, names: &[String]) -> Done {
-    let current = current_name(face, config)?;
+fn list_json(context: &CccContext, config: &Config, names: &[String]) -> CommandResult {
+    let current = current_name(context, config)?;
     let mut providers = Vec::new();
     for name in names {
-        let env = masked_env(face, config, name)?;
+        let env = masked_env(context, config, name)?;
         providers.push(json!({ "name": name, "current": current.as_ref() == Some(name), "env": env }));
     }
-    out::json(&json!({ "file": shown(config.path()), "providers": providers }))
+    out::json(&json!({ "file": display_path(config.path()), "providers": providers }))
 }
 
-/// What the file says; a name without a provider is shown as none.
-fn current_name(face: &Face, config: &Config) -> Result<Option<String>, Failure> {
-    config.current().map_err(|error| failure(face.lang, &error))
+/// The current provider as named in the file.
+fn current_name(context: &CccContext, config: &Config) -> CommandResult<Option<String>> {
+    config.current().map_err(|error| failure(context.lang, &error))
 }
 
-pub(super) fn current(face: &Face, output: &OutputArgs) -> Done {
-    let config = face.config()?;
-    let (name, place) = match face.pin()? {
-        Some(pin) => (pin.provider, pin.place),
-        None => (config.chosen().map_err(|error| failure(face.lang, &error))?, config.current_place()),
+pub(super) fn current(context: &CccContext, output: &OutputArgs) -> CommandResult {
+    let config = context.config()?;
+    let (name, location) = match context.pin()? {
+        Some(pin) => (pin.provider, pin.location),
+        None => (config.chosen().map_err(|error| failure(context.lang, &error))?, config.current_location()),
     };
-    let place_of_name = Some(place.clone());
-    config.check(&name, place_of_name).map_err(|error| failure(face.lang, &error))?;
+    config.check(&name, Some(location.clone())).map_err(|error| failure(context.lang, &error))?;
     if output.json {
-        return out::json(&json!({ "provider": name, "file": shown(&place.path), "line": place.line }));
+        return out::json(
+            &json!({ "provider": name, "file": display_path(&location.path), "line": location.line }),
+        );
     }
     out::print(&name)
 }
 
-pub(super) fn env(face: &Face, args: &EnvArgs) -> Done {
-    let config = face.config()?;
+pub(super) fn env(context: &CccContext, args: &EnvArgs) -> CommandResult {
+    let config = context.config()?;
     let name = match &args.provider {
         Some(name) => name.clone(),
-        None => config.chosen().map_err(|error| failure(face.lang, &error))?,
+        None => config.chosen().map_err(|error| failure(context.lang, &error))?,
     };
-    let env = masked_env(face, &config, &name)?;
+    let env = masked_env(context, &config, &name)?;
     if args.output.json {
         return out::json(&json!({ "provider": name, "env": env }));
     }
@@ -89,11 +90,11 @@ pub(super) fn env(face: &Face, args: &EnvArgs) -> Done {
     out::print(&env.iter().map(line).collect::<String>())
 }
 
-fn masked_env(face: &Face, config: &Config, name: &str) -> Result<Map<String, Value>, Failure> {
-    let env = config.env(name).map_err(|error| failure(face.lang, &error))?;
-    let hide = |(variable, value): (String, String)| {
-        let shown = masked(&variable, &value);
-        (variable, Value::String(shown))
+fn masked_env(context: &CccContext, config: &Config, name: &str) -> CommandResult<Map<String, Value>> {
+    let env = config.env(name).map_err(|error| failure(context.lang, &error))?;
+    let mask = |(variable, value): (String, String)| {
+        let masked = masked(&variable, &value);
+        (variable, Value::String(masked))
     };
-    Ok(env.into_iter().map(hide).collect())
+    Ok(env.into_iter().map(mask).collect())
 }

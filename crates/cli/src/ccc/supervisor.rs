@@ -1,17 +1,18 @@
-//! A supervised start: the hook on `Stop` in the client's settings, what the hook is told, and where its logs are.
+//! Supervised starts: the `Stop` hook in the client's settings, the hook's variables, and the notice about its logs.
 
 use std::env;
 use std::ffi::OsStr;
 use std::path::{self, Path, PathBuf};
 
-use overtone_messages::Lang;
-use overtone_providers::{Config, Fragment};
-use overtone_supervisor::{StateFolder, hook_seconds, launch_notice};
+use overtone_ccc::providers::{Config, Fragment};
+use overtone_ccc::supervisor::{hook_timeout_seconds, launch_notice};
+use overtone_core::messages::Lang;
+use overtone_store::supervision::StateFolder;
 use serde_json::json;
 
 use super::entry::is_called;
 
-/// `CCC_SUPERVISOR` decides, else `supervisor.enabled`.
+/// Whether starts are supervised: `CCC_SUPERVISOR`, else `supervisor.enabled`.
 pub(super) fn is_on(config: &Config) -> bool {
     match env::var("CCC_SUPERVISOR").as_deref() {
         Ok("1") => true,
@@ -20,21 +21,22 @@ pub(super) fn is_on(config: &Config) -> bool {
     }
 }
 
-/// What a supervised start adds to the settings; otherwise nothing, so that the next switch takes it away.
+/// The settings that a supervised start adds. Otherwise they are empty, so that the next switch removes the hook.
 pub(super) fn settings(config: &Config) -> Fragment {
     if !is_on(config) {
         return Fragment::new();
     }
-    let hook = json!({ "type": "command", "command": command(), "timeout": hook_seconds() });
+    let hook = json!({ "type": "command", "command": hook_command(), "timeout": hook_timeout_seconds() });
     Fragment::from_iter([("hooks".to_owned(), json!({ "Stop": [{ "hooks": [hook] }] }))])
 }
 
-/// Variables that say what a start is. One that is made inside of another session must not inherit them.
-pub(super) const OF_A_START: [&str; 3] = ["CCC_PROVIDER", "CCC_ISOLATED_PROVIDER", "CCC_ISOLATED_SUPERVISOR"];
+/// Variables that describe a start. A start inside another session must not inherit them.
+pub(super) const START_VARIABLES: [&str; 3] =
+    ["CCC_PROVIDER", "CCC_ISOLATED_PROVIDER", "CCC_ISOLATED_SUPERVISOR"];
 
-/// What a start has to tell its hooks: which provider it is on, since the next start may be on another; that it is
-/// supervised, since another session may have left the hook in the shared settings; and of an isolated one, whether
-/// its private settings have the supervisor.
+/// The variables of a start, which its hooks read: the provider, since the next start may use another one; that it is
+/// supervised, since another session may have left the hook in the shared settings; and for an isolated start, whether
+/// its private settings contain the hook.
 pub(super) fn variables(config: &Config, provider: &str, isolated: bool) -> Vec<(&'static str, String)> {
     let mut variables = vec![("CCC_PROVIDER", provider.to_owned())];
     if is_on(config) {
@@ -48,14 +50,17 @@ pub(super) fn variables(config: &Config, provider: &str, isolated: bool) -> Vec<
     variables
 }
 
-/// Where the logs are, for a person.
+/// The notice about the log files of a supervised start.
 pub(super) fn notice(config: &Config, lang: Lang) -> Option<String> {
-    let folder = StateFolder::from_process()?;
-    is_on(config).then(|| launch_notice(&folder, lang))
+    if !is_on(config) {
+        return None;
+    }
+    Some(launch_notice(&StateFolder::from_process()?, lang))
 }
 
-/// The absolute path of `ccc`, as it was called; without one, this program and `ccc` as its command.
-fn command() -> String {
+/// The hook's command: the absolute path of `ccc` if the program was called by that name, else this program with the
+/// command `ccc`.
+fn hook_command() -> String {
     let program = env::args_os().next().unwrap_or_default();
     let ccc = if is_called(&program) { absolute(&program) } else { None };
     match ccc {
@@ -75,7 +80,7 @@ fn absolute(program: &OsStr) -> Option<PathBuf> {
         .find(|file| file.is_absolute() && file.is_file())
 }
 
-/// As a shell takes it.
+/// The path, quoted for a shell if necessary.
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);

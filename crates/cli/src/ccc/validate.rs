@@ -1,4 +1,4 @@
-//! `ccc validate`: asks providers whether they would answer Claude Code. No token is ever shown.
+//! `ccc validate`: tests whether providers would answer Claude Code. Tokens are never shown.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -7,81 +7,86 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use overtone_messages::{Lang, care, ccc as words};
-use overtone_probe::{Account, Answer, DEFAULT_BASE, Outcome, TlsFault, Way, ask};
-use overtone_providers::{Config, masked, redact};
+use overtone_ccc::probe::{Account, DEFAULT_BASE_URL, ProbeOutcome, ProbeResult, TlsFault, probe};
+use overtone_ccc::providers::{Config, masked, redact};
+use overtone_core::messages::{Lang, care, ccc as messages};
+use overtone_net::Network;
 use serde_json::{Value, json};
 
 use super::args::ValidateArgs;
-use super::face::Face;
+use super::context::CccContext;
 use super::report::{failure, parts};
-use crate::ui::error::{Done, Failure, say};
+use crate::ui::error::{CommandError, CommandResult, note};
 use crate::ui::out;
-use crate::ui::style::{Palette, Tone};
 use crate::ui::table::{Cell, Table};
-use crate::ui::text::Text;
+use overtone_hook::ansi::Text;
+use overtone_hook::ansi::{Palette, Tone};
 
-/// How many are asked at the same time.
-const PARALLEL: usize = 8;
+/// How many providers are probed at the same time.
+const MAX_PARALLEL: usize = 8;
 
-/// A provider that is to be asked, or what makes asking pointless.
+/// A provider to probe.
 struct Job {
     name: String,
     address: String,
-    question: Result<(Account, Way), Verdict>,
+    /// How to probe it, or the verdict if a probe would be pointless.
+    target: Result<(Account, Network), Verdict>,
 }
 
-/// What is known about a provider in the end.
+/// The result for a provider.
 #[derive(Debug, Clone)]
 struct Verdict {
-    /// For programs.
+    /// The outcome in JSON output.
     outcome: &'static str,
     usable: bool,
     what: String,
     hint: Option<String>,
-    said: Option<String>,
-    took: Option<Duration>,
+    server_message: Option<String>,
+    duration: Option<Duration>,
 }
 
-pub(super) fn run(face: &Face, args: &ValidateArgs) -> Done {
-    let config = face.config()?;
-    let names = names(face, &config, args)?;
-    let jobs: Vec<_> = names.into_iter().map(|name| Job::new(face.lang, &config, name)).collect();
-    let verdicts = ask_all(face.lang, &jobs, args.timeout);
-    let asked: Vec<_> = jobs.iter().zip(&verdicts).collect();
+pub(super) fn run(context: &CccContext, args: &ValidateArgs) -> CommandResult {
+    let config = context.config()?;
+    let names = names(context, &config, args)?;
+    let jobs: Vec<_> = names.into_iter().map(|name| Job::new(context.lang, &config, name)).collect();
+    let verdicts = probe_all(context.lang, &jobs, args.timeout);
+    let results: Vec<_> = jobs.iter().zip(&verdicts).collect();
     if args.output.json {
-        out::json(&object(&asked))?;
+        out::json(&to_json(&results))?;
     } else {
-        out::print(&table(face.lang, &asked))?;
-        explain(face.lang, &asked);
+        out::print(&table(context.lang, &results))?;
+        explain(context.lang, &results);
     }
     match verdicts.iter().filter(|verdict| !verdict.usable).count() {
         0 => Ok(()),
-        count => Err(Failure::new(care::unusable(face.lang, count)).hint(care::unusable_hint(face.lang))),
+        count => {
+            Err(CommandError::new(care::unusable(context.lang, count))
+                .hint(care::unusable_hint(context.lang)))
+        }
     }
 }
 
-fn names(face: &Face, config: &Config, args: &ValidateArgs) -> Result<Vec<String>, Failure> {
-    let told = |error| failure(face.lang, &error);
+fn names(context: &CccContext, config: &Config, args: &ValidateArgs) -> CommandResult<Vec<String>> {
+    let failed = |error| failure(context.lang, &error);
     if args.all {
-        let names = config.names().map_err(told)?;
+        let names = config.names().map_err(failed)?;
         if !names.is_empty() {
             return Ok(names);
         }
     }
-    // Without any, the search for the current one says how to add one.
+    // If there are no providers, the error about the current one explains how to add one.
     if args.providers.is_empty() {
-        let name = match face.pin()? {
+        let name = match context.pin()? {
             Some(pin) => {
-                config.check(&pin.provider, Some(pin.place)).map_err(told)?;
+                config.check(&pin.provider, Some(pin.location)).map_err(failed)?;
                 pin.provider
             }
-            None => config.chosen().map_err(told)?,
+            None => config.chosen().map_err(failed)?,
         };
         return Ok(vec![name]);
     }
     for name in &args.providers {
-        config.check(name, None).map_err(told)?;
+        config.check(name, None).map_err(failed)?;
     }
     Ok(args.providers.clone())
 }
@@ -90,65 +95,68 @@ impl Job {
     fn new(lang: Lang, config: &Config, name: String) -> Self {
         let fragment = config.fragment(&name, &|variable| env::var(variable).ok());
         let variables = match &fragment {
-            Ok(fragment) => texts(fragment.get("env")),
+            Ok(fragment) => text_values(fragment.get("env")),
             Err(_) => config.env(&name).unwrap_or_default().into_iter().collect(),
         };
         let address = variables.get("ANTHROPIC_BASE_URL").filter(|address| !address.is_empty());
-        let address = address.map_or(DEFAULT_BASE, String::as_str).to_owned();
+        let address = address.map_or(DEFAULT_BASE_URL, String::as_str).to_owned();
         let own = |variable: &str| variables.get(variable).cloned();
-        // The network is the machine's, unless the provider says otherwise.
+        // The provider's network settings win over those of the process.
         let any = |variable: &str| own(variable).or_else(|| env::var(variable).ok());
-        let question = match &fragment {
-            Err(error) => Err(Verdict::told("unset-variable", parts(failure(lang, error)))),
+        let target = match &fragment {
+            Err(error) => Err(Verdict::unusable("unset-variable", parts(failure(lang, error)))),
             Ok(_) => Account::from_env(&own)
-                .map(|account| (account, Way::from_env(&any)))
-                .map_err(|outcome| Verdict::of(lang, &name, &address, &outcome)),
+                .map(|account| (account, Network::from_env(&any)))
+                .map_err(|outcome| Verdict::from_outcome(lang, &name, &address, &outcome)),
         };
-        Self { name, address, question }
+        Self { name, address, target }
     }
 
-    fn shown_address(&self) -> String {
+    fn masked_address(&self) -> String {
         masked("ANTHROPIC_BASE_URL", &self.address)
     }
 
-    fn verdict(&self, lang: Lang, patience: Duration) -> Verdict {
-        match &self.question {
+    fn verdict(&self, lang: Lang, timeout: Duration) -> Verdict {
+        match &self.target {
             Err(verdict) => verdict.clone(),
-            Ok((account, way)) => {
-                let Answer { outcome, said, took } = ask(account, way, patience);
-                let verdict = Verdict::of(lang, &self.name, &self.address, &outcome);
-                // Servers repeat what they were sent, and some of them what others have sent.
-                let said = said.filter(|_| outcome != Outcome::Works).map(|said| redact(&said));
-                Verdict { said, took: Some(took), ..verdict }
+            Ok((account, network)) => {
+                let ProbeResult { outcome, server_message, duration } = probe(account, network, timeout);
+                let verdict = Verdict::from_outcome(lang, &self.name, &self.address, &outcome);
+                // Servers may repeat secrets of this request, and some even those of other requests.
+                let server_message = match server_message {
+                    Some(message) if outcome != ProbeOutcome::Works => Some(redact(&message)),
+                    _ => None,
+                };
+                Verdict { server_message, duration: Some(duration), ..verdict }
             }
         }
     }
 }
 
-fn texts(env: Option<&Value>) -> BTreeMap<String, String> {
+fn text_values(env: Option<&Value>) -> BTreeMap<String, String> {
     let text = |(name, value): (&String, &Value)| Some((name.clone(), value.as_str()?.to_owned()));
     env.and_then(Value::as_object).into_iter().flatten().filter_map(text).collect()
 }
 
-/// Asks all of them at once, as far as is polite, and shows how far it is.
-fn ask_all(lang: Lang, jobs: &[Job], patience: Duration) -> Vec<Verdict> {
+/// Probes the providers in parallel and shows the progress. Returns the verdicts in the order of the jobs.
+fn probe_all(lang: Lang, jobs: &[Job], timeout: Duration) -> Vec<Verdict> {
     let progress = Progress::new(lang, jobs.len());
     let next = AtomicUsize::new(0);
-    let (send, received) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let mut verdicts = BTreeMap::new();
     thread::scope(|scope| {
-        for _ in 0..jobs.len().min(PARALLEL) {
-            let (send, next) = (send.clone(), &next);
+        for _ in 0..jobs.len().min(MAX_PARALLEL) {
+            let (sender, next) = (sender.clone(), &next);
             scope.spawn(move || {
-                while let Some((at, job)) = take(jobs, next) {
-                    // The receiver waits until the last of us has ended.
-                    let _ = send.send((at, job.verdict(lang, patience)));
+                while let Some((index, job)) = next_job(jobs, next) {
+                    // This cannot fail: the receiver waits for all senders.
+                    let _ = sender.send((index, job.verdict(lang, timeout)));
                 }
             });
         }
-        drop(send);
-        for (at, verdict) in &received {
-            verdicts.insert(at, verdict);
+        drop(sender);
+        for (index, verdict) in &receiver {
+            verdicts.insert(index, verdict);
             progress.show(verdicts.len());
         }
     });
@@ -156,27 +164,27 @@ fn ask_all(lang: Lang, jobs: &[Job], patience: Duration) -> Vec<Verdict> {
     verdicts.into_values().collect()
 }
 
-fn take<'a>(jobs: &'a [Job], next: &AtomicUsize) -> Option<(usize, &'a Job)> {
-    let at = next.fetch_add(1, Ordering::Relaxed);
-    jobs.get(at).map(|job| (at, job))
+fn next_job<'a>(jobs: &'a [Job], next: &AtomicUsize) -> Option<(usize, &'a Job)> {
+    let index = next.fetch_add(1, Ordering::Relaxed);
+    jobs.get(index).map(|job| (index, job))
 }
 
-/// How many have answered, for a person.
+/// Shows how many providers have answered.
 struct Progress {
     lang: Lang,
-    all: usize,
+    total: usize,
     line: out::Progress,
 }
 
 impl Progress {
-    fn new(lang: Lang, all: usize) -> Self {
-        let progress = Self { lang, all, line: out::Progress::new() };
+    fn new(lang: Lang, total: usize) -> Self {
+        let progress = Self { lang, total, line: out::Progress::new() };
         progress.show(0);
         progress
     }
 
     fn show(&self, done: usize) {
-        self.line.show(&care::asking(self.lang, done, self.all));
+        self.line.show(&care::asking(self.lang, done, self.total));
     }
 
     fn clear(&self) {
@@ -184,20 +192,23 @@ impl Progress {
     }
 }
 
-fn table(lang: Lang, asked: &[(&Job, &Verdict)]) -> Text {
+fn table(lang: Lang, results: &[(&Job, &Verdict)]) -> Text {
     let head = [
-        words::head_provider(lang),
-        words::head_address(lang),
+        messages::head_provider(lang),
+        messages::head_address(lang),
         care::head_result(lang),
         care::head_time(lang),
     ];
     let mut table = Table::with_head(head);
-    for (job, verdict) in asked {
+    for (job, verdict) in results {
         let tone = if verdict.usable { Tone::Good } else { Tone::Bad };
-        let time = verdict.took.map(|took| care::milliseconds(lang, milliseconds(took))).unwrap_or_default();
+        let time = verdict
+            .duration
+            .map(|duration| care::milliseconds(lang, milliseconds(duration)))
+            .unwrap_or_default();
         table.row([
             Cell::new(&job.name),
-            Cell::new(job.shown_address()),
+            Cell::new(job.masked_address()),
             Cell::new(&verdict.what).tone(tone),
             Cell::new(time).right(),
         ]);
@@ -205,93 +216,97 @@ fn table(lang: Lang, asked: &[(&Job, &Verdict)]) -> Text {
     table.render(Palette::for_stdout())
 }
 
-fn milliseconds(took: Duration) -> u64 {
-    u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// What a table has no room for.
-fn explain(lang: Lang, asked: &[(&Job, &Verdict)]) {
-    for (job, verdict) in asked.iter().filter(|(_, verdict)| verdict.hint.is_some()) {
-        say(&care::explained(lang, &job.name, &verdict.what));
-        if let Some(said) = &verdict.said {
-            say(&format!("  {}", care::server_said(lang, said)));
+/// Prints the hints, which do not fit into the table.
+fn explain(lang: Lang, results: &[(&Job, &Verdict)]) {
+    for (job, verdict) in results.iter().filter(|(_, verdict)| verdict.hint.is_some()) {
+        note(&care::explained(lang, &job.name, &verdict.what));
+        if let Some(message) = &verdict.server_message {
+            note(&format!("  {}", care::server_said(lang, message)));
         }
         if let Some(hint) = &verdict.hint {
-            say(&care::advice(lang, hint));
+            note(&care::advice(lang, hint));
         }
     }
 }
 
-fn object(asked: &[(&Job, &Verdict)]) -> Value {
-    let providers = asked.iter().map(|(job, verdict)| {
+fn to_json(results: &[(&Job, &Verdict)]) -> Value {
+    let providers = results.iter().map(|(job, verdict)| {
         json!({
-            "name": job.name, "address": job.shown_address(), "outcome": verdict.outcome, "usable": verdict.usable,
-            "what": verdict.what, "hint": verdict.hint, "said": verdict.said,
-            "milliseconds": verdict.took.map(milliseconds),
+            "name": job.name, "address": job.masked_address(), "outcome": verdict.outcome, "usable": verdict.usable,
+            "what": verdict.what, "hint": verdict.hint, "said": verdict.server_message,
+            "milliseconds": verdict.duration.map(milliseconds),
         })
     });
-    let usable = asked.iter().all(|(_, verdict)| verdict.usable);
+    let usable = results.iter().all(|(_, verdict)| verdict.usable);
     json!({ "usable": usable, "providers": providers.collect::<Vec<_>>() })
 }
 
 impl Verdict {
-    fn of(lang: Lang, name: &str, address: &str, outcome: &Outcome) -> Self {
+    fn from_outcome(lang: Lang, name: &str, address: &str, outcome: &ProbeOutcome) -> Self {
         let (what, hint) = explanation(lang, name, address, outcome);
-        Self { usable: outcome.is_usable(), hint, ..Self::told(outcome.name(), (what, String::new())) }
+        Self { usable: outcome.is_usable(), hint, ..Self::unusable(outcome.name(), (what, String::new())) }
     }
 
-    /// For a provider that cannot be asked.
-    fn told(outcome: &'static str, (what, hint): (String, String)) -> Self {
-        let hint = Some(hint).filter(|hint| !hint.is_empty());
-        Self { outcome, usable: false, what, hint, said: None, took: None }
+    /// The verdict on a provider that cannot be probed.
+    fn unusable(outcome: &'static str, (what, hint): (String, String)) -> Self {
+        let hint = if hint.is_empty() { None } else { Some(hint) };
+        Self { outcome, usable: false, what, hint, server_message: None, duration: None }
     }
 }
 
-/// What came of asking, and what to do about it.
-fn explanation(lang: Lang, name: &str, address: &str, outcome: &Outcome) -> (String, Option<String>) {
+/// Describes an outcome and what to do about it.
+fn explanation(lang: Lang, name: &str, address: &str, outcome: &ProbeOutcome) -> (String, Option<String>) {
     let (what, hint) = match outcome {
-        Outcome::Works => return (care::works(lang), None),
-        Outcome::Limited => (care::limited(lang), care::limited_hint(lang)),
-        Outcome::KeyRefused { status } => {
+        ProbeOutcome::Works => return (care::works(lang), None),
+        ProbeOutcome::Limited => (care::limited(lang), care::limited_hint(lang)),
+        ProbeOutcome::KeyRefused { status } => {
             (care::key_refused(lang, &status.to_string()), care::key_refused_hint(lang, name))
         }
-        Outcome::NoSuchAddress => (care::no_such_address(lang), address_hint(lang, address)),
-        Outcome::NotTheApi => (care::not_the_api(lang), address_hint(lang, address)),
-        Outcome::NoSuchModel { model } => {
+        ProbeOutcome::NoSuchAddress => (care::no_such_address(lang), address_hint(lang, address)),
+        ProbeOutcome::NotTheApi => (care::not_the_api(lang), address_hint(lang, address)),
+        ProbeOutcome::NoSuchModel { model } => {
             (care::no_such_model(lang, model), care::no_such_model_hint(lang, name))
         }
-        Outcome::Rejected { status } => {
+        ProbeOutcome::Rejected { status } => {
             (care::rejected(lang, &status.to_string()), care::rejected_hint(lang))
         }
-        Outcome::ServerFailed { status } => {
+        ProbeOutcome::ServerFailed { status } => {
             (care::server_failed(lang, &status.to_string()), care::server_failed_hint(lang))
         }
-        Outcome::Redirected { to } => {
+        ProbeOutcome::Redirected { to } => {
             (care::redirected(lang, to.as_deref().unwrap_or("?")), care::redirected_hint(lang))
         }
-        Outcome::NoToken => (care::token_missing(lang), care::token_missing_hint(lang, name)),
-        Outcome::BadAddress => (care::bad_address(lang), care::bad_address_hint(lang)),
-        Outcome::BadHeader => (care::bad_header(lang), care::bad_header_hint(lang, name)),
-        Outcome::OtherRoute { variable } => (care::other_route(lang, variable), care::other_route_hint(lang)),
-        unreachable => connection(lang, unreachable),
+        ProbeOutcome::NoToken => (care::token_missing(lang), care::token_missing_hint(lang, name)),
+        ProbeOutcome::BadAddress => (care::bad_address(lang), care::bad_address_hint(lang)),
+        ProbeOutcome::BadHeader => (care::bad_header(lang), care::bad_header_hint(lang, name)),
+        ProbeOutcome::OtherRoute { variable } => {
+            (care::other_route(lang, variable), care::other_route_hint(lang))
+        }
+        other => connection_failure(lang, other),
     };
     (what, Some(hint))
 }
 
-/// Everything that happens before there is an answer.
-fn connection(lang: Lang, outcome: &Outcome) -> (String, String) {
+/// Describes an outcome without an answer of the server.
+fn connection_failure(lang: Lang, outcome: &ProbeOutcome) -> (String, String) {
     match outcome {
-        Outcome::TooLate => (care::too_late(lang), care::too_late_hint(lang)),
-        Outcome::Tls { fault: TlsFault::Certificate } => {
+        ProbeOutcome::TimedOut => (care::too_late(lang), care::too_late_hint(lang)),
+        ProbeOutcome::Tls { fault: TlsFault::Certificate } => {
             (care::tls_certificate(lang), care::tls_certificate_hint(lang))
         }
-        Outcome::Tls { fault: TlsFault::Handshake } => {
+        ProbeOutcome::Tls { fault: TlsFault::Handshake } => {
             (care::tls_handshake(lang), care::tls_handshake_hint(lang))
         }
-        Outcome::UnknownHost => (care::unknown_host(lang), care::unknown_host_hint(lang)),
-        Outcome::ConnectionRefused => (care::connection_refused(lang), care::connection_refused_hint(lang)),
-        Outcome::ProxyFailed => (care::proxy_failed(lang), care::proxy_failed_hint(lang)),
-        Outcome::BadCertificates { variable } => {
+        ProbeOutcome::UnknownHost => (care::unknown_host(lang), care::unknown_host_hint(lang)),
+        ProbeOutcome::ConnectionRefused => {
+            (care::connection_refused(lang), care::connection_refused_hint(lang))
+        }
+        ProbeOutcome::ProxyFailed => (care::proxy_failed(lang), care::proxy_failed_hint(lang)),
+        ProbeOutcome::BadCertificates { variable } => {
             (care::bad_certificates(lang, variable), care::bad_certificates_hint(lang, variable))
         }
         _ => (care::unreachable(lang), care::unreachable_hint(lang)),

@@ -1,20 +1,60 @@
-//! `overtone config`: what can be changed, and to what.
+//! `overtone config`: shows and changes the configuration.
 
 mod about;
 
-use overtone_messages::cli as words;
+use clap::{Args, Subcommand};
+use overtone_core::messages::cli as words;
+use overtone_hook::ansi::Tone;
 use overtone_store::config::{Config, ConfigError, KEYS, Key};
 use serde_json::{Map, Value, json};
 
-use crate::args::{ConfigAction, ConfigArgs, OutputArgs};
+use crate::args::{Names, OutputArgs};
 use crate::context::Context;
-use crate::ui::error::{Done, Failure, warn};
+use crate::ui::error::{CommandError, CommandResult, warn};
 use crate::ui::nearest::nearest;
 use crate::ui::out;
-use crate::ui::style::Tone;
 use crate::ui::table::{Cell, Table};
 
-pub(crate) fn run(context: &Context, args: &ConfigArgs) -> Done {
+const EXAMPLES: &str = "\
+Examples:
+  overtone config list
+  overtone config get language
+  overtone config set loop.maxIterations 40";
+
+/// Show and change the configuration
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ConfigArgs {
+    #[command(subcommand)]
+    action: ConfigAction,
+}
+
+#[derive(Debug, Subcommand)]
+enum ConfigAction {
+    /// List every key with its value
+    List {
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Print the value of one key
+    Get {
+        #[arg(value_name = "KEY", value_parser = Names::config_keys())]
+        key: String,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Change the value of one key
+    Set {
+        #[arg(value_name = "KEY", value_parser = Names::config_keys())]
+        key: String,
+        #[arg(value_name = "VALUE", allow_negative_numbers = true)]
+        value: String,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+}
+
+pub(crate) fn run(context: &Context, args: &ConfigArgs) -> CommandResult {
     match &args.action {
         ConfigAction::List { output } => list(context, output),
         ConfigAction::Get { key, output } => get(context, key, output),
@@ -22,14 +62,14 @@ pub(crate) fn run(context: &Context, args: &ConfigArgs) -> Done {
     }
 }
 
-fn load(context: &Context) -> Result<Config, Failure> {
-    Config::load(context.home()?).map_err(|error| Failure::store(context.lang, &error))
+fn load(context: &Context) -> CommandResult<Config> {
+    Config::load(context.home()?).map_err(|error| CommandError::store(context.lang, &error))
 }
 
-fn list(context: &Context, output: &OutputArgs) -> Done {
+fn list(context: &Context, output: &OutputArgs) -> CommandResult {
     let config = load(context)?;
     if output.json {
-        let entries = KEYS.iter().map(|key| (key.name.to_owned(), object(&config, key)));
+        let entries = KEYS.iter().map(|key| (key.name.to_owned(), key_json(&config, key)));
         return out::json(&Value::Object(entries.collect::<Map<_, _>>()));
     }
     out::print(&table(context, &config).render(context.palette))?;
@@ -40,12 +80,12 @@ fn list(context: &Context, output: &OutputArgs) -> Done {
     Ok(())
 }
 
-fn object(config: &Config, key: &Key) -> Value {
+fn key_json(config: &Config, key: &Key) -> Value {
     let set = config.own_value(key).is_some() && !config.has_bad_value(key);
     json!({ "value": config.value(key), "default": key.default_value(), "set": set })
 }
 
-/// A changed value stands out.
+/// Values that differ from the default are highlighted.
 fn table(context: &Context, config: &Config) -> Table {
     let lang = context.lang;
     let mut table =
@@ -53,55 +93,59 @@ fn table(context: &Context, config: &Config) -> Table {
     for key in &KEYS {
         let value = config.value(key);
         let tone = if value == key.default_value() { Tone::Plain } else { Tone::Strong };
-        table.row([key.name.into(), Cell::new(plain(&value)).tone(tone), about::about(lang, key).into()]);
+        table.row([
+            key.name.into(),
+            Cell::new(value_text(&value)).tone(tone),
+            about::description(lang, key).into(),
+        ]);
     }
     table
 }
 
-fn get(context: &Context, name: &str, output: &OutputArgs) -> Done {
+fn get(context: &Context, name: &str, output: &OutputArgs) -> CommandResult {
     let key = find(context, name)?;
     let config = load(context)?;
     if output.json {
-        return out::json(&object(&config, key));
+        return out::json(&key_json(&config, key));
     }
-    out::print(&plain(&config.value(key)))
+    out::print(&value_text(&config.value(key)))
 }
 
-fn set(context: &Context, name: &str, text: &str, output: &OutputArgs) -> Done {
+fn set(context: &Context, name: &str, text: &str, output: &OutputArgs) -> CommandResult {
     let value = change(context, name, text)?;
     if output.json {
         return out::json(&json!({ "key": name, "value": value }));
     }
-    out::print(&format!("{name} = {}", plain(&value)))
+    out::print(&format!("{name} = {}", value_text(&value)))
 }
 
 /// Sets a key and returns its new value.
-pub(super) fn change(context: &Context, name: &str, text: &str) -> Result<Value, Failure> {
+pub(super) fn change(context: &Context, name: &str, text: &str) -> CommandResult<Value> {
     let key = find(context, name)?;
-    Config::set(context.home()?, name, text).map_err(|error| refused(context, key, error))
+    Config::set_by_name(context.home()?, name, text).map_err(|error| config_error(context, key, error))
 }
 
-fn find(context: &Context, name: &str) -> Result<&'static Key, Failure> {
+fn find(context: &Context, name: &str) -> CommandResult<&'static Key> {
     let unknown = || {
         let hint = match nearest(name, KEYS.iter().map(|key| key.name)) {
             Some(near) => words::did_you_mean_key(context.lang, near),
             None => words::list_keys_hint(context.lang),
         };
-        Failure::new(words::unknown_key(context.lang, name)).hint(hint)
+        CommandError::new(words::unknown_key(context.lang, name)).hint(hint)
     };
     Key::find(name).ok_or_else(unknown)
 }
 
-fn refused(context: &Context, key: &Key, error: ConfigError) -> Failure {
+fn config_error(context: &Context, key: &Key, error: ConfigError) -> CommandError {
     let lang = context.lang;
     match error {
-        ConfigError::BadValue { given, .. } => Failure::new(words::bad_value(lang, key.name, &given))
+        ConfigError::BadValue { given, .. } => CommandError::new(words::bad_value(lang, key.name, &given))
             .hint(words::allowed(lang, &about::allowed(lang, key))),
-        ConfigError::Store(error) => Failure::store(lang, &error),
-        ConfigError::UnknownKey(name) => Failure::new(words::unknown_key(lang, &name)),
+        ConfigError::Store(error) => CommandError::store(lang, &error),
+        ConfigError::UnknownKey(name) => CommandError::new(words::unknown_key(lang, &name)),
     }
 }
 
-fn plain(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

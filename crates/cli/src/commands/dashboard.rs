@@ -1,66 +1,121 @@
-//! `overtone dashboard`: starts the server if there is none, says where it is, ends it.
+//! `overtone dashboard`: starts the server if none is running, prints its address, stops it.
+
+mod fleet;
 
 use std::env;
 use std::io;
 use std::net::SocketAddr;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use overtone_dashboard::{
-    Options, Running, ServeError, TokenError, fleet_home, fleet_problems, is_claimed, make_link, running,
-    serve, token,
+use clap::Args;
+use overtone_core::messages::{Lang, dashboard as words};
+use overtone_fleet::Mirror;
+use overtone_server::dashboard::{
+    Fleet, Options, RunningServer, ServeError, TokenError, is_claimed, load_or_create_token, make_link,
+    running_server, serve,
 };
-use overtone_messages::{Lang, dashboard as words};
-use overtone_store::{Home, patience};
+use overtone_store::config::keys;
+use overtone_store::{Home, effective_timeout};
 use serde_json::json;
 
-use crate::args::DashboardArgs;
+use self::fleet::{OwnMachine, WholeFleet};
+use crate::args::OutputArgs;
 use crate::context::Context;
-use crate::ui::error::{Done, Failure, say, warn};
+use crate::ui::error::{CommandError, CommandResult, note, warn};
 use crate::ui::{out, terminal};
 
-/// How long a server may take to be there, or to be gone.
-const PATIENCE: Duration = Duration::from_secs(10);
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+const EXAMPLES: &str = "\
+Examples:
+  overtone dashboard --open           start it if needed, and open the browser with a one-time link
+  overtone dashboard --stop           stop it
+  overtone dashboard --fleet --open   the sessions of every machine in the fleet, in a separate dashboard
+  overtone dashboard --host 0.0.0.0   reachable from other machines too";
 
-pub(crate) fn run(context: &Context, args: &DashboardArgs) -> Done {
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+#[allow(clippy::struct_excessive_bools, reason = "flags that exclude each other are the parser's business")]
+pub(crate) struct DashboardArgs {
+    /// The port [default: dashboard.port of the configuration]
+    #[arg(long)]
+    port: Option<u16>,
+    /// Open the browser with a one-time link
+    #[arg(long)]
+    open: bool,
+    /// Run in the foreground until Ctrl-C
+    #[arg(long, conflicts_with = "stop")]
+    foreground: bool,
+    /// Stop the running dashboard
+    #[arg(long, conflicts_with_all = ["open", "port"])]
+    stop: bool,
+    /// Print only the token, for programs
+    #[arg(long, conflicts_with_all = ["open", "stop", "foreground"])]
+    token: bool,
+    /// Show every machine of the fleet, in a separate dashboard next to this machine's
+    #[arg(long)]
+    fleet: bool,
+    /// The address to listen on
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    host: std::net::IpAddr,
+    /// A host name that other machines use for it; may be repeated
+    #[arg(long = "host-name", value_name = "NAME")]
+    host_names: Vec<String>,
+    /// Run the way hooks start it: quiet, and exiting when idle
+    #[arg(long, hide = true)]
+    serve: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// How long a server may take to start or to stop.
+const START_TIMEOUT: Duration = Duration::from_secs(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+pub(crate) fn run(context: &Context, args: &DashboardArgs) -> CommandResult {
     let own = context.home()?;
-    let home = &if args.fleet { fleet_home(own) } else { own.clone() };
+    let home = &if args.fleet { Mirror::home(own) } else { own.clone() };
     if args.fleet && !args.stop {
         check_fleet(context, own)?;
     }
     if args.token {
-        return out::print(&own_token(context, home)?);
+        return out::print(&read_token(context, home)?);
     }
     if args.stop {
         return stop(context, args, home);
     }
     if args.serve || args.foreground {
-        return here(context, args, own, home);
+        return serve_here(context, args, own, home);
     }
-    // A server that starts in the background could not say what is wrong with it.
-    own_token(context, home)?;
-    let (server, is_new) = match running(home) {
+    // Checked here, since a server in the background could not report an error.
+    read_token(context, home)?;
+    let (server, is_new) = match running_server(home) {
         Some(server) => (server, false),
         None => (start(context, args, home)?, true),
     };
-    show(context, args, home, &server, is_new)
+    print_address(context, args, home, &server, is_new)
 }
 
-/// Without a fleet there is nothing to show; better said here than by a server that nobody sees.
-fn check_fleet(context: &Context, home: &Home) -> Done {
-    let problems = fleet_problems(home, context.lang);
+/// Returns an error if no fleet is configured: a server in the background could not report it.
+fn check_fleet(context: &Context, home: &Home) -> CommandResult {
+    let problems = fleet::config_errors(home, context.lang);
     if problems.is_empty() {
         return Ok(());
     }
-    Err(Failure::new(problems.join("; ")).hint(words::no_fleet_hint(context.lang)))
+    Err(CommandError::new(problems.join("; ")).hint(words::no_fleet_hint(context.lang)))
 }
 
-/// In this process, until a signal or until nobody needs it.
-fn here(context: &Context, args: &DashboardArgs, own: &Home, home: &Home) -> Done {
-    let minutes = context.number("dashboard.idleMinutes").max(1);
+/// Serves in this process, until a signal or until the server is idle.
+fn serve_here(context: &Context, args: &DashboardArgs, own: &Home, home: &Home) -> CommandResult {
+    let minutes = u64::from(context.setting(keys::DASHBOARD_IDLE_MINUTES)).max(1);
+    let version = context.environment.version;
+    let fleet: Arc<dyn Fleet> = if args.fleet {
+        Arc::new(WholeFleet::new(own.clone(), context.lang))
+    } else {
+        Arc::new(OwnMachine::new(own.clone(), version, context.lang))
+    };
     let options = Options {
         home: own.clone(),
         version: context.environment.version,
@@ -69,46 +124,47 @@ fn here(context: &Context, args: &DashboardArgs, own: &Home, home: &Home) -> Don
         port: args.port,
         host_names: args.host_names.clone(),
         idle: args.serve.then(|| Duration::from_mins(minutes)),
-        is_fleet: args.fleet,
+        shown_home: home.clone(),
+        fleet,
     };
     let lang = context.lang;
-    let done = serve(options, |address| {
+    let result = serve(options, |address| {
         if args.foreground {
-            say(&words::listening(lang, &url(address)));
-            say(&words::how_to_end(lang));
-            tell_if_open(context, address);
+            note(&words::listening(lang, &url(address)));
+            note(&words::how_to_end(lang));
+            warn_if_public(context, address);
         }
     });
-    match done {
+    match result {
         Ok(()) => Ok(()),
-        // Two were started at once; the other one is the server.
+        // Two were started at once and the other one is the server.
         Err(ServeError::Running) if args.serve => Ok(()),
         Err(ServeError::Running) => {
-            let address = running(home).map(|server| url(server.address)).unwrap_or_default();
-            Err(Failure::new(words::already_running(lang, &address)))
+            let address = running_server(home).map(|server| url(server.address)).unwrap_or_default();
+            Err(CommandError::new(words::already_running(lang, &address)))
         }
         Err(ServeError::Port(address, error)) => {
             let message = words::cannot_listen(lang, &address.to_string(), &error.to_string());
-            Err(Failure::new(message).hint(words::cannot_listen_hint(lang)))
+            Err(CommandError::new(message).hint(words::cannot_listen_hint(lang)))
         }
-        Err(ServeError::Token(error)) => Err(token_failure(lang, home, &error)),
-        Err(ServeError::Io(error)) => Err(Failure::io(lang, home.root(), &error)),
+        Err(ServeError::Token(error)) => Err(token_error(lang, home, &error)),
+        Err(ServeError::Io(error)) => Err(CommandError::io(lang, home.root(), &error)),
     }
 }
 
-fn tell_if_open(context: &Context, address: SocketAddr) {
+fn warn_if_public(context: &Context, address: SocketAddr) {
     if !address.ip().is_loopback() {
         warn(&words::open_to_all(context.lang, &address.to_string()));
     }
 }
 
-/// In the background; returns when it can be asked.
-fn start(context: &Context, args: &DashboardArgs, home: &Home) -> Result<Running, Failure> {
-    let failed = |error: io::Error| Failure::io(context.lang, home.root(), &error);
-    let mut child = launch(args).map_err(failed)?;
-    let begun = Instant::now();
-    while begun.elapsed() < PATIENCE {
-        if let Some(server) = running(home) {
+/// Starts the server in the background and returns when it answers.
+fn start(context: &Context, args: &DashboardArgs, home: &Home) -> CommandResult<RunningServer> {
+    let start_error = |error: io::Error| CommandError::io(context.lang, home.root(), &error);
+    let mut child = launch(args).map_err(start_error)?;
+    let started = Instant::now();
+    while started.elapsed() < START_TIMEOUT {
+        if let Some(server) = running_server(home) {
             return Ok(server);
         }
         match child.try_wait() {
@@ -116,16 +172,16 @@ fn start(context: &Context, args: &DashboardArgs, home: &Home) -> Result<Running
                 if !ended.success() {
                     break;
                 }
-                // It made way for a server that has ended since, for instance one that was being killed.
-                child = launch(args).map_err(failed)?;
+                // It ended in favour of a server that has stopped since, for instance one that was being killed.
+                child = launch(args).map_err(start_error)?;
             }
-            // Another one that started at the same time may be faster.
+            // Another one that started at the same time may be the server.
             _ => {}
         }
-        thread::sleep(LOOK_EVERY);
+        thread::sleep(POLL_INTERVAL);
     }
     let lang = context.lang;
-    Err(Failure::new(words::did_not_start(lang)).hint(words::did_not_start_hint(lang)))
+    Err(CommandError::new(words::did_not_start(lang)).hint(words::did_not_start_hint(lang)))
 }
 
 fn launch(args: &DashboardArgs) -> io::Result<Child> {
@@ -137,7 +193,13 @@ fn launch(args: &DashboardArgs) -> io::Result<Child> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0).spawn()
 }
 
-fn show(context: &Context, args: &DashboardArgs, home: &Home, server: &Running, is_new: bool) -> Done {
+fn print_address(
+    context: &Context,
+    args: &DashboardArgs,
+    home: &Home,
+    server: &RunningServer,
+    is_new: bool,
+) -> CommandResult {
     let lang = context.lang;
     let address = url(server.address);
     if args.output.json {
@@ -148,15 +210,15 @@ fn show(context: &Context, args: &DashboardArgs, home: &Home, server: &Running, 
     } else {
         out::print(&words::already_running(lang, &address))?;
     }
-    tell_if_open(context, server.address);
-    if args.open { open(context, home, server, &address) } else { Ok(()) }
+    warn_if_public(context, server.address);
+    if args.open { open_browser(context, home, server, &address) } else { Ok(()) }
 }
 
-/// Opens the browser with a link that works once. The browser is told the name of a private file with the link in it:
-/// every user of the machine sees what a program is started with.
-fn open(context: &Context, home: &Home, server: &Running, address: &str) -> Done {
-    let link =
-        make_link(home, server, address).map_err(|error| Failure::io(context.lang, home.root(), &error))?;
+/// Opens the browser with a link that works once. The browser is given the name of a private file that has the link:
+/// every user of the machine can see the arguments of a process.
+fn open_browser(context: &Context, home: &Home, server: &RunningServer, address: &str) -> CommandResult {
+    let link = make_link(home, server, address)
+        .map_err(|error| CommandError::io(context.lang, home.root(), &error))?;
     let openers = ["xdg-open", "open", "wslview"];
     let started = openers.iter().any(|program| {
         let mut command = Command::new(program);
@@ -166,52 +228,52 @@ fn open(context: &Context, home: &Home, server: &Running, address: &str) -> Done
     if started {
         return Ok(());
     }
-    // The link is for the user at this terminal, not for a log or for whoever else reads the output.
+    // The link is only for the user at this terminal, not for a log.
     if terminal::stderr_is_terminal() {
-        say(&words::cannot_open(context.lang, &link.url));
+        note(&words::cannot_open(context.lang, &link.url));
     } else {
-        say(&words::cannot_open_here(context.lang));
+        note(&words::cannot_open_here(context.lang));
     }
     Ok(())
 }
 
-fn own_token(context: &Context, home: &Home) -> Result<String, Failure> {
-    token(home).map_err(|error| token_failure(context.lang, home, &error))
+fn read_token(context: &Context, home: &Home) -> CommandResult<String> {
+    load_or_create_token(home).map_err(|error| token_error(context.lang, home, &error))
 }
 
-/// A token that others could read may have been read, so a new one is made, not the old one hidden.
-fn token_failure(lang: Lang, home: &Home, error: &TokenError) -> Failure {
+/// The hint for an exposed token is to replace it: it may have been read already.
+fn token_error(lang: Lang, home: &Home, error: &TokenError) -> CommandError {
     match error {
         TokenError::Exposed { path, mode } => {
             let path = path.display().to_string();
-            Failure::new(words::token_exposed(lang, &path, &format!("{mode:o}")))
+            CommandError::new(words::token_exposed(lang, &path, &format!("{mode:o}")))
                 .hint(words::token_exposed_hint(lang, &home.root().join("dashboard").display().to_string()))
         }
         TokenError::Foreign { path } => {
             let path = path.display().to_string();
-            Failure::new(words::token_foreign(lang, &path)).hint(words::token_foreign_hint(lang, &path))
+            CommandError::new(words::token_foreign(lang, &path)).hint(words::token_foreign_hint(lang, &path))
         }
-        TokenError::Io(error) => Failure::io(lang, home.root(), error),
+        TokenError::Io(error) => CommandError::io(lang, home.root(), error),
     }
 }
 
-fn stop(context: &Context, args: &DashboardArgs, home: &Home) -> Done {
+fn stop(context: &Context, args: &DashboardArgs, home: &Home) -> CommandResult {
     let lang = context.lang;
-    let ended = end(home).map_err(|error| Failure::io(lang, home.root(), &error))?;
-    let missing = || Failure::new(words::not_running(lang)).hint(words::not_running_hint(lang));
-    let pid = ended.ok_or_else(missing)?;
+    let stopped = stop_server(home).map_err(|error| CommandError::io(lang, home.root(), &error))?;
+    let missing = || CommandError::new(words::not_running(lang)).hint(words::not_running_hint(lang));
+    let pid = stopped.ok_or_else(missing)?;
     if args.output.json {
         return out::json(&json!({ "stopped": pid }));
     }
     out::print(&words::stopped(lang, pid))
 }
 
-/// Ends the server of a home, if there is one, and returns its process id.
-pub(super) fn end(home: &Home) -> io::Result<Option<u32>> {
-    overtone_dashboard::end(home, patience(PATIENCE))
+/// Stops the server of a home, if one is running, and returns its process id.
+pub(super) fn stop_server(home: &Home) -> io::Result<Option<u32>> {
+    overtone_server::dashboard::stop_server(home, effective_timeout(START_TIMEOUT))
 }
 
-/// From everywhere means from here, too.
+/// A server that listens on all addresses is reached on the local one.
 fn url(address: SocketAddr) -> String {
     if address.ip().is_unspecified() {
         return format!("http://127.0.0.1:{}", address.port());

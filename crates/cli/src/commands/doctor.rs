@@ -1,83 +1,85 @@
-//! `overtone doctor`: what is wrong, and how to mend it.
+//! `overtone doctor`: finds problems and suggests fixes.
 
 use std::path::{Path, PathBuf};
 
-use overtone_install::Client;
-use overtone_install::doctor::{Finding, Patient, examine};
-use overtone_messages::{Lang, install as words};
-use serde_json::{Value, json};
+use clap::Args;
+use overtone_claude::install::Client;
+use overtone_claude::install::doctor::{Finding, Installation, examine};
+use overtone_core::messages::{Lang, install as words};
+use serde_json::json;
 
 use super::fleet;
-use super::up::{client_place, search_path};
-use crate::args::DoctorArgs;
+use super::up::{client_location, search_path};
+use crate::args::{OutputArgs, ProjectArgs};
 use crate::context::Context;
-use crate::ui::error::{Done, Failure};
+use crate::ui::error::{CommandError, CommandResult};
+use crate::ui::findings::{self, FindingReport};
 use crate::ui::out;
+
+const EXAMPLES: &str = "\
+Examples:
+  overtone doctor
+  overtone doctor --json | jq -r .findings[].name
+
+Exits with 1 if something keeps Overtone from working.";
+
+/// Diagnose problems and suggest fixes
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    project: ProjectArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
 
 /// Where an administrator's settings are on this system.
 const MANAGED_SETTINGS: &str = "/etc/claude-code/managed-settings.json";
 
-pub(crate) fn run(context: &Context, args: &DoctorArgs) -> Done {
+pub(crate) fn run(context: &Context, args: &DoctorArgs) -> CommandResult {
     let client = Client::find(search_path().as_deref());
     let home = context.home()?;
-    let findings = examine(&Patient {
+    let findings = examine(&Installation {
         home,
-        place: &client_place(),
+        client_folder: &client_location(),
         client: client.as_ref(),
         project: context.project(args.project.dir.as_deref()).ok(),
+        hook_version: overtone_hook::VERSION,
         managed_settings: PathBuf::from(MANAGED_SETTINGS),
     });
-    let mut all: Vec<_> = findings.iter().map(|finding| Told::of(context.lang, finding)).collect();
-    all.extend(fleet::examine(context, home).into_iter().map(Told::of_fleet));
+    let mut reports: Vec<_> = findings.iter().map(|finding| report(context.lang, finding)).collect();
+    reports.extend(fleet::examine(context, home).into_iter().map(fleet_report));
     if args.output.json {
-        out::json(&object(&all))?;
+        let list = findings::to_json(&reports, "fix");
+        out::json(&json!({ "healthy": reports.is_empty(), "findings": list }))?;
     } else {
-        out::print(&text(context.lang, &all))?;
+        out::print(&render(context.lang, &reports))?;
     }
-    match all.iter().filter(|finding| finding.is_serious).count() {
+    match findings::serious_count(&reports) {
         0 => Ok(()),
-        count => Err(Failure::new(words::doctor_found(context.lang, count))),
+        count => Err(CommandError::new(words::doctor_found(context.lang, count))),
     }
 }
 
-/// A finding in words.
-struct Told {
-    name: &'static str,
-    is_serious: bool,
-    what: String,
-    fix: String,
+fn report(lang: Lang, finding: &Finding) -> FindingReport {
+    let (what, fix) = describe(lang, finding);
+    FindingReport { name: finding.name(), is_serious: finding.is_serious(), what, fix: Some(fix) }
 }
 
-impl Told {
-    fn of(lang: Lang, finding: &Finding) -> Self {
-        let (what, fix) = told(lang, finding);
-        Self { name: finding.name(), is_serious: finding.is_serious(), what, fix }
-    }
-
-    fn of_fleet(finding: fleet::Finding) -> Self {
-        let fleet::Finding { name, is_serious, what, fix } = finding;
-        Self { name, is_serious, what, fix }
-    }
+fn fleet_report(finding: fleet::Finding) -> FindingReport {
+    let fleet::Finding { name, is_serious, what, fix } = finding;
+    FindingReport { name, is_serious, what, fix: Some(fix) }
 }
 
-fn text(lang: Lang, findings: &[Told]) -> String {
-    if findings.is_empty() {
+fn render(lang: Lang, reports: &[FindingReport]) -> String {
+    if reports.is_empty() {
         return words::doctor_healthy(lang);
     }
-    let lines = findings.iter().map(|finding| {
-        let mark = if finding.is_serious { "✗" } else { "!" };
-        format!("{mark} {}\n  {}", finding.what, words::doctor_fix(lang, &finding.fix))
-    });
-    lines.collect::<Vec<_>>().join("\n")
+    findings::render(reports, |fix| format!("  {}", words::doctor_fix(lang, fix))).join("\n")
 }
 
-fn object(findings: &[Told]) -> Value {
-    let of = |finding: &Told| json!({ "name": finding.name, "serious": finding.is_serious, "what": finding.what, "fix": finding.fix });
-    json!({ "healthy": findings.is_empty(), "findings": findings.iter().map(of).collect::<Vec<_>>() })
-}
-
-/// What is wrong, and the fix.
-fn told(lang: Lang, finding: &Finding) -> (String, String) {
+/// The problem and its fix, in words.
+fn describe(lang: Lang, finding: &Finding) -> (String, String) {
     let up = || words::fix_up(lang);
     match finding {
         Finding::NoClient => (words::finding_no_client(lang), words::fix_no_client(lang)),
@@ -88,11 +90,14 @@ fn told(lang: Lang, finding: &Finding) -> (String, String) {
             let what = words::finding_client_too_old(lang, &found.to_string(), &oldest.to_string());
             (what, words::fix_client_too_old(lang))
         }
-        Finding::PluginMissing { path } => (words::finding_plugin_missing(lang, &shown(path)), up()),
+        Finding::PluginMissing { path } => (words::finding_plugin_missing(lang, &display_path(path)), up()),
         Finding::PluginFile { path, what } => (words::finding_plugin_file(lang, path, what), up()),
-        Finding::PluginStale { path } => (words::finding_plugin_stale(lang, &shown(path)), up()),
-        Finding::ProgramStale { path } => (words::finding_program_stale(lang, &shown(path)), up()),
-        Finding::NotExecutable { path } => (words::finding_not_executable(lang, &shown(path)), up()),
+        Finding::PluginStale { path } => (words::finding_plugin_stale(lang, &display_path(path)), up()),
+        Finding::HookProgramDiffers { path, found, expected } => {
+            (words::finding_hook_program_differs(lang, &display_path(path), found, expected), up())
+        }
+        Finding::ProgramStale { path } => (words::finding_program_stale(lang, &display_path(path)), up()),
+        Finding::NotExecutable { path } => (words::finding_not_executable(lang, &display_path(path)), up()),
         Finding::NotRegistered => (words::finding_not_registered(lang), up()),
         Finding::PluginDisabled => (words::finding_plugin_disabled(lang), words::fix_plugin_disabled(lang)),
         Finding::PluginErrors { error } => (words::finding_plugin_errors(lang, error), up()),
@@ -100,28 +105,29 @@ fn told(lang: Lang, finding: &Finding) -> (String, String) {
             (words::finding_settings_unreadable(lang, error), words::fix_settings_unreadable(lang))
         }
         Finding::HooksDisabled { path, line } => {
-            (words::finding_hooks_disabled(lang, &at(path, *line)), words::fix_hooks_disabled(lang))
+            (words::finding_hooks_disabled(lang, &location(path, *line)), words::fix_hooks_disabled(lang))
         }
         Finding::ManagedHooksOnly { path, line } => {
-            (words::finding_managed_only(lang, &at(path, *line)), words::fix_managed_only(lang))
+            (words::finding_managed_only(lang, &location(path, *line)), words::fix_managed_only(lang))
         }
         Finding::StringTimeout { path, line } => {
-            (words::finding_string_timeout(lang, &at(path, *line)), words::fix_string_timeout(lang))
+            (words::finding_string_timeout(lang, &location(path, *line)), words::fix_string_timeout(lang))
         }
         Finding::NotPrivate { path, mode } => (
-            words::finding_not_private(lang, &shown(path), &format!("{mode:o}")),
-            words::fix_not_private(lang, &shown(path)),
+            words::finding_not_private(lang, &display_path(path), &format!("{mode:o}")),
+            words::fix_not_private(lang, &display_path(path)),
         ),
         Finding::TokenExposed { path, mode } => (
-            words::finding_token_exposed(lang, &shown(path), &format!("{mode:o}")),
-            words::fix_token_exposed(lang, &shown(path)),
+            words::finding_token_exposed(lang, &display_path(path), &format!("{mode:o}")),
+            words::fix_token_exposed(lang, &display_path(path)),
         ),
         Finding::NotWritable { path, error } => {
-            (words::finding_not_writable(lang, &shown(path), error), words::fix_not_writable(lang))
+            (words::finding_not_writable(lang, &display_path(path), error), words::fix_not_writable(lang))
         }
-        Finding::BrokenFile { path, what } => {
-            (words::finding_broken_file(lang, &shown(path), what), words::fix_broken_file(lang, &shown(path)))
-        }
+        Finding::BrokenFile { path, what } => (
+            words::finding_broken_file(lang, &display_path(path), what),
+            words::fix_broken_file(lang, &display_path(path)),
+        ),
         Finding::BadConfigValue { key, allowed } => {
             (words::finding_bad_config(lang, key), words::fix_bad_config(lang, key, allowed))
         }
@@ -131,10 +137,10 @@ fn told(lang: Lang, finding: &Finding) -> (String, String) {
     }
 }
 
-fn shown(path: &Path) -> String {
+fn display_path(path: &Path) -> String {
     path.display().to_string()
 }
 
-fn at(path: &Path, line: usize) -> String {
+fn location(path: &Path, line: usize) -> String {
     format!("{}:{line}", path.display())
 }

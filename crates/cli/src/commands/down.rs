@@ -1,18 +1,33 @@
-//! `overtone down`: takes Overtone out of Claude Code. State and files stay.
+//! `overtone down`: removes Overtone from Claude Code. State and files stay.
 
-use overtone_install::{Client, Record, remove_commands, unlink_program, unregister};
-use overtone_messages::install as words;
+use clap::Args;
+use overtone_claude::install::{
+    Client, InstallRecord, Locations, remove_commands, unlink_program, unregister,
+};
+use overtone_core::messages::install as words;
 use overtone_store::Home;
 use serde_json::json;
 
-use super::up::{client_place, failure, search_path};
-use crate::args::DownArgs;
+use super::up::{client_location, register_error, search_path};
+use crate::args::OutputArgs;
 use crate::context::Context;
-use crate::ui::error::{Done, Failure};
+use crate::ui::error::{CommandError, CommandResult};
 use crate::ui::out;
 
-pub(crate) fn run(context: &Context, args: &DownArgs) -> Done {
-    take_out(context, context.home()?)?;
+const EXAMPLES: &str = "\
+Example:
+  overtone down       and later: overtone up";
+
+/// Remove Overtone from Claude Code, keeping its state and files
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct DownArgs {
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+pub(crate) fn run(context: &Context, args: &DownArgs) -> CommandResult {
+    remove_from_client(context, context.home()?)?;
     if args.output.json {
         out::json(&json!({ "registered": false }))
     } else {
@@ -21,12 +36,14 @@ pub(crate) fn run(context: &Context, args: &DownArgs) -> Done {
 }
 
 /// Undoes what `up` did outside of the home folder.
-pub(super) fn take_out(context: &Context, home: &Home) -> Done {
-    let binary = home.root().join("plugin/bin/overtone");
-    if let Some(link) = Record::load(home).link {
-        unlink_program(&link, &binary).map_err(|error| Failure::io(context.lang, &link, &error))?;
+pub(super) fn remove_from_client(context: &Context, home: &Home) -> CommandResult {
+    let binary = Locations::new(home).binary;
+    if let Some(link) = InstallRecord::load(home).link {
+        unlink_program(&link, &binary).map_err(|error| CommandError::io(context.lang, &link, &error))?;
     }
-    remove_commands(&client_place()).map_err(|(path, error)| Failure::io(context.lang, &path, &error))?;
+    remove_commands(&client_location())
+        .map_err(|(path, error)| CommandError::io(context.lang, &path, &error))?;
     let client = Client::find(search_path().as_deref());
-    unregister(home, &client_place(), client.as_ref(), &binary).map_err(|error| failure(context.lang, &error))
+    unregister(home, &client_location(), client.as_ref())
+        .map_err(|error| register_error(context.lang, &error))
 }

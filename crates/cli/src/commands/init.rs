@@ -8,23 +8,66 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use overtone_engine::commands::{Refusal, Start, init};
-use overtone_hooks::{Documented, act};
-use overtone_messages::cli as words;
-use overtone_registry::{SpecsDocs, Workflow};
+use clap::Args;
+use overtone_core::engine::commands::{Refusal, Start, init};
+use overtone_core::messages::cli as words;
+use overtone_core::registry::{SpecsDocs, Workflow};
+use overtone_session::hooks::{DocumentMode, update_session};
 use overtone_store::specs::{Specs, SpecsError};
 use overtone_store::{Holder, Origin, OwnFeatures, Session, SessionId, clock};
 
-use super::fleet::{Held, ask_for_feature};
-use crate::args::InitArgs;
+use super::fleet::{FeatureClaim, claim_feature};
+use crate::args::{Names, OutputArgs, ProjectArgs};
 use crate::context::Context;
-use crate::ui::error::{Done, Failure};
+use crate::ui::error::{CommandError, CommandResult};
 use crate::ui::nearest::nearest;
 use crate::ui::quantity::age;
-use feature::Attached;
-use report::Started;
+use feature::AttachedFeature;
+use report::StartedWorkflow;
 
-pub(crate) fn run(context: &Context, args: &InitArgs) -> Done {
+const EXAMPLES: &str = "\
+Examples:
+  overtone init quick
+  overtone init standard --feature user-login
+  overtone init debug --force                  replace what is running
+  overtone init quick --feature x --anyway     even if another session works on it, or it came
+                                               with the repository
+
+One session works on a feature at a time: it holds the feature while its workflow
+runs, until it is stopped, ends, or is inactive for two hours. The feature's
+documents are in specs/features/in-progress/<name>. A paused feature or one from
+the backlog is moved back there. A feature that was not started on this machine
+is refused, since somebody else wrote its tasks. Single-stage workflows keep no
+documents.";
+
+/// Start a workflow in a session
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct InitArgs {
+    /// The kind of work
+    #[arg(value_name = "WORKFLOW", value_parser = Names::workflows())]
+    workflow: String,
+    /// The feature to work on, in kebab-case; created with its documents if it does not exist
+    #[arg(long, value_name = "NAME")]
+    feature: Option<String>,
+    /// Replace a running workflow, or set broken state files aside
+    #[arg(long)]
+    force: bool,
+    /// Start even if another session, here or on another machine of the fleet, works on the feature, or if the feature
+    /// came with the repository
+    #[arg(long)]
+    anyway: bool,
+    /// The session's full id (it may be a new one) [default: the current session, else the one that started last, if it
+    /// works in this folder]
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    #[command(flatten)]
+    project: ProjectArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+pub(crate) fn run(context: &Context, args: &InitArgs) -> CommandResult {
     let workflow = find_workflow(context, &args.workflow)?;
     let session = context.session_to_start(args.session.as_deref())?;
     let project = context.project(args.project.dir.as_deref())?;
@@ -32,38 +75,38 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Done {
     let request = Request {
         workflow,
         named: args.feature.as_deref(),
-        feature: args.feature.as_deref().filter(|_| keeps_documents),
+        feature: if keeps_documents { args.feature.as_deref() } else { None },
         force: args.force,
         anyway: args.anyway,
         project,
     };
-    // Nothing is moved for a start that cannot succeed.
+    // Checked first, so that nothing is moved for a start that cannot succeed.
     feature::check(&request.project, request.feature)
-        .map_err(|error| Failure::specs(context.lang, &error))?;
+        .map_err(|error| CommandError::specs(context.lang, &error))?;
     request.refuse_if_foreign(context, &session)?;
     request.refuse_if_in_use(context, &session)?;
     let claimed = claim(context, &session, &request)?;
     let set_aside = if args.force { set_broken_aside(context, &session)? } else { Vec::new() };
     let attached = start(context, &session, &request).inspect_err(|_| {
         if let Some(held) = claimed {
-            held.give_back();
+            held.release();
         }
     })?;
-    report::print(context, &args.output, &Started { session, workflow, attached, set_aside })
+    report::print(context, &args.output, &StartedWorkflow { session, workflow, attached, set_aside })
 }
 
 /// Asks the fleet, if there is one, whether the feature is free.
-fn claim(context: &Context, session: &Session, request: &Request) -> Result<Option<Held>, Failure> {
+fn claim(context: &Context, session: &Session, request: &Request) -> CommandResult<Option<FeatureClaim>> {
     match request.feature {
-        Some(feature) => ask_for_feature(context, session.id(), &request.project, feature, request.anyway),
+        Some(feature) => claim_feature(context, session.id(), &request.project, feature, request.anyway),
         None => Ok(None),
     }
 }
 
-/// What is to be started, and where.
+/// What to start, and where.
 struct Request<'a> {
     workflow: Workflow,
-    /// The feature as it was named.
+    /// The feature as given.
     named: Option<&'a str>,
     /// The same, if the workflow keeps documents.
     feature: Option<&'a str>,
@@ -74,30 +117,36 @@ struct Request<'a> {
 
 impl Request<'_> {
     /// Fails if the feature came with the repository: its tasks would become orders, and only the user decides that.
-    fn refuse_if_foreign(&self, context: &Context, session: &Session) -> Done {
-        let Some(name) = self.feature.filter(|_| !self.anyway) else { return Ok(()) };
+    fn refuse_if_foreign(&self, context: &Context, session: &Session) -> CommandResult {
+        if self.anyway {
+            return Ok(());
+        }
+        let Some(name) = self.feature else { return Ok(()) };
         let existing = feature::existing(&Specs::new(&self.project), name)
-            .map_err(|error| Failure::specs(context.lang, &error))?;
+            .map_err(|error| CommandError::specs(context.lang, &error))?;
         let Some(feature) = existing else { return Ok(()) };
         if works_on(session, name) || self.own_features(context)?.names().contains(name) {
             return Ok(());
         }
         let path = feature.dir.display().to_string();
-        Err(Failure::new(words::feature_not_ours(context.lang, name, &path))
+        Err(CommandError::new(words::feature_not_ours(context.lang, name, &path))
             .hint(words::feature_not_ours_hint(context.lang)))
     }
 
-    fn own_features(&self, context: &Context) -> Result<OwnFeatures, Failure> {
+    fn own_features(&self, context: &Context) -> CommandResult<OwnFeatures> {
         Ok(OwnFeatures::of(context.home()?, &self.project))
     }
 
     /// Fails if another session of this machine works on the feature.
-    fn refuse_if_in_use(&self, context: &Context, session: &Session) -> Done {
-        let Some(feature) = self.feature.filter(|_| !self.anyway) else { return Ok(()) };
-        match holder(context, &self.project, feature, Some(session.id()))? {
+    fn refuse_if_in_use(&self, context: &Context, session: &Session) -> CommandResult {
+        if self.anyway {
+            return Ok(());
+        }
+        let Some(feature) = self.feature else { return Ok(()) };
+        match active_holder(context, &self.project, feature, Some(session.id()))? {
             Some(holder) => {
                 let hint = words::feature_in_use_hint(context.lang, holder.session.short());
-                Err(in_use(context, feature, &holder).hint(hint))
+                Err(in_use_error(context, feature, &holder).hint(hint))
             }
             None => Ok(()),
         }
@@ -106,28 +155,30 @@ impl Request<'_> {
 
 /// Whether the session's workflow, perhaps of an earlier version that kept no record, is about the feature.
 fn works_on(session: &Session, feature: &str) -> bool {
-    let workflow = session.workflow().ok().flatten();
-    workflow.is_some_and(|workflow| workflow.state.feature_name.as_deref() == Some(feature))
+    match session.workflow() {
+        Ok(Some(workflow)) => workflow.state.feature_name.as_deref() == Some(feature),
+        Ok(None) | Err(_) => false,
+    }
 }
 
-/// The session that is at work on a feature. One whose loop is stopped leaves it to others.
-pub(super) fn holder(
+/// The session that works on a feature. A session whose loop is stopped does not hold its feature.
+pub(super) fn active_holder(
     context: &Context,
     project: &Path,
     feature: &str,
     except: Option<&SessionId>,
-) -> Result<Option<Holder>, Failure> {
+) -> CommandResult<Option<Holder>> {
     let holder = context.home()?.feature_holder(project, feature, except);
     Ok(holder.filter(|holder| !holder.is_paused))
 }
 
-pub(super) fn in_use(context: &Context, feature: &str, holder: &Holder) -> Failure {
+pub(super) fn in_use_error(context: &Context, feature: &str, holder: &Holder) -> CommandError {
     let since = age(clock::now().since(holder.last_active));
-    Failure::new(words::feature_in_use(context.lang, feature, holder.session.short(), &since))
+    CommandError::new(words::feature_in_use(context.lang, feature, holder.session.short(), &since))
 }
 
-/// The workflow of that name, or the nearest one as a hint.
-pub(super) fn find_workflow(context: &Context, name: &str) -> Result<Workflow, Failure> {
+/// The workflow of that name; the error suggests the nearest name.
+pub(super) fn find_workflow(context: &Context, name: &str) -> CommandResult<Workflow> {
     let unknown = || {
         let names = Workflow::ALL.map(Workflow::name);
         let list = names.join(", ");
@@ -135,19 +186,19 @@ pub(super) fn find_workflow(context: &Context, name: &str) -> Result<Workflow, F
             Some(near) => words::did_you_mean_or(context.lang, near, &list),
             None => words::one_of(context.lang, &list),
         };
-        Failure::new(words::unknown_workflow(context.lang, name)).hint(hint)
+        CommandError::new(words::unknown_workflow(context.lang, name)).hint(hint)
     };
     Workflow::from_name(name).ok_or_else(unknown)
 }
 
-fn set_broken_aside(context: &Context, session: &Session) -> Result<Vec<PathBuf>, Failure> {
+fn set_broken_aside(context: &Context, session: &Session) -> CommandResult<Vec<PathBuf>> {
     if !session.exists() {
         return Ok(Vec::new());
     }
-    session.set_broken_aside().map_err(|error| Failure::store(context.lang, &error))
+    session.set_broken_aside().map_err(|error| CommandError::store(context.lang, &error))
 }
 
-fn start(context: &Context, session: &Session, request: &Request) -> Result<Attached, Failure> {
+fn start(context: &Context, session: &Session, request: &Request) -> CommandResult<AttachedFeature> {
     // Two sessions that start at the same moment must not both find the feature free.
     let _lock = match request.feature {
         Some(_) => Some(lock_home(context)?),
@@ -155,86 +206,78 @@ fn start(context: &Context, session: &Session, request: &Request) -> Result<Atta
     };
     request.refuse_if_in_use(context, session)?;
     let own_features = request.own_features(context)?;
-    let mut attached = Attached::Nothing;
-    let problems = act(context.home()?, session, Some(&request.project), Documented::Anew, |snapshot| {
-        let plan = |feature, feature_is_new| Start {
-            session_id: session.id().as_str(),
-            workflow: request.workflow,
-            feature,
-            feature_is_new,
-            force: request.force,
-            by: Some(context.initiator(snapshot)),
-            now: clock::now(),
-        };
-        // Refused before any folder is made.
-        init(snapshot, &plan(None, false)).map_err(Stopped::Refused)?;
-        if let Some(name) = request.feature {
-            own_features.add(name, Some(session.id()), clock::now()).map_err(Stopped::Record)?;
-        }
-        attached =
-            feature::attach(&request.project, request.workflow, request.named).map_err(Stopped::Specs)?;
-        init(snapshot, &plan(attached.name(), attached.is_new())).map_err(Stopped::Refused)
-    });
+    let mut attached = AttachedFeature::Nothing;
+    let problems =
+        update_session(context.home()?, session, Some(&request.project), DocumentMode::Replace, |snapshot| {
+            let plan = |feature, feature_is_new| Start {
+                session_id: session.id().as_str(),
+                workflow: request.workflow,
+                feature,
+                feature_is_new,
+                force: request.force,
+                by: Some(context.initiator(snapshot)),
+                now: clock::now(),
+            };
+            // A refusal comes before any folder is created.
+            init(snapshot, &plan(None, false)).map_err(StartError::Refused)?;
+            if let Some(name) = request.feature {
+                own_features.add(name, Some(session.id()), clock::now()).map_err(StartError::Record)?;
+            }
+            attached = feature::attach(&request.project, request.workflow, request.named)
+                .map_err(StartError::Specs)?;
+            init(snapshot, &plan(attached.name(), attached.is_new())).map_err(StartError::Refused)
+        });
     match problems {
         Ok(problems) if problems.is_empty() => {
-            note_project(session, &request.project);
+            record_project(session, &request.project);
             Ok(attached)
         }
-        // The new state could not take the place of the old one.
-        Ok(problems) => Err(Failure::problems(context.lang, &problems)),
-        Err(error) => Err(why(context, error.as_ref())),
+        // The state files could not be replaced.
+        Ok(problems) => Err(CommandError::problems(context.lang, &problems)),
+        Err(error) => Err(start_error(context, error.as_ref())),
     }
 }
 
-fn lock_home(context: &Context) -> Result<File, Failure> {
+fn lock_home(context: &Context) -> CommandResult<File> {
     let home = context.home()?;
-    home.lock().map_err(|error| Failure::io(context.lang, home.root(), &error))
+    home.lock().map_err(|error| CommandError::io(context.lang, home.root(), &error))
 }
 
-/// A session that was not started by the client has not said yet where it works.
-fn note_project(session: &Session, project: &Path) {
+/// Records the project of a session that was not started by the client.
+fn record_project(session: &Session, project: &Path) {
     let origin = session.origin();
     if origin.project.is_none() {
-        // The workflow has started; without this it is only not found by its folder.
+        // The workflow has started. Without the record, it is only not found by its folder.
         let _ = session.note_origin(&Origin { project: Some(project.to_owned()), ..origin });
     }
 }
 
-/// Why nothing was started.
-#[derive(Debug)]
-enum Stopped {
+/// Why no workflow was started.
+#[derive(Debug, thiserror::Error)]
+enum StartError {
+    #[error("{0}")]
     Refused(Refusal),
+    #[error("{0}")]
     Specs(SpecsError),
-    /// It could not be recorded that the feature is begun here.
+    /// It could not be recorded that this machine works on the feature.
+    #[error("{0}")]
     Record(io::Error),
 }
 
-impl std::fmt::Display for Stopped {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Refused(refusal) => refusal.fmt(f),
-            Self::Specs(error) => error.fmt(f),
-            Self::Record(error) => error.fmt(f),
-        }
-    }
-}
-
-impl Error for Stopped {}
-
-fn why(context: &Context, error: &(dyn Error + 'static)) -> Failure {
-    match error.downcast_ref::<Stopped>() {
-        Some(Stopped::Refused(Refusal::Running { workflow_type, done, total })) => {
-            Failure::new(words::running(context.lang, workflow_type, *done, *total))
+fn start_error(context: &Context, error: &(dyn Error + 'static)) -> CommandError {
+    match error.downcast_ref::<StartError>() {
+        Some(StartError::Refused(Refusal::Running { workflow_type, done, total })) => {
+            CommandError::new(words::running(context.lang, workflow_type, *done, *total))
                 .hint(words::running_hint(context.lang))
         }
-        Some(Stopped::Refused(Refusal::Moved { to })) => {
-            Failure::new(words::moved_to(context.lang, to)).hint(words::running_hint(context.lang))
+        Some(StartError::Refused(Refusal::Moved { to })) => {
+            CommandError::new(words::moved_to(context.lang, to)).hint(words::running_hint(context.lang))
         }
-        Some(Stopped::Specs(error)) => Failure::specs(context.lang, error),
-        Some(Stopped::Record(error)) => match context.home() {
-            Ok(home) => Failure::io(context.lang, home.root(), error),
-            Err(failure) => failure,
+        Some(StartError::Specs(error)) => CommandError::specs(context.lang, error),
+        Some(StartError::Record(error)) => match context.home() {
+            Ok(home) => CommandError::io(context.lang, home.root(), error),
+            Err(error) => error,
         },
-        _ => Failure::driver(context.lang, error),
+        _ => CommandError::driver(context.lang, error),
     }
 }

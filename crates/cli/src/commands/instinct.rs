@@ -1,52 +1,109 @@
-//! `overtone instinct`: what was learned in a project, and a person's word on it.
+//! `overtone instinct`: the lessons learned in a project, and the user's judgement on them.
 
-use overtone_engine::instinct::Signal;
-use overtone_engine::text::short_id;
-use overtone_messages::cli as words;
+use clap::{Args, Subcommand};
+use overtone_core::engine::instinct::Signal;
+use overtone_core::engine::text::short_id;
+use overtone_core::messages::cli as words;
+use overtone_hook::ansi::Tone;
 use overtone_store::clock;
 use overtone_store::instincts::{Lesson, LessonOrigin, Memory};
 use serde_json::{Value, json};
 
-use crate::args::{InstinctAction, InstinctArgs, LessonArgs, OutputArgs};
+use crate::args::{OutputArgs, ProjectArgs};
 use crate::context::Context;
-use crate::ui::error::{Done, Failure};
+use crate::ui::error::{CommandError, CommandResult};
 use crate::ui::nearest::nearest;
 use crate::ui::out;
 use crate::ui::quantity::{age, percent};
-use crate::ui::style::Tone;
 use crate::ui::table::{Cell, Table};
 
-pub(crate) fn run(context: &Context, args: &InstinctArgs) -> Done {
+const EXAMPLES: &str = "\
+Examples:
+  overtone instinct list
+  overtone instinct contradict er-1a2b3c4d
+  overtone instinct rm er-1a2b3c4d
+  overtone instinct clear
+
+A lesson starts at 30% confidence: +5% when it is seen or confirmed, -10% when
+it is contradicted, -2% per week. From 70% it is passed on to the main agent;
+below 20% it is forgotten. The list shows which session a lesson comes from and
+what was seen last; the main agent is told that a command often fails, not what
+its error says.";
+
+/// List, rate and remove the lessons learned in a project
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct InstinctArgs {
+    #[command(subcommand)]
+    action: InstinctAction,
+    #[command(flatten)]
+    project: ProjectArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum InstinctAction {
+    /// List the lessons, highest confidence first
+    List {
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Mark a lesson as right
+    Confirm(LessonArgs),
+    /// Mark a lesson as wrong
+    Contradict(LessonArgs),
+    /// Forget a lesson
+    Rm(LessonArgs),
+    /// Forget every lesson of the project
+    Clear {
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Remove lessons whose confidence has decayed
+    Decay {
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+}
+
+#[derive(Debug, Args)]
+struct LessonArgs {
+    #[arg(value_name = "ID")]
+    id: String,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+pub(crate) fn run(context: &Context, args: &InstinctArgs) -> CommandResult {
     let project = context.project(args.project.dir.as_deref())?;
-    let desk = Desk { context, memory: Memory::of(context.home()?, &project) };
+    let commands = LessonCommands { context, memory: Memory::for_project(context.home()?, &project) };
     match &args.action {
-        InstinctAction::List { output } => desk.list(output),
-        InstinctAction::Confirm(args) => desk.judge(args, Signal::Confirm),
-        InstinctAction::Contradict(args) => desk.judge(args, Signal::Contradict),
-        InstinctAction::Rm(args) => desk.remove(args),
-        InstinctAction::Clear { output } => desk.clear(output),
-        InstinctAction::Decay { output } => desk.decay(output),
+        InstinctAction::List { output } => commands.list(output),
+        InstinctAction::Confirm(args) => commands.judge(args, Signal::Confirm),
+        InstinctAction::Contradict(args) => commands.judge(args, Signal::Contradict),
+        InstinctAction::Rm(args) => commands.remove(args),
+        InstinctAction::Clear { output } => commands.clear(output),
+        InstinctAction::Decay { output } => commands.decay(output),
     }
 }
 
-struct Desk<'a> {
+struct LessonCommands<'a> {
     context: &'a Context,
     memory: Memory,
 }
 
-impl Desk<'_> {
-    fn lessons(&self) -> Result<Vec<Lesson>, Failure> {
+impl LessonCommands<'_> {
+    fn lessons(&self) -> CommandResult<Vec<Lesson>> {
         let lang = self.context.lang;
         self.memory.lessons(clock::now()).map_err(|error| {
-            Failure::new(words::cannot_read_lessons(lang, &error.to_string()))
+            CommandError::new(words::cannot_read_lessons(lang, &error.to_string()))
                 .hint(words::check_path_hint(lang))
         })
     }
 
-    fn list(&self, output: &OutputArgs) -> Done {
+    fn list(&self, output: &OutputArgs) -> CommandResult {
         let lessons = self.lessons()?;
         if output.json {
-            let list: Vec<_> = lessons.iter().map(object).collect();
+            let list: Vec<_> = lessons.iter().map(lesson_json).collect();
             return out::json(&json!({ "lessons": list }));
         }
         if lessons.is_empty() {
@@ -55,13 +112,13 @@ impl Desk<'_> {
         out::print(&table(self.context, &lessons).render(self.context.palette))
     }
 
-    fn judge(&self, args: &LessonArgs, signal: Signal) -> Done {
+    fn judge(&self, args: &LessonArgs, signal: Signal) -> CommandResult {
         let lang = self.context.lang;
         let judged = self.memory.judge(&args.id, signal, clock::now());
-        let judged = judged.map_err(|error| Failure::store(lang, &error))?;
-        let Some(lesson) = judged else { return Err(self.unknown(&args.id)?) };
+        let judged = judged.map_err(|error| CommandError::store(lang, &error))?;
+        let Some(lesson) = judged else { return Err(self.unknown_lesson(&args.id)?) };
         if args.output.json {
-            return out::json(&object(&lesson));
+            return out::json(&lesson_json(&lesson));
         }
         let sure = percent(lesson.confidence.fraction());
         out::print(&if lesson.confidence.is_dropped() {
@@ -71,48 +128,48 @@ impl Desk<'_> {
         })
     }
 
-    fn remove(&self, args: &LessonArgs) -> Done {
+    fn remove(&self, args: &LessonArgs) -> CommandResult {
         let lang = self.context.lang;
         let removed = self.memory.remove(&args.id, clock::now());
-        let removed = removed.map_err(|error| Failure::store(lang, &error))?;
-        let Some(lesson) = removed else { return Err(self.unknown(&args.id)?) };
+        let removed = removed.map_err(|error| CommandError::store(lang, &error))?;
+        let Some(lesson) = removed else { return Err(self.unknown_lesson(&args.id)?) };
         if args.output.json {
-            return out::json(&object(&lesson));
+            return out::json(&lesson_json(&lesson));
         }
         out::print(&words::lesson_forgotten(lang, &lesson.id))
     }
 
-    fn clear(&self, output: &OutputArgs) -> Done {
+    fn clear(&self, output: &OutputArgs) -> CommandResult {
         let lang = self.context.lang;
-        let gone = self.memory.clear(clock::now()).map_err(|error| Failure::store(lang, &error))?;
+        let removed = self.memory.clear(clock::now()).map_err(|error| CommandError::store(lang, &error))?;
         if output.json {
-            let list: Vec<_> = gone.iter().map(object).collect();
+            let list: Vec<_> = removed.iter().map(lesson_json).collect();
             return out::json(&json!({ "removed": list }));
         }
-        out::print(&match gone.len() {
+        out::print(&match removed.len() {
             0 => words::no_lessons(lang),
             count => words::lessons_cleared(lang, count),
         })
     }
 
-    fn unknown(&self, id: &str) -> Result<Failure, Failure> {
+    fn unknown_lesson(&self, id: &str) -> CommandResult<CommandError> {
         let lang = self.context.lang;
         let lessons = self.lessons()?;
         let hint = match nearest(id, lessons.iter().map(|lesson| lesson.id.as_str())) {
             Some(near) => words::did_you_mean(lang, near),
             None => words::no_lesson_hint(lang),
         };
-        Ok(Failure::new(words::no_lesson(lang, id)).hint(hint))
+        Ok(CommandError::new(words::no_lesson(lang, id)).hint(hint))
     }
 
-    fn decay(&self, output: &OutputArgs) -> Done {
+    fn decay(&self, output: &OutputArgs) -> CommandResult {
         let lang = self.context.lang;
-        let gone = self.memory.decay(clock::now()).map_err(|error| Failure::store(lang, &error))?;
+        let removed = self.memory.decay(clock::now()).map_err(|error| CommandError::store(lang, &error))?;
         if output.json {
-            let list: Vec<_> = gone.iter().map(object).collect();
+            let list: Vec<_> = removed.iter().map(lesson_json).collect();
             return out::json(&json!({ "removed": list }));
         }
-        let names: Vec<_> = gone.iter().map(|lesson| lesson.id.as_str()).collect();
+        let names: Vec<_> = removed.iter().map(|lesson| lesson.id.as_str()).collect();
         out::print(&match names.len() {
             0 => words::nothing_faded(lang),
             count => words::faded(lang, count, &names.join(", ")),
@@ -120,16 +177,16 @@ impl Desk<'_> {
     }
 }
 
-fn object(lesson: &Lesson) -> Value {
+fn lesson_json(lesson: &Lesson) -> Value {
     json!({
         "id": lesson.id, "type": lesson.kind.key(), "trigger": lesson.trigger, "lesson": lesson.lesson,
         "confidence": lesson.confidence.fraction(), "applicable": lesson.confidence.is_applicable(),
         "count": lesson.count, "lastSeen": lesson.last_seen.map(clock::to_iso), "evidence": lesson.evidence,
-        "origin": lesson.origin.as_ref().map(origin_object),
+        "origin": lesson.origin.as_ref().map(origin_json),
     })
 }
 
-fn origin_object(origin: &LessonOrigin) -> Value {
+fn origin_json(origin: &LessonOrigin) -> Value {
     json!({ "session": origin.session, "project": origin.project, "at": origin.at.map(clock::to_iso) })
 }
 

@@ -1,7 +1,8 @@
-//! One module per command. Each has `run`, which does it and prints.
+//! One module per command, with its arguments and `run`, which executes the command and prints the result.
 
 pub(crate) mod completions;
 pub(crate) mod config;
+mod control;
 pub(crate) mod dashboard;
 pub(crate) mod demo;
 pub(crate) mod doctor;
@@ -9,7 +10,6 @@ pub(crate) mod down;
 pub(crate) mod fleet;
 pub(crate) mod init;
 pub(crate) mod instinct;
-mod looping;
 pub(crate) mod message;
 pub(crate) mod remote;
 pub(crate) mod replay;
@@ -18,7 +18,6 @@ pub(crate) mod sessions;
 pub(crate) mod specs;
 pub(crate) mod stats;
 pub(crate) mod status;
-pub(crate) mod statusline;
 pub(crate) mod stop;
 pub(crate) mod timeline;
 pub(crate) mod top;

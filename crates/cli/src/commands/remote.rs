@@ -1,60 +1,94 @@
 //! `overtone remote`: what is configured for notifications, and whether it works.
 
-use overtone_messages::remote as words;
-use overtone_remote::{Figures, Probed, Problem, Settings, described, figures, probe};
+use clap::{Args, Subcommand};
+use overtone_core::messages::remote as words;
+use overtone_hook::ansi::Tone;
+use overtone_server::remote::{
+    ConfigError, OutboxCounts, Settings, TestResult, describe_channels, outbox_counts, send_test_messages,
+};
 use serde_json::{Value, json};
 
-use crate::args::{OutputArgs, RemoteAction, RemoteArgs};
+use crate::args::OutputArgs;
 use crate::context::Context;
-use crate::ui::error::{Done, Failure, warn};
+use crate::ui::error::{CommandError, CommandResult, warn};
 use crate::ui::out;
-use crate::ui::style::Tone;
 use crate::ui::table::{Cell, Table};
+
+const EXAMPLES: &str = "\
+Examples:
+  overtone remote check     show what is configured, and any errors
+  overtone remote test      send a message on every channel and show the results
+
+Configure channels in config.json under remote: telegram, webhook, ntfy. The
+dashboard sends the notifications, so it has to be running; it reads the
+configuration at startup. Exits with 1 if something is wrong.";
+
+/// Check and test notifications to your phone
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct RemoteArgs {
+    #[command(subcommand)]
+    action: RemoteAction,
+}
+
+#[derive(Debug, Subcommand)]
+enum RemoteAction {
+    /// Show what is configured, without secrets, and whether it is valid
+    Check {
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Send a test message on every channel now
+    Test {
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+}
 
 const CHANNELS: [&str; 3] = ["telegram", "webhook", "ntfy"];
 
-pub(crate) fn run(context: &Context, args: &RemoteArgs) -> Done {
+pub(crate) fn run(context: &Context, args: &RemoteArgs) -> CommandResult {
     match &args.action {
         RemoteAction::Check { output } => check(context, output),
         RemoteAction::Test { output } => test(context, output),
     }
 }
 
-fn check(context: &Context, output: &OutputArgs) -> Done {
+fn check(context: &Context, output: &OutputArgs) -> CommandResult {
     let home = context.home()?;
     let (settings, problems) = Settings::load(home);
-    let (about, counts) = (described(&settings), figures(home));
-    let is_valid = problems.iter().all(Problem::is_note);
+    let (about, counts) = (describe_channels(&settings), outbox_counts(home));
+    let is_valid = problems.iter().all(ConfigError::is_warning);
     if output.json {
-        out::json(&object(context, &about, &problems, counts))?;
-        return if is_valid { Ok(()) } else { Err(Failure::Silent(1)) };
+        out::json(&check_json(context, &about, &problems, counts))?;
+        return if is_valid { Ok(()) } else { Err(CommandError::silent(1)) };
     }
     if settings.is_empty() && is_valid {
-        return out::print(&nothing(context));
+        return out::print(&nothing_configured(context));
     }
     if !settings.is_empty() {
         let lang = context.lang;
         out::print(&table(context, &about).render(context.palette))?;
         out::print(&words::figures(lang, counts.pending, counts.sent, counts.dropped, counts.foreign))?;
     }
-    tell(context, &problems);
-    if is_valid { Ok(()) } else { Err(invalid(context)) }
+    warn_about(context, &problems);
+    if is_valid { Ok(()) } else { Err(invalid_config(context)) }
 }
 
-fn nothing(context: &Context) -> String {
+fn nothing_configured(context: &Context) -> String {
     format!("{}\n{}", words::nothing_configured(context.lang), where_to_add(context))
 }
 
-fn invalid(context: &Context) -> Failure {
-    Failure::new(words::has_problems(context.lang)).hint(words::has_problems_hint(context.lang))
+fn invalid_config(context: &Context) -> CommandError {
+    CommandError::new(words::has_problems(context.lang)).hint(words::has_problems_hint(context.lang))
 }
 
-fn object(context: &Context, about: &Value, problems: &[Problem], counts: Figures) -> Value {
-    let of_problem = |problem: &Problem| json!({ "key": problem.key, "text": problem.text(context.lang), "note": problem.is_note() });
+fn check_json(context: &Context, about: &Value, problems: &[ConfigError], counts: OutboxCounts) -> Value {
+    let problem_json = |problem: &ConfigError| json!({ "key": problem.key, "text": problem.message(context.lang), "note": problem.is_warning() });
     json!({
-        "valid": problems.iter().all(Problem::is_note),
+        "valid": problems.iter().all(ConfigError::is_warning),
         "channels": about,
-        "problems": problems.iter().map(of_problem).collect::<Vec<_>>(),
+        "problems": problems.iter().map(problem_json).collect::<Vec<_>>(),
         "pending": counts.pending, "sent": counts.sent, "dropped": counts.dropped, "foreign": counts.foreign,
     })
 }
@@ -65,12 +99,12 @@ fn table(context: &Context, about: &Value) -> Table {
         let events = about[name]["events"].as_array().cloned().unwrap_or_default();
         let events: Vec<_> = events.iter().filter_map(Value::as_str).collect();
         let on = Cell::new(words::is_on(context.lang)).tone(Tone::Good);
-        table.row([name.into(), on, place(&about[name]).into(), events.join(" ").into()]);
+        table.row([name.into(), on, destination(&about[name]).into(), events.join(" ").into()]);
     }
     table
 }
 
-fn place(about: &Value) -> String {
+fn destination(about: &Value) -> String {
     let text = |name: &str| about[name].as_str().unwrap_or_default();
     match (&about["chats"], text("topic")) {
         (Value::Array(chats), _) => {
@@ -82,47 +116,47 @@ fn place(about: &Value) -> String {
     }
 }
 
-fn tell(context: &Context, problems: &[Problem]) {
+fn warn_about(context: &Context, problems: &[ConfigError]) {
     for problem in problems {
-        warn(&problem.text(context.lang));
+        warn(&problem.message(context.lang));
     }
 }
 
-fn test(context: &Context, output: &OutputArgs) -> Done {
+fn test(context: &Context, output: &OutputArgs) -> CommandResult {
     let (settings, problems) = Settings::load(context.home()?);
     if settings.is_empty() && problems.is_empty() && !output.json {
-        return Err(unset(context));
+        return Err(not_configured(context));
     }
-    let results = probe(&settings, context.lang, context.environment.version);
+    let results = send_test_messages(&settings, context.lang, context.environment.version);
     if output.json {
-        return show_object(context, &results, &problems);
+        return print_test_json(context, &results, &problems);
     }
-    tell(context, &problems);
+    warn_about(context, &problems);
     out::print(&results_table(context, &results).render(context.palette))?;
     let lang = context.lang;
     if !results.iter().all(is_sent) {
-        return Err(Failure::new(words::not_all_sent(lang)).hint(words::not_all_sent_hint(lang)));
+        return Err(CommandError::new(words::not_all_sent(lang)).hint(words::not_all_sent_hint(lang)));
     }
-    if problems.iter().all(Problem::is_note) { Ok(()) } else { Err(invalid(context)) }
+    if problems.iter().all(ConfigError::is_warning) { Ok(()) } else { Err(invalid_config(context)) }
 }
 
-const fn is_sent(probed: &Probed) -> bool {
-    probed.problem.is_none()
+const fn is_sent(probed: &TestResult) -> bool {
+    probed.error.is_none()
 }
 
-fn show_object(context: &Context, results: &[Probed], problems: &[Problem]) -> Done {
+fn print_test_json(context: &Context, results: &[TestResult], problems: &[ConfigError]) -> CommandResult {
     let all_sent = !results.is_empty() && results.iter().all(is_sent);
-    let is_good = all_sent && problems.iter().all(Problem::is_note);
-    let of = |probed: &Probed| json!({ "target": probed.target, "sent": is_sent(probed), "problem": probed.problem });
-    let problems: Vec<_> = problems.iter().map(|problem| problem.text(context.lang)).collect();
-    let results: Vec<_> = results.iter().map(of).collect();
+    let is_good = all_sent && problems.iter().all(ConfigError::is_warning);
+    let result_json = |probed: &TestResult| json!({ "target": probed.target, "sent": is_sent(probed), "problem": probed.error });
+    let problems: Vec<_> = problems.iter().map(|problem| problem.message(context.lang)).collect();
+    let results: Vec<_> = results.iter().map(result_json).collect();
     out::json(&json!({ "ok": is_good, "results": results, "problems": problems }))?;
-    if is_good { Ok(()) } else { Err(Failure::Silent(1)) }
+    if is_good { Ok(()) } else { Err(CommandError::silent(1)) }
 }
 
-fn unset(context: &Context) -> Failure {
+fn not_configured(context: &Context) -> CommandError {
     let lang = context.lang;
-    Failure::new(words::nothing_configured(lang)).hint(where_to_add(context))
+    CommandError::new(words::nothing_configured(lang)).hint(where_to_add(context))
 }
 
 fn where_to_add(context: &Context) -> String {
@@ -130,10 +164,10 @@ fn where_to_add(context: &Context) -> String {
     words::nothing_configured_hint(context.lang, &path.unwrap_or_default())
 }
 
-fn results_table(context: &Context, results: &[Probed]) -> Table {
+fn results_table(context: &Context, results: &[TestResult]) -> Table {
     let mut table = Table::default();
     for probed in results {
-        let answer = match &probed.problem {
+        let answer = match &probed.error {
             None => Cell::new(words::was_sent(context.lang)).tone(Tone::Good),
             Some(problem) => Cell::new(problem.clone()).tone(Tone::Bad),
         };

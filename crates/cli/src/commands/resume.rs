@@ -1,18 +1,22 @@
-//! `overtone resume`: lets a stopped or aborted workflow go on.
+//! `overtone resume`: continues a stopped or aborted workflow.
 
-use overtone_engine::commands::resume;
-use overtone_messages::cli as words;
-use overtone_store::clock;
+use overtone_core::messages::cli as words;
+use overtone_session::control::ControlCommand;
 
-use super::looping::{Lines, change};
+use super::control::{OutcomeTexts, run_control_command};
 use crate::args::SessionArgs;
 use crate::context::Context;
-use crate::ui::error::Done;
+use crate::ui::error::CommandResult;
 
-pub(crate) fn run(context: &Context, args: &SessionArgs) -> Done {
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  overtone resume                after the retry limit, this allows new attempts
+  overtone resume --session 3c4d
+
+Without --session it resumes only a session of this folder.";
+
+pub(crate) fn run(context: &Context, args: &SessionArgs) -> CommandResult {
     let lang = context.lang;
-    let lines = Lines { done: words::resumed(lang), nothing: words::running_already(lang) };
-    change(context, args, &lines, |snapshot| {
-        resume(snapshot, &context.settings(), context.initiator(snapshot), clock::now())
-    })
+    let texts = OutcomeTexts { changed: words::resumed(lang), unchanged: words::running_already(lang) };
+    run_control_command(context, args, &texts, &ControlCommand::Resume)
 }

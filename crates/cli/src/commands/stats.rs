@@ -1,74 +1,95 @@
 //! `overtone stats`: how often stages pass, and how long they take.
 
-use overtone_messages::cli as words;
-use overtone_view::{Figures, Filter, StageFigures, figures, read_history};
+use clap::Args;
+use overtone_core::engine::text::duration;
+use overtone_core::messages::cli as words;
+use overtone_hook::ansi::Text;
+use overtone_session::view::{Filter, StageStatistics, Statistics, read_history, statistics};
 use serde_json::{Value, json};
 
-use crate::args::StatsArgs;
+use crate::args::SessionArgs;
 use crate::context::Context;
-use crate::session::Chosen;
-use crate::ui::error::{Done, Failure, warn};
+use crate::session::SelectedSession;
+use crate::ui::error::{CommandError, CommandResult, warn};
 use crate::ui::out;
 use crate::ui::quantity::percent;
 use crate::ui::table::{Cell, Fields, Table};
-use crate::ui::text::Text;
-use overtone_engine::text::duration;
 
-pub(crate) fn run(context: &Context, args: &StatsArgs) -> Done {
-    let one = one(context, args)?;
-    let sessions = match &one {
-        Some(chosen) => vec![chosen.session.clone()],
-        None => context.home()?.sessions().map_err(|error| Failure::store(context.lang, &error))?,
+const EXAMPLES: &str = "\
+Examples:
+  overtone stats
+  overtone stats --all --json
+
+pass@1: stages that passed on the first attempt; pass@3: within the first
+three. An attempt counts once an agent gives a verdict; attempts that end with
+an API error do not count.";
+
+/// Show how often stages pass on the first attempt, and how long they take
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct StatsArgs {
+    /// All sessions together
+    #[arg(long, conflicts_with = "id")]
+    all: bool,
+    #[command(flatten)]
+    session: SessionArgs,
+}
+
+pub(crate) fn run(context: &Context, args: &StatsArgs) -> CommandResult {
+    let selected = selected_session(context, args)?;
+    let sessions = match &selected {
+        Some(selected) => vec![selected.session.clone()],
+        None => context.home()?.sessions().map_err(|error| CommandError::store(context.lang, &error))?,
     };
     let mut histories = Vec::new();
     for session in sessions {
         let path = session.timeline_file();
         let history = match read_history(&path) {
             Ok(history) => history,
-            // One session that cannot be read does not hide the others.
-            Err(error) if one.is_none() => {
+            // An unreadable session does not hide the others.
+            Err(error) if selected.is_none() => {
                 let path = path.display().to_string();
                 warn(&words::cannot_use(context.lang, &path, &error.to_string()));
                 continue;
             }
-            Err(error) => return Err(Failure::io(context.lang, &path, &error)),
+            Err(error) => return Err(CommandError::io(context.lang, &path, &error)),
         };
         if history.unreadable > 0 {
             warn(&words::unreadable_lines(context.lang, history.unreadable, &path.display().to_string()));
         }
         histories.push(history);
     }
-    let figures = figures(&histories, &Filter::default(), &|_| None);
+    let figures = statistics(&histories, &Filter::default(), &|_| None);
     if args.session.output.json {
-        return out::json(&object(one.as_ref(), &figures));
+        return out::json(&to_json(selected.as_ref(), &figures));
     }
-    if let Some(chosen) = &one {
-        chosen.announce(context);
+    if let Some(selected) = &selected {
+        selected.announce(context);
     }
     if figures.stages.is_empty() {
         return out::print(&words::no_stats(context.lang));
     }
-    out::print(&text(context, &figures))
+    out::print(&render(context, &figures))
 }
 
-/// The one session that is counted; `None` for all of them.
-fn one(context: &Context, args: &StatsArgs) -> Result<Option<Chosen>, Failure> {
+/// The session to count; `None` for all.
+fn selected_session(context: &Context, args: &StatsArgs) -> CommandResult<Option<SelectedSession>> {
     if args.all {
         return Ok(None);
     }
     context.required_session_to_read(args.session.id.as_deref()).map(Some)
 }
 
-fn object(one: Option<&Chosen>, figures: &Figures) -> Value {
-    let stage = |stage: &StageFigures| {
+fn to_json(selected: Option<&SelectedSession>, figures: &Statistics) -> Value {
+    let stage = |stage: &StageStatistics| {
         json!({
             "stage": stage.stage, "runs": stage.runs, "passAt1": stage.pass_at_1, "passAt3": stage.pass_at_3,
             "failures": stage.failures, "medianMs": stage.median, "p90Ms": stage.p90,
         })
     };
     json!({
-        "session": one.map(|chosen| chosen.session.id().as_str()),
-        "project": one.and_then(|chosen| chosen.session.origin().project),
+        "session": selected.map(|selected| selected.session.id().as_str()),
+        "project": selected.and_then(|selected| selected.session.origin().project),
         "sessions": figures.sessions,
         "workflows": {
             "started": figures.started, "completed": figures.completed, "aborted": figures.aborted,
@@ -80,7 +101,7 @@ fn object(one: Option<&Chosen>, figures: &Figures) -> Value {
     })
 }
 
-fn text(context: &Context, figures: &Figures) -> Text {
+fn render(context: &Context, figures: &Statistics) -> Text {
     let lang = context.lang;
     let share = |share: Option<f64>| share.map_or_else(|| "–".to_owned(), percent);
     let time = |millis: Option<i64>| millis.map_or_else(|| "–".to_owned(), duration);

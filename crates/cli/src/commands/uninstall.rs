@@ -1,36 +1,58 @@
-//! `overtone uninstall`: leaves nothing of Overtone but the sessions, and with `--purge` not even those.
+//! `overtone uninstall`: removes Overtone but keeps the sessions, unless `--purge` is given.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use overtone_install::is_own_plugin;
-use overtone_messages::install as words;
+use clap::Args;
+use overtone_claude::install::is_own_plugin;
+use overtone_core::messages::install as words;
 use overtone_store::{Home, Ownership};
 use serde_json::json;
 
 use super::dashboard;
-use super::down::take_out;
+use super::down::remove_from_client;
 use super::up::user_home;
-use crate::args::UninstallArgs;
+use crate::args::OutputArgs;
 use crate::context::Context;
-use crate::ui::error::{Done, Failure};
+use crate::ui::error::{CommandError, CommandResult};
 use crate::ui::{out, terminal};
 
-/// How many foreign entries are named.
-const NAMED: usize = 3;
+const EXAMPLES: &str = "\
+Examples:
+  overtone uninstall                  sessions and configuration stay in ~/.overtone
+  overtone uninstall --purge --yes    everything is deleted
 
-pub(crate) fn run(context: &Context, args: &UninstallArgs) -> Done {
+--purge deletes only a folder that Overtone created and that contains nothing else.";
+
+/// Remove Overtone and its files, and restore your Claude Code settings
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct UninstallArgs {
+    /// Also delete sessions, lessons and configuration
+    #[arg(long)]
+    purge: bool,
+    /// Do not ask for confirmation
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// How many foreign entries are listed.
+const MAX_LISTED: usize = 3;
+
+pub(crate) fn run(context: &Context, args: &UninstallArgs) -> CommandResult {
     let lang = context.lang;
     let home = context.home()?;
     let root = home.root().display().to_string();
     if args.purge {
-        // Before anything is changed.
+        // Checked before anything is changed.
         check_purge(context, home, args.yes)?;
     }
-    take_out(context, home)?;
-    // A server that does not end by itself goes when nobody uses it.
-    let _ = dashboard::end(home);
+    remove_from_client(context, home)?;
+    // A server that cannot be stopped ends when it is idle.
+    let _ = dashboard::stop_server(home);
     let plugin = home.root().join("plugin");
     if is_own_plugin(&plugin) {
         remove(context, &plugin)?;
@@ -38,36 +60,38 @@ pub(crate) fn run(context: &Context, args: &UninstallArgs) -> Done {
     if args.purge {
         purge(context, home)?;
     }
-    let told = if args.purge { words::purge_done(lang, &root) } else { words::uninstall_done(lang, &root) };
+    let message =
+        if args.purge { words::purge_done(lang, &root) } else { words::uninstall_done(lang, &root) };
     if args.output.json {
         out::json(&json!({ "home": root, "purged": args.purge }))
     } else {
-        out::print(&told)
+        out::print(&message)
     }
 }
 
-/// Only a folder that is ours as a whole is deleted.
-fn check_purge(context: &Context, home: &Home, is_confirmed: bool) -> Done {
+/// Returns an error unless everything in the folder is ours and the user has confirmed.
+fn check_purge(context: &Context, home: &Home, is_confirmed: bool) -> CommandResult {
     let lang = context.lang;
     let root = home.root().display().to_string();
-    if is_indispensable(home.root()) {
+    if contains_user_home(home.root()) {
         return Err(
-            Failure::new(words::purge_refused(lang, &root)).hint(words::purge_refused_hint(lang, &root))
+            CommandError::new(words::purge_refused(lang, &root)).hint(words::purge_refused_hint(lang, &root))
         );
     }
-    let ownership = home.ownership().map_err(|error| Failure::io(lang, home.root(), &error))?;
+    let ownership = home.ownership().map_err(|error| CommandError::io(lang, home.root(), &error))?;
     match ownership {
         Ownership::Foreign(entries) => {
-            let named = entries.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-            let told = if named.is_empty() {
+            let listed = entries.iter().take(MAX_LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
+            let message = if listed.is_empty() {
                 words::purge_refused(lang, &root)
             } else {
-                words::purge_foreign(lang, &root, &named)
+                words::purge_foreign(lang, &root, &listed)
             };
-            Err(Failure::new(told).hint(words::purge_refused_hint(lang, &root)))
+            Err(CommandError::new(message).hint(words::purge_refused_hint(lang, &root)))
         }
         _ if !is_confirmed => {
-            Err(Failure::new(words::purge_needs_yes(lang, &root)).hint(words::purge_needs_yes_hint(lang)))
+            Err(CommandError::new(words::purge_needs_yes(lang, &root))
+                .hint(words::purge_needs_yes_hint(lang)))
         }
         Ownership::Missing | Ownership::Marked => Ok(()),
         Ownership::Unmarked
@@ -76,20 +100,20 @@ fn check_purge(context: &Context, home: &Home, is_confirmed: bool) -> Done {
             Ok(())
         }
         Ownership::Unmarked => {
-            Err(Failure::new(words::purge_refused(lang, &root)).hint(words::purge_unmarked_hint(lang)))
+            Err(CommandError::new(words::purge_refused(lang, &root)).hint(words::purge_unmarked_hint(lang)))
         }
     }
 }
 
-/// The user's own folder, or one around it. Links are seen through.
-fn is_indispensable(root: &Path) -> bool {
+/// Whether the folder is the user's home or contains it. Links are resolved.
+fn contains_user_home(root: &Path) -> bool {
     let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
     let root = real(root.to_owned());
     root.parent().is_none() || real(user_home()).starts_with(&root)
 }
 
-/// What was looked at may have changed since: what is foreign now stays.
-fn purge(context: &Context, home: &Home) -> Done {
+/// Checks again, since the folder may have changed: foreign files stay.
+fn purge(context: &Context, home: &Home) -> CommandResult {
     match home.ownership() {
         Ok(Ownership::Marked | Ownership::Unmarked) => {
             let root = home.root().canonicalize().unwrap_or_else(|_| home.root().to_owned());
@@ -101,13 +125,15 @@ fn purge(context: &Context, home: &Home) -> Done {
             Ok(())
         }
         Ok(Ownership::Foreign(_) | Ownership::Missing) => Ok(()),
-        Err(error) => Err(Failure::io(context.lang, home.root(), &error)),
+        Err(error) => Err(CommandError::io(context.lang, home.root(), &error)),
     }
 }
 
-fn remove(context: &Context, dir: &Path) -> Done {
+fn remove(context: &Context, dir: &Path) -> CommandResult {
     match fs::remove_dir_all(dir) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure::io(context.lang, dir, &error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(CommandError::io(context.lang, dir, &error))
+        }
         _ => Ok(()),
     }
 }

@@ -1,67 +1,94 @@
-//! `overtone up`: puts the plugin and this program where Claude Code finds them. Running it again repairs.
+//! `overtone up`: installs the plugin and this program where Claude Code finds them. Running it again repairs them.
 
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use overtone_install::{
-    Client, Installed, Link, Place, Record, Registered, StatusLine, install_commands, install_files,
-    link_program, register,
+use clap::Args;
+use overtone_claude::install::{
+    Client, ClientFolder, HookKind, InstallRecord, Installed, Link, Locations, Registered, StatusLine,
+    install_commands, install_files, link_program, register,
 };
-use overtone_messages::{Lang, cli, install as words};
+use overtone_core::messages::{Lang, cli, install as words};
+use overtone_hook::ansi::{Text, Tone};
 use overtone_store::Home;
-use overtone_store::config::{Config, Key};
+use overtone_store::config::{Config, keys};
 use serde_json::{Value, json};
 
 use super::{dashboard, validate};
-use crate::args::UpArgs;
+use crate::args::OutputArgs;
 use crate::context::Context;
-use crate::ui::error::{Done, Failure};
+use crate::ui::error::{CommandError, CommandResult};
 use crate::ui::out;
-use crate::ui::style::Tone;
 use crate::ui::table::{Cell, Fields};
-use crate::ui::text::Text;
 
-pub(crate) fn run(context: &Context, args: &UpArgs) -> Done {
-    let home = context.home()?;
-    let lang = choose_language(context, home, args)?;
-    let failed = |(path, error): (PathBuf, _)| Failure::io(lang, &path, &error);
-    let installed = install_files(home).map_err(failed)?;
-    if installed.changed {
-        // The next session starts one of this version.
-        let _ = dashboard::end(home);
-    }
-    let problems = overtone_plugin::validate(&installed.plugin);
-    if !problems.is_empty() {
-        out::print(&validate::text(&problems))?;
-        return validate::verdict(context, &installed.plugin.display().to_string(), &problems);
-    }
-    let client = if args.files_only { None } else { Client::find(search_path().as_deref()) };
-    let registered =
-        client.as_ref().map(|client| registration(lang, home, client, &installed)).transpose()?;
-    if !args.files_only {
-        install_commands(&client_place(), lang).map_err(failed)?;
-    }
-    let link = if args.files_only { Link::NoFolder } else { place_link(context, home, &installed)? };
-    let report = Report { lang, installed, client, registered, link, files_only: args.files_only };
-    if args.output.json { out::json(&report.object(context)) } else { out::print(&report.text(context)) }
+const EXAMPLES: &str = "\
+Writes the plugin to ~/.overtone/plugin with a copy of this program, registers
+it with the claude on PATH, and sets the status line if you have none. Your
+settings.json keeps its order and formatting. Run it again to repair or
+update the installation; running sessions are not affected.
+
+Examples:
+  overtone up
+  overtone up --lang en
+  overtone up --files-only && claude --plugin-dir ~/.overtone/plugin";
+
+/// Install the plugin and this program, and register them with Claude Code
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct UpArgs {
+    /// Language of every text: zh-TW, zh-CN or en [default: from the locale]
+    #[arg(long, value_name = "LANG")]
+    lang: Option<String>,
+    /// Only install the files; do not change Claude Code or its settings
+    #[arg(long)]
+    files_only: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
-/// `--lang`, else what is configured, else the locale's.
-fn choose_language(context: &Context, home: &Home, args: &UpArgs) -> Result<Lang, Failure> {
-    let chosen =
-        Key::find("language").is_some_and(|key| Config::load_or_default(home).own_value(key).is_some());
-    let wanted = match &args.lang {
+pub(crate) fn run(context: &Context, args: &UpArgs) -> CommandResult {
+    let home = context.home()?;
+    let lang = choose_language(context, home, args)?;
+    let failed = |(path, error): (PathBuf, _)| CommandError::io(lang, &path, &error);
+    let installed = install_files(home, overtone_hook::VERSION).map_err(failed)?;
+    if installed.changed {
+        // The next session starts a server of this version.
+        let _ = dashboard::stop_server(home);
+    }
+    let problems = overtone_claude::plugin::validate(&installed.plugin);
+    if !problems.is_empty() {
+        out::print(&validate::render_problems(&problems))?;
+        return validate::check_result(context, &installed.plugin.display().to_string(), &problems);
+    }
+    let client = if args.files_only { None } else { Client::find(search_path().as_deref()) };
+    let registered = client.as_ref().map(|client| register_plugin(lang, home, client)).transpose()?;
+    if !args.files_only {
+        install_commands(&client_location(), lang).map_err(failed)?;
+    }
+    let link = if args.files_only { Link::NoFolder } else { create_link(context, home, &installed)? };
+    let report = Report { lang, installed, client, registered, link, files_only: args.files_only };
+    if args.output.json { out::json(&report.to_json(context)) } else { out::print(&report.render(context)) }
+}
+
+/// The language of `--lang`, else of the configuration, else of the locale.
+fn choose_language(context: &Context, home: &Home, args: &UpArgs) -> CommandResult<Lang> {
+    let tag = match &args.lang {
         Some(tag) => Some(tag.clone()),
-        None if chosen => None,
-        None => locale().and_then(|tag| Lang::from_tag(&tag)).map(|lang| lang.tag().to_owned()),
+        None if has_own_language(home) => None,
+        None => locale().and_then(|locale| Lang::from_tag(&locale)).map(|lang| lang.tag().to_owned()),
     };
-    let Some(tag) = wanted else { return Ok(context.lang) };
-    super::config::change(context, "language", &tag)?;
+    let Some(tag) = tag else { return Ok(context.lang) };
+    super::config::change(context, keys::LANGUAGE.key().name, &tag)?;
     Ok(context.environment.lang().or_else(|| Lang::from_tag(&tag)).unwrap_or(context.lang))
 }
 
-/// The first locale variable with a value counts, as for every other program.
+/// Whether a language is configured.
+fn has_own_language(home: &Home) -> bool {
+    Config::load_or_default(home).own_value(keys::LANGUAGE.key()).is_some()
+}
+
+/// The first locale variable with a value, as for every other program.
 fn locale() -> Option<String> {
     ["LC_ALL", "LC_MESSAGES", "LANG"]
         .iter()
@@ -78,32 +105,27 @@ pub(super) fn user_home() -> PathBuf {
     env::var_os("HOME").map(PathBuf::from).unwrap_or_default()
 }
 
-pub(super) fn client_place() -> Place {
-    Place::new(env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from), &user_home())
+pub(super) fn client_location() -> ClientFolder {
+    ClientFolder::new(env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from), &user_home())
 }
 
-fn registration(
-    lang: Lang,
-    home: &Home,
-    client: &Client,
-    installed: &Installed,
-) -> Result<Registered, Failure> {
-    register(home, &client_place(), client, &installed.plugin, &installed.binary)
-        .map_err(|error| failure(lang, &error))
+fn register_plugin(lang: Lang, home: &Home, client: &Client) -> CommandResult<Registered> {
+    register(home, &client_location(), client, &Locations::new(home))
+        .map_err(|error| register_error(lang, &error))
 }
 
-pub(super) fn failure(lang: Lang, error: &overtone_install::RegisterError) -> Failure {
+pub(super) fn register_error(lang: Lang, error: &overtone_claude::install::RegisterError) -> CommandError {
     let hint = error.hint().unwrap_or_else(|| cli::check_path_hint(lang));
-    Failure::new(error.to_string()).hint(hint)
+    CommandError::new(error.to_string()).hint(hint)
 }
 
-fn place_link(context: &Context, home: &Home, installed: &Installed) -> Result<Link, Failure> {
+fn create_link(context: &Context, home: &Home, installed: &Installed) -> CommandResult<Link> {
     let user = user_home();
-    let failed = |path: &Path, error| Failure::io(context.lang, path, &error);
+    let failed = |path: &Path, error| CommandError::io(context.lang, path, &error);
     let link = link_program(&installed.binary, &user, search_path().as_deref())
         .map_err(|error| failed(&user, error))?;
     if let Link::At(path) = &link {
-        let mut record = Record::load(home);
+        let mut record = InstallRecord::load(home);
         record.link = Some(path.clone());
         record.save(home).map_err(|error| failed(home.root(), error))?;
     }
@@ -120,7 +142,7 @@ struct Report {
 }
 
 impl Report {
-    fn text(&self, context: &Context) -> Text {
+    fn render(&self, context: &Context) -> Text {
         let lang = self.lang;
         let plugin = self.installed.plugin.display().to_string();
         let mut fields = Fields::default();
@@ -174,8 +196,8 @@ impl Report {
         }
     }
 
-    fn object(&self, context: &Context) -> Value {
-        let mut object = validate::object(&self.installed.plugin, &[]);
+    fn to_json(&self, context: &Context) -> Value {
+        let mut object = validate::problems_json(&self.installed.plugin, &[]);
         object["binary"] = json!(self.installed.binary);
         object["binaryChanged"] = json!(self.installed.changed);
         object["version"] = json!(context.environment.version);
@@ -187,6 +209,11 @@ impl Report {
         object["refused"] = json!(refused);
         let link = if let Link::At(path) = &self.link { Some(path) } else { None };
         object["link"] = json!(link);
+        object["hookBinary"] = json!(self.installed.hook_binary);
+        object["hookProgram"] = json!(match self.installed.hook_kind {
+            HookKind::Small => "small",
+            HookKind::Whole => "whole",
+        });
         object
     }
 }
@@ -196,11 +223,11 @@ fn version(client: &Client) -> String {
 }
 
 fn start_command(plugin: &str) -> String {
-    format!("claude --plugin-dir {}", quoted(plugin))
+    format!("claude --plugin-dir {}", shell_quote(plugin))
 }
 
-/// As a shell needs it.
-fn quoted(path: &str) -> String {
+/// Quotes a path for a shell.
+fn shell_quote(path: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:,".contains(c);
     if path.chars().all(plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
 }
@@ -211,7 +238,7 @@ mod tests {
 
     #[test]
     fn paths_survive_a_shell() {
-        assert_eq!(quoted("/home/u/.overtone/plugin"), "/home/u/.overtone/plugin");
-        assert_eq!(quoted("/my home/it's"), r"'/my home/it'\''s'");
+        assert_eq!(shell_quote("/home/u/.overtone/plugin"), "/home/u/.overtone/plugin");
+        assert_eq!(shell_quote("/my home/it's"), r"'/my home/it'\''s'");
     }
 }

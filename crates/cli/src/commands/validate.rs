@@ -1,41 +1,57 @@
-//! `overtone validate`: what keeps a plugin folder from working.
+//! `overtone validate`: checks a plugin folder.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
-use overtone_messages::cli as words;
-use overtone_plugin::Problem;
+use clap::{Args, ValueHint};
+use overtone_claude::plugin::Problem;
+use overtone_core::messages::cli as words;
 use serde_json::{Value, json};
 
-use crate::args::ValidateArgs;
+use crate::args::OutputArgs;
 use crate::context::Context;
-use crate::ui::error::{Done, Failure};
+use crate::ui::error::{CommandError, CommandResult};
 use crate::ui::out;
 
-pub(crate) fn run(context: &Context, args: &ValidateArgs) -> Done {
+const EXAMPLES: &str = "\
+Examples:
+  overtone validate
+  overtone validate --plugin plugins/overtone";
+
+/// Check a plugin folder for errors that Claude Code would silently ignore
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ValidateArgs {
+    /// The folder [default: `CLAUDE_PLUGIN_ROOT`, else the installed one, else ./plugins/overtone]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    plugin: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+pub(crate) fn run(context: &Context, args: &ValidateArgs) -> CommandResult {
     let dir = args.plugin.clone().unwrap_or_else(|| default_dir(context));
     let path = dir.display().to_string();
     if !dir.is_dir() {
-        return Err(
-            Failure::new(words::no_plugin(context.lang, &path)).hint(words::no_plugin_hint(context.lang))
-        );
+        return Err(CommandError::new(words::no_plugin(context.lang, &path))
+            .hint(words::no_plugin_hint(context.lang)));
     }
-    let problems = overtone_plugin::validate(&dir);
+    let problems = overtone_claude::plugin::validate(&dir);
     if args.output.json {
-        out::json(&object(&dir, &problems))?;
+        out::json(&problems_json(&dir, &problems))?;
     } else if problems.is_empty() {
         out::print(&words::plugin_is_good(context.lang, &path))?;
     } else {
-        out::print(&text(&problems))?;
+        out::print(&render_problems(&problems))?;
     }
-    verdict(context, &path, &problems)
+    check_result(context, &path, &problems)
 }
 
 /// Fails when there is any problem.
-pub(super) fn verdict(context: &Context, path: &str, problems: &[Problem]) -> Done {
+pub(super) fn check_result(context: &Context, path: &str, problems: &[Problem]) -> CommandResult {
     match problems.len() {
         0 => Ok(()),
-        count => Err(Failure::new(words::plugin_is_bad(context.lang, count, path))
+        count => Err(CommandError::new(words::plugin_is_bad(context.lang, count, path))
             .hint(words::plugin_is_bad_hint(context.lang))),
     }
 }
@@ -46,12 +62,12 @@ fn default_dir(context: &Context) -> PathBuf {
     root.or_else(installed).unwrap_or_else(|| PathBuf::from("plugins/overtone"))
 }
 
-pub(super) fn text(problems: &[Problem]) -> String {
+pub(super) fn render_problems(problems: &[Problem]) -> String {
     let lines = problems.iter().map(|p| format!("{}: {}\n  hint: {}", p.path, p.what, p.hint));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-pub(super) fn object(dir: &Path, problems: &[Problem]) -> Value {
+pub(super) fn problems_json(dir: &Path, problems: &[Problem]) -> Value {
     let list: Vec<_> = problems
         .iter()
         .map(|problem| json!({ "path": problem.path, "what": problem.what, "hint": problem.hint }))

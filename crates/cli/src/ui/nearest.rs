@@ -1,10 +1,10 @@
-//! The name that was probably meant.
+//! Finds the name that was probably meant.
 
 use strsim::damerau_levenshtein;
 
-/// The candidate that differs least, if it is near enough to be a slip of the finger.
+/// The candidate that differs least, if it is close enough to be a typing error.
 pub(crate) fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // A pasted page is no slip, and comparing it would take long.
+    // A pasted page is no typing error, and comparing it would take long.
     if given.len() > 128 {
         return None;
     }
@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slips_are_found_and_strangers_are_not() {
+    fn typing_errors_are_found_and_other_names_are_not() {
         let names = ["standard", "secure", "single", "quick"];
         assert_eq!(nearest("standrad", names), Some("standard"));
         assert_eq!(nearest("QUICK", names), Some("quick"));

@@ -1,46 +1,45 @@
-//! The only way to stdout and stderr, so that a closed pipe is an answer and not a panic, and so that nothing foreign
-//! controls a terminal. `cargo xtask layers` checks that no other file of this crate writes there.
+//! The only way to stdout and stderr, so that a closed pipe does not cause a panic and foreign text cannot control the
+//! terminal. `cargo xtask layers` checks that no other file of this crate writes there.
 
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
-use overtone_engine::text::{escaped_json, printable};
+use overtone_core::engine::text::{escaped_json, printable};
+use overtone_hook::ansi::{Palette, Printable};
 use serde_json::Value;
 
-use super::error::{Done, Failure};
-use super::style::Palette;
-use super::text::Printable;
+use super::error::{CommandError, CommandResult};
 
 /// Goes to the first column and empties the line.
 const CLEAR_LINE: &str = "\r\u{1b}[2K";
 
-/// Prints whole lines.
-pub(crate) fn print(text: &(impl Printable + ?Sized)) -> Done {
-    whole_lines(&text.written())
+/// Prints a text and ends its last line.
+pub(crate) fn print(text: &(impl Printable + ?Sized)) -> CommandResult {
+    write_lines(&text.terminal_text())
 }
 
-/// Prints one object for programs. What is not printable in it is escaped, so that the values stay the same.
-pub(crate) fn json(value: &Value) -> Done {
+/// Prints one JSON value. Characters that are not printable are escaped, so that the values stay the same.
+pub(crate) fn json(value: &Value) -> CommandResult {
     json_text(&format!("{value:#}"))
 }
 
 /// Prints a part of a JSON document, or one in another layout, as [`json`] does.
-pub(crate) fn json_text(json: &str) -> Done {
-    whole_lines(&escaped_json(json))
+pub(crate) fn json_text(json: &str) -> CommandResult {
+    write_lines(&escaped_json(json))
 }
 
-/// Prints what this program alone has made and nobody else could have put anything into: scripts and help.
-pub(crate) fn own(text: &str) -> Done {
-    whole_lines(text)
+/// Prints a text that has no foreign parts, such as scripts and help, as it is.
+pub(crate) fn print_raw(text: &str) -> CommandResult {
+    write_lines(text)
 }
 
-/// Prints a help text with colours in it, without them where they would not be seen as such.
-pub(crate) fn help(text: &str) -> Done {
-    if Palette::for_stdout().is_on() { own(text) } else { own(&plain(text)) }
+/// Prints a help text with colours, or without them if stdout does not show colours.
+pub(crate) fn help(text: &str) -> CommandResult {
+    if Palette::for_stdout().is_on() { print_raw(text) } else { print_raw(&plain(text)) }
 }
 
-fn whole_lines(text: &str) -> Done {
+fn write_lines(text: &str) -> CommandResult {
     let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-    to_stdout(&[text, end]).map_err(Failure::Output)
+    to_stdout(&[text, end]).map_err(|error| CommandError::output(&error))
 }
 
 fn to_stdout(parts: &[&str]) -> io::Result<()> {
@@ -50,11 +49,11 @@ fn to_stdout(parts: &[&str]) -> io::Result<()> {
 }
 
 /// Writes to stderr. There is nowhere to report that stderr is closed.
-pub(super) fn complain(text: &(impl Printable + ?Sized)) {
-    let _ = io::stderr().write_all(text.written().as_bytes());
+pub(super) fn write_stderr(text: &(impl Printable + ?Sized)) {
+    let _ = io::stderr().write_all(text.terminal_text().as_bytes());
 }
 
-/// Prints lines of JSON, many of them, each with the end that it has.
+/// Prints many lines of JSON, buffered.
 pub(crate) struct JsonLines {
     stdout: BufWriter<StdoutLock<'static>>,
 }
@@ -64,51 +63,42 @@ impl JsonLines {
         Self { stdout: BufWriter::new(io::stdout().lock()) }
     }
 
-    pub(crate) fn write(&mut self, line: &str) -> Done {
-        self.stdout.write_all(escaped_json(line).as_bytes()).map_err(Failure::Output)
+    pub(crate) fn write(&mut self, line: &str) -> CommandResult {
+        self.stdout.write_all(escaped_json(line).as_bytes()).map_err(|error| CommandError::output(&error))
     }
 
-    pub(crate) fn finish(mut self) -> Done {
-        self.stdout.flush().map_err(Failure::Output)
+    pub(crate) fn finish(mut self) -> CommandResult {
+        self.stdout.flush().map_err(|error| CommandError::output(&error))
     }
 }
 
-/// Replaces the last line of the terminal on stdout by lines and by what stays below them.
-pub(crate) fn redraw(lines: &impl Printable, last: &impl Printable) -> Done {
-    to_stdout(&[CLEAR_LINE, &lines.written(), &last.written()]).map_err(Failure::Output)
+/// Replaces the last line of the terminal by `lines`, with `last` below them.
+pub(crate) fn redraw(lines: &impl Printable, last: &impl Printable) -> CommandResult {
+    to_stdout(&[CLEAR_LINE, &lines.terminal_text(), &last.terminal_text()])
+        .map_err(|error| CommandError::output(&error))
 }
 
-/// A line on stderr that is written anew, for a person; nothing for a program.
+/// A progress line on stderr, redrawn in place. Prints nothing if stderr is no terminal.
 pub(crate) struct Progress {
-    is_seen: bool,
+    is_visible: bool,
 }
 
 impl Progress {
     pub(crate) fn new() -> Self {
-        Self { is_seen: io::stderr().is_terminal() && !Palette::is_dumb() }
+        Self { is_visible: io::stderr().is_terminal() && !Palette::is_dumb() }
     }
 
     /// An empty text clears the line.
     pub(crate) fn show(&self, text: &str) {
-        if self.is_seen {
-            // There is nowhere to report that stderr is closed.
-            // Written over the last text, and then cleared behind it: that flickers less.
+        if self.is_visible {
+            // There is nowhere to report that stderr is closed. The line is overwritten and then cleared behind the text,
+            // which flickers less.
             let _ = io::stderr().write_all(format!("\r{}\u{1b}[K", printable(text)).as_bytes());
         }
     }
 }
 
-/// The answer to the client that reads a status line: nobody could be told that it does not listen.
-pub(crate) fn answer(text: &(impl Printable + ?Sized)) {
-    let _ = to_stdout(&[&text.written(), "\n"]);
-}
-
-/// The same for lines of JSON.
-pub(crate) fn answer_json(lines: &str) {
-    let _ = to_stdout(&[&escaped_json(lines), "\n"]);
-}
-
-/// Drops escape sequences of the form `ESC [ … letter`.
+/// Removes escape sequences of the form `ESC [ … letter`.
 fn plain(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let mut plain = parts.next().unwrap_or_default().to_owned();

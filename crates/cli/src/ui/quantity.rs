@@ -1,6 +1,6 @@
 //! Sizes, ages, shares and times, short enough for a column.
 
-use overtone_engine::state::Millis;
+use overtone_core::engine::state::Millis;
 use overtone_store::clock;
 
 /// `512 B`, `12.3 KB`, `4.0 MB`.
@@ -30,7 +30,7 @@ pub(crate) fn percent(share: f64) -> String {
 }
 
 /// `2026-02-23 14:00:00Z`.
-pub(crate) fn moment(at: Millis) -> String {
+pub(crate) fn timestamp(at: Millis) -> String {
     format!("{}Z", clock::to_iso(at)[..19].replace('T', " "))
 }
 
@@ -46,6 +46,6 @@ mod tests {
         );
         assert_eq!([age(-1), age(61_000), age(7_200_000), age(864_000_000)], ["0s", "1m", "2h", "10d"]);
         assert_eq!(percent(0.834), "83%");
-        assert_eq!(moment(Millis(1_771_855_200_123)), "2026-02-23 14:00:00Z");
+        assert_eq!(timestamp(Millis(1_771_855_200_123)), "2026-02-23 14:00:00Z");
     }
 }

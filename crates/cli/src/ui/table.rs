@@ -1,11 +1,10 @@
 //! Tables and labelled lines, aligned by what a terminal shows: a zh character or an emoji takes two columns.
 
-use overtone_engine::text::printable;
+use overtone_core::engine::text::printable;
+use overtone_hook::ansi::{Palette, Text, Tone};
 use unicode_width::UnicodeWidthStr;
 
-use super::style::{Palette, Tone};
 use super::terminal;
-use super::text::Text;
 
 /// The space between two columns.
 const GAP: &str = "  ";
@@ -54,7 +53,7 @@ impl<T: Into<String>> From<T> for Cell {
     }
 }
 
-/// Rows under a head.
+/// Rows under a header.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     rows: Vec<Vec<Cell>>,

@@ -1,22 +1,22 @@
-//! Who is at the other end: a person or a program.
+//! Whether a user or a program is at the other end, and questions to the user.
 
 use std::io::{self, BufRead, IsTerminal, Read as _};
 
+use overtone_hook::ansi::Printable;
 use terminal_size::{Height, Width, terminal_size_of};
 
-use super::out::complain;
-use super::text::Printable;
+use super::out::write_stderr;
 
-/// More is nothing that somebody has meant to paste.
-const MOST_PASTED: u64 = 64 * 1024;
+/// The limit for a pasted line.
+const MAX_LINE_BYTES: u64 = 64 * 1024;
 
-/// Whether a person could type something.
-#[allow(clippy::disallowed_methods, reason = "nothing is read: only what it is connected to is asked")]
+/// Whether a user can type something.
+#[allow(clippy::disallowed_methods, reason = "nothing is read, only the kind of stdin is checked")]
 pub(crate) fn stdin_is_terminal() -> bool {
     io::stdin().is_terminal()
 }
 
-/// Whether a person reads what is said on stderr.
+/// Whether a user reads stderr.
 pub(crate) fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal()
 }
@@ -31,29 +31,29 @@ pub(crate) fn size() -> Option<(u16, u16)> {
     terminal_size_of(io::stdout()).map(|(Width(columns), Height(lines))| (columns, lines))
 }
 
-/// Whether a person can be asked.
+/// Whether the user can be asked.
 pub(crate) fn can_ask() -> bool {
     stdin_is_terminal() && stderr_is_terminal()
 }
 
-/// Asks a person; anything but a clear yes is a no.
-#[allow(clippy::disallowed_methods, reason = "a person at a terminal ends the answer with a line break")]
+/// Asks the user; anything but a clear yes is a no.
+#[allow(clippy::disallowed_methods, reason = "a user at a terminal ends the answer with a line break")]
 pub(crate) fn confirm(question: &(impl Printable + ?Sized)) -> bool {
     let mut answer = String::new();
-    complain(question);
-    complain(" [y/N] ");
+    write_stderr(question);
+    write_stderr(" [y/N] ");
     let read = io::stdin().lock().read_line(&mut answer);
     read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "是")
 }
 
-/// One line from a person, who is asked for it, or from whatever program is on stdin.
+/// Reads one line from stdin. At a terminal the question is printed first.
 #[allow(clippy::disallowed_methods, reason = "the line ends with a line break or with the input")]
 pub(crate) fn read_line(question: &str) -> io::Result<String> {
     if can_ask() {
-        complain(question);
-        complain("\n");
+        write_stderr(question);
+        write_stderr("\n");
     }
     let mut line = String::new();
-    io::stdin().lock().take(MOST_PASTED).read_line(&mut line)?;
+    io::stdin().lock().take(MAX_LINE_BYTES).read_line(&mut line)?;
     Ok(line)
 }

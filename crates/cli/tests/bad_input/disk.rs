@@ -5,10 +5,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use overtone_registry::Hook;
+use overtone_core::registry::Hook;
 
-use crate::common::Sandbox;
-use crate::world::{World, assert_clean_log, each_hook};
+use crate::common::TestContext;
+use crate::fixture::{Fixture, assert_clean_log, each_hook};
 
 /// A small file system of its own, unmounted when dropped.
 struct SmallDisk(PathBuf);
@@ -45,19 +45,19 @@ impl Drop for SmallDisk {
     }
 }
 
-/// A world whose state is on a disk without room. The disk is dropped first: a mounted folder cannot be removed.
+/// A fixture whose state is on a disk without room. The disk is dropped first: a mounted folder cannot be removed.
 struct FullDisk {
     disk: SmallDisk,
-    world: World,
+    fixture: Fixture,
 }
 
 impl FullDisk {
     fn new() -> Self {
-        let sandbox = Sandbox::new();
-        let disk = SmallDisk::mount(&sandbox.state())
+        let context = TestContext::for_hooks();
+        let disk = SmallDisk::mount(&context.state())
             .unwrap_or_else(|error| panic!("root, but no tmpfs could be mounted for the test: {error}"));
-        let world = World::in_sandbox(sandbox, |_| disk.fill());
-        Self { disk, world }
+        let fixture = Fixture::in_context(context, |_| disk.fill());
+        Self { disk, fixture }
     }
 }
 
@@ -73,25 +73,25 @@ fn a_full_disk() {
         return;
     }
     each_hook(|hook| {
-        let FullDisk { world, disk } = &FullDisk::new();
-        let output = world.run(hook);
-        output.json();
+        let FullDisk { fixture, disk } = &FullDisk::new();
+        let output = fixture.run(hook);
+        output.answer();
         assert_clean_log(&output);
         // These two have to store the workflow, and cannot.
         if matches!(hook, Hook::PreTask | Hook::OnAgentStop) {
             output.assert_says_nothing();
             output.assert_logged("");
         }
-        world.assert_nothing_lost();
+        fixture.assert_nothing_lost();
         for name in ["workflow.json", "loop.json"] {
-            world.assert_same(&world.file(name));
+            fixture.assert_same(&fixture.file(name));
         }
 
         // A folder that the first runs could still make is no litter; a file more with each run would be.
-        world.run(hook).json();
-        let paths = world.paths();
-        world.run(hook).json();
-        assert_eq!(world.paths(), paths, "each failure leaves something behind");
+        fixture.run(hook).answer();
+        let paths = fixture.paths();
+        fixture.run(hook).answer();
+        assert_eq!(fixture.paths(), paths, "each failure leaves something behind");
         disk.assert_full();
     });
 }

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use overtone_registry::Hook;
+use overtone_core::registry::Hook;
 
-use crate::common::{Call, put_link_loop};
-use crate::world::{ID, World, assert_clean_log, each_hook, fill};
+use crate::common::{HookCall, put_link_loop};
+use crate::fixture::{Fixture, ID, assert_clean_log, each_hook, fill};
 
 /// A value of a variable that names no folder.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +18,7 @@ enum Useless {
 impl Useless {
     const ALL: [Self; 3] = [Self::Missing, Self::Empty, Self::Relative];
 
-    fn set(self, call: Call, variable: &str) -> Call {
+    fn set(self, call: HookCall, variable: &str) -> HookCall {
         match self {
             Self::Missing => call.without(variable),
             Self::Empty => call.env(variable, ""),
@@ -38,15 +38,15 @@ fn no_usable_home_at_all() {
         for overtone_home in Useless::ALL {
             println!("\n##### HOME {home:?}, OVERTONE_HOME {overtone_home:?}");
             each_hook(|hook| {
-                let world = World::new();
-                let call = overtone_home.set(home.set(world.call(hook), "HOME"), "OVERTONE_HOME");
-                let output = call.run(world.event(hook).to_string());
+                let fixture = Fixture::new();
+                let call = overtone_home.set(home.set(fixture.call(hook), "HOME"), "OVERTONE_HOME");
+                let output = call.run(fixture.event(hook).to_string());
                 output.assert_says_nothing();
                 assert_clean_log(&output);
                 if !needs_no_state(hook) {
                     output.assert_logged("");
                 }
-                world.assert_untouched();
+                fixture.assert_untouched();
                 assert!(!is_in_the_real_home(), "the hook found a home that it was not given");
             });
         }
@@ -61,14 +61,14 @@ fn is_in_the_real_home() -> bool {
 #[test]
 fn no_overtone_home_means_the_folder_in_home() {
     for overtone_home in [Useless::Missing, Useless::Empty] {
-        let world = World::changed(|sandbox| {
-            fs::remove_dir_all(sandbox.state()).unwrap();
-            fill(sandbox, &sandbox.home().join(".overtone"));
+        let fixture = Fixture::changed(|context| {
+            fs::remove_dir_all(context.state()).unwrap();
+            fill(context, &context.home().join(".overtone"));
         });
-        let call = overtone_home.set(world.call(Hook::PreCompact), "OVERTONE_HOME");
-        let output = call.run(world.event(Hook::PreCompact).to_string());
-        assert!(output.json()["systemMessage"].is_string(), "the state in HOME was not found");
-        let timeline = world.sandbox.home().join(".overtone/sessions").join(ID).join("timeline.jsonl");
+        let call = overtone_home.set(fixture.call(Hook::PreCompact), "OVERTONE_HOME");
+        let output = call.run(fixture.event(Hook::PreCompact).to_string());
+        assert!(output.answer()["systemMessage"].is_string(), "the state in HOME was not found");
+        let timeline = fixture.context.home().join(".overtone/sessions").join(ID).join("timeline.jsonl");
         assert!(fs::read_to_string(timeline).unwrap().contains("session:compact"));
     }
 }
@@ -76,12 +76,12 @@ fn no_overtone_home_means_the_folder_in_home() {
 #[test]
 fn a_relative_overtone_home_is_not_in_the_project() {
     each_hook(|hook| {
-        let world = World::new();
-        let project = || fs::read_dir(world.sandbox.project()).unwrap().count();
+        let fixture = Fixture::new();
+        let project = || fs::read_dir(fixture.context.project()).unwrap().count();
         let before = project();
-        let call = Useless::Relative.set(world.call(hook), "OVERTONE_HOME");
-        let output = call.run(world.event(hook).to_string());
-        output.json();
+        let call = Useless::Relative.set(fixture.call(hook), "OVERTONE_HOME");
+        let output = call.run(fixture.event(hook).to_string());
+        output.answer();
         assert_clean_log(&output);
         assert_eq!(project(), before);
     });
@@ -90,16 +90,16 @@ fn a_relative_overtone_home_is_not_in_the_project() {
 #[test]
 fn specs_that_are_a_link_to_themselves() {
     each_hook(|hook| {
-        let world = World::changed(|sandbox| {
-            fs::remove_dir_all(sandbox.project().join("specs")).unwrap();
-            put_link_loop(&sandbox.project().join("specs"));
+        let fixture = Fixture::changed(|context| {
+            fs::remove_dir_all(context.project().join("specs")).unwrap();
+            put_link_loop(&context.project().join("specs"));
         });
-        let output = world.run(hook);
-        output.json();
+        let output = fixture.run(hook);
+        output.answer();
         assert_clean_log(&output);
         if matches!(hook, Hook::PreCompact | Hook::OnStart) {
             output.assert_logged("");
         }
-        world.assert_nothing_lost();
+        fixture.assert_nothing_lost();
     });
 }

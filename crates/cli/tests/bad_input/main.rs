@@ -1,8 +1,7 @@
-//! What the hooks do when nothing is as it should be: input, session ids, files, disk, environment, specs.
+//! Hooks with bad input, session ids, files, disks, environments and specs.
 //!
-//! A hook runs inside somebody's work, so the rule is the same for each of the twelve and whatever is wrong: it
-//! ends with 0, prints exactly one JSON object, says on stderr what was wrong, writes nowhere but in its own
-//! folder and loses nothing that was there.
+//! A hook runs during the user's work, so the same rule holds for every hook and every error: it ends with 0, prints
+//! exactly one JSON object, reports the error on stderr, writes only in its own folder and loses nothing.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,8 +14,8 @@
 mod common;
 mod disk;
 mod environment;
+mod fixture;
 mod limits;
 mod session_id;
 mod state_files;
 mod stdin;
-mod world;

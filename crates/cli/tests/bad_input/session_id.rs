@@ -2,21 +2,21 @@
 
 use std::fs;
 
-use overtone_registry::Hook;
+use overtone_core::registry::Hook;
 use serde_json::{Value, json};
 
-use crate::world::{World, assert_clean_log, each_hook};
+use crate::fixture::{Fixture, assert_clean_log, each_hook};
 
 #[track_caller]
 fn assert_no_session(id: &Value) {
     each_hook(|hook| {
-        let world = World::new();
-        let mut event = world.event(hook);
+        let fixture = Fixture::new();
+        let mut event = fixture.event(hook);
         event["session_id"] = id.clone();
-        let output = world.call(hook).run(event.to_string());
+        let output = fixture.call(hook).run(event.to_string());
         output.assert_says_nothing();
         assert_clean_log(&output);
-        world.assert_untouched();
+        fixture.assert_untouched();
     });
 }
 
@@ -33,10 +33,10 @@ fn the_right_id_is_acted_upon() {
         Hook::OnStop,
     ];
     for hook in acting {
-        let world = World::new();
-        world.run(hook).json();
-        assert!(world.has_changed(), "{}", hook.name());
-        world.assert_nothing_lost();
+        let fixture = Fixture::new();
+        fixture.run(hook).answer();
+        assert!(fixture.has_changed(), "{}", hook.name());
+        fixture.assert_nothing_lost();
     }
 }
 
@@ -57,11 +57,11 @@ fn an_absolute_path() {
 
     // The same, where the test may look.
     each_hook(|hook| {
-        let world = World::new();
-        let mut event = world.event(hook);
-        event["session_id"] = json!(world.sandbox.root().join("x"));
-        world.call(hook).run(event.to_string()).assert_says_nothing();
-        world.assert_untouched();
+        let fixture = Fixture::new();
+        let mut event = fixture.event(hook);
+        event["session_id"] = json!(fixture.context.root().join("x"));
+        fixture.call(hook).run(event.to_string()).assert_says_nothing();
+        fixture.assert_untouched();
     });
 }
 

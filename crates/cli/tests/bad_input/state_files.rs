@@ -3,11 +3,11 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use overtone_registry::Hook;
+use overtone_core::registry::Hook;
 use serde_json::Value;
 
-use crate::common::{Sandbox, put, put_folder_for_file};
-use crate::world::{ID, World, assert_clean_log, each_hook};
+use crate::common::{TestContext, put, put_folder_for_file};
+use crate::fixture::{Fixture, ID, assert_clean_log, each_hook};
 
 /// Hooks that have nothing to say without the workflow.
 const NEED_THE_WORKFLOW: [Hook; 4] = [Hook::PreCompact, Hook::PreTask, Hook::OnAgentStop, Hook::OnStop];
@@ -15,21 +15,21 @@ const NEED_THE_WORKFLOW: [Hook; 4] = [Hook::PreCompact, Hook::PreTask, Hook::OnA
 /// Hooks that fall back when an event cannot be recorded, as the behaviour documents say.
 const FALL_BACK: [Hook; 3] = [Hook::PreCompact, Hook::OnSessionEnd, Hook::PostUseFailure];
 
-fn in_session(sandbox: &Sandbox, name: &str) -> std::path::PathBuf {
-    sandbox.session_dir(ID).join(name)
+fn in_session(context: &TestContext, name: &str) -> std::path::PathBuf {
+    context.session_dir(ID).join(name)
 }
 
 #[track_caller]
-fn assert_survives_workflow(hook: Hook, world: &World) {
-    let output = world.run(hook);
-    output.json();
+fn assert_survives_workflow(hook: Hook, fixture: &Fixture) {
+    let output = fixture.run(hook);
+    output.answer();
     assert_clean_log(&output);
     if NEED_THE_WORKFLOW.contains(&hook) {
         output.assert_says_nothing();
         output.assert_logged("");
     }
-    world.assert_nothing_lost();
-    world.assert_same(&world.file("workflow.json"));
+    fixture.assert_nothing_lost();
+    fixture.assert_same(&fixture.file("workflow.json"));
 }
 
 #[test]
@@ -37,8 +37,8 @@ fn a_workflow_that_is_broken() {
     let contents: [&[u8]; 4] = [b"{\"sessionId\":\"session-in-the-mid", b"", b"[]", b"\xff\xfe\x00"];
     for content in contents {
         each_hook(|hook| {
-            let world = World::changed(|sandbox| put(&in_session(sandbox, "workflow.json"), content));
-            assert_survives_workflow(hook, &world);
+            let fixture = Fixture::changed(|context| put(&in_session(context, "workflow.json"), content));
+            assert_survives_workflow(hook, &fixture);
         });
     }
 }
@@ -46,8 +46,8 @@ fn a_workflow_that_is_broken() {
 #[test]
 fn a_folder_in_place_of_the_workflow() {
     each_hook(|hook| {
-        let world = World::changed(|sandbox| put_folder_for_file(&in_session(sandbox, "workflow.json")));
-        assert_survives_workflow(hook, &world);
+        let fixture = Fixture::changed(|context| put_folder_for_file(&in_session(context, "workflow.json")));
+        assert_survives_workflow(hook, &fixture);
     });
 }
 
@@ -74,11 +74,11 @@ const FROM_ANOTHER_VERSION: &str = r#"{
 #[test]
 fn unknown_fields_and_the_order_of_keys_survive() {
     for hook in [Hook::OnStart, Hook::PreTask, Hook::OnAgentStop] {
-        let world =
-            World::changed(|sandbox| put(&in_session(sandbox, "workflow.json"), FROM_ANOTHER_VERSION));
-        world.run(hook).json();
+        let fixture =
+            Fixture::changed(|context| put(&in_session(context, "workflow.json"), FROM_ANOTHER_VERSION));
+        fixture.run(hook).answer();
         let before: Value = serde_json::from_str(FROM_ANOTHER_VERSION).unwrap();
-        let after: Value = serde_json::from_slice(&fs::read(world.file("workflow.json")).unwrap()).unwrap();
+        let after: Value = serde_json::from_slice(&fs::read(fixture.file("workflow.json")).unwrap()).unwrap();
         assert_ne!(after, before, "{} was expected to write", hook.name());
 
         for path in ["", "/stages", "/stages/DEV"] {
@@ -111,9 +111,9 @@ fn assert_same_order(before: &Value, after: &Value) {
 #[test]
 fn a_timeline_that_cannot_be_written() {
     each_hook(|hook| {
-        let world = World::changed(|sandbox| put_folder_for_file(&in_session(sandbox, "timeline.jsonl")));
-        let output = world.run(hook);
-        output.json();
+        let fixture = Fixture::changed(|context| put_folder_for_file(&in_session(context, "timeline.jsonl")));
+        let output = fixture.run(hook);
+        output.answer();
         assert_clean_log(&output);
         if FALL_BACK.contains(&hook) {
             output.assert_says_nothing();
@@ -121,40 +121,41 @@ fn a_timeline_that_cannot_be_written() {
         if FALL_BACK.contains(&hook) || matches!(hook, Hook::PreTask | Hook::OnAgentStop) {
             output.assert_logged("");
         }
-        world.assert_nothing_lost();
+        fixture.assert_nothing_lost();
     });
 }
 
 #[test]
 fn observations_that_cannot_be_written() {
     each_hook(|hook| {
-        let world = World::changed(|sandbox| put_folder_for_file(&in_session(sandbox, "observations.jsonl")));
-        let output = world.run(hook);
-        output.json();
+        let fixture =
+            Fixture::changed(|context| put_folder_for_file(&in_session(context, "observations.jsonl")));
+        let output = fixture.run(hook);
+        output.answer();
         assert_clean_log(&output);
         if hook == Hook::PostUse {
             output.assert_logged("");
         }
-        world.assert_nothing_lost();
+        fixture.assert_nothing_lost();
     });
 }
 
 #[test]
 fn other_files_that_are_folders_or_folders_that_are_files() {
-    let changes: [fn(&Sandbox); 5] = [
-        |sandbox| put_folder_for_file(&in_session(sandbox, "loop.json")),
-        |sandbox| put_folder_for_file(&sandbox.state().join("config.json")),
-        |sandbox| put_folder_for_file(&sandbox.state().join(".current-session-id")),
-        |sandbox| replace_by_file(&sandbox.state().join("sessions")),
-        |sandbox| replace_by_file(&sandbox.state()),
+    let changes: [fn(&TestContext); 5] = [
+        |context| put_folder_for_file(&in_session(context, "loop.json")),
+        |context| put_folder_for_file(&context.state().join("config.json")),
+        |context| put_folder_for_file(&context.state().join(".current-session-id")),
+        |context| replace_by_file(&context.state().join("sessions")),
+        |context| replace_by_file(&context.state()),
     ];
     for change in changes {
         each_hook(|hook| {
-            let world = World::changed(change);
-            let output = world.run(hook);
-            output.json();
+            let fixture = Fixture::changed(change);
+            let output = fixture.run(hook);
+            output.answer();
             assert_clean_log(&output);
-            world.assert_nothing_lost();
+            fixture.assert_nothing_lost();
         });
     }
 }
@@ -168,15 +169,15 @@ fn replace_by_file(folder: &std::path::Path) {
 fn a_configuration_that_is_broken() {
     for content in ["{broken", "[]", r#"{"compact":7,"limits":{"failures":"many"},"language":{}}"#] {
         each_hook(|hook| {
-            let world = World::changed(|sandbox| put(&sandbox.state().join("config.json"), content));
-            let output = world.run(hook);
-            output.json();
+            let fixture = Fixture::changed(|context| put(&context.state().join("config.json"), content));
+            let output = fixture.run(hook);
+            output.answer();
             assert_clean_log(&output);
             if hook == Hook::PreCompact {
                 assert!(output.stdout.contains("工作流：quick"), "the defaults should hold");
             }
-            world.assert_nothing_lost();
-            world.assert_same(&world.sandbox.state().join("config.json"));
+            fixture.assert_nothing_lost();
+            fixture.assert_same(&fixture.context.state().join("config.json"));
         });
     }
 }
@@ -185,16 +186,16 @@ fn a_configuration_that_is_broken() {
 #[test]
 fn records_that_are_links_to_elsewhere() {
     each_hook(|hook| {
-        let world = World::changed(|sandbox| {
-            put(&sandbox.root().join("victim"), "not yours\n");
+        let fixture = Fixture::changed(|context| {
+            put(&context.root().join("victim"), "not yours\n");
             for name in ["timeline.jsonl", "observations.jsonl"] {
-                fs::remove_file(in_session(sandbox, name)).unwrap();
-                symlink(sandbox.root().join("victim"), in_session(sandbox, name)).unwrap();
+                fs::remove_file(in_session(context, name)).unwrap();
+                symlink(context.root().join("victim"), in_session(context, name)).unwrap();
             }
         });
-        let output = world.run(hook);
-        output.json();
+        let output = fixture.run(hook);
+        output.answer();
         assert_clean_log(&output);
-        world.assert_outside_untouched();
+        fixture.assert_outside_untouched();
     });
 }

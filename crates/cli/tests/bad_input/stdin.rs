@@ -2,10 +2,10 @@
 
 use std::thread;
 
-use overtone_registry::Hook;
+use overtone_core::registry::Hook;
 use serde_json::{Value, json};
 
-use crate::world::{World, assert_clean_log, each_hook};
+use crate::fixture::{Fixture, assert_clean_log, each_hook};
 
 /// Whether the log must say that something was wrong.
 #[derive(Clone, Copy, PartialEq)]
@@ -16,14 +16,14 @@ enum Log {
 
 #[track_caller]
 fn assert_refused(hook: Hook, stdin: &[u8], log: Log) {
-    let world = World::new();
-    let output = world.call(hook).run(stdin);
+    let fixture = Fixture::new();
+    let output = fixture.call(hook).run(stdin);
     output.assert_says_nothing();
     assert_clean_log(&output);
     if log == Log::Required {
         output.assert_logged("");
     }
-    world.assert_untouched();
+    fixture.assert_untouched();
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn nothing_or_blanks() {
 #[test]
 fn a_truncated_event() {
     each_hook(|hook| {
-        let whole = World::new().event(hook).to_string();
+        let whole = Fixture::new().event(hook).to_string();
         for length in [1, whole.len() / 2, whole.len() - 1] {
             assert_refused(hook, &whole.as_bytes()[..length], Log::Required);
         }
@@ -77,16 +77,16 @@ fn nothing_but_nesting() {
 fn an_event_with_nesting_in_it() {
     for deep in [nested("[", "]"), nested(r#"{"a":"#, "}")] {
         each_hook(|hook| {
-            let world = World::new();
+            let fixture = Fixture::new();
             let names = ["tool_input", "tool_response", "prompt", "last_assistant_message", "unknown"];
             let fields = names.map(|name| format!(r#""{name}":{deep}"#));
-            let mut event = world.event(hook);
+            let mut event = fixture.event(hook);
             event.as_object_mut().unwrap().retain(|name, _| !names.contains(&name.as_str()));
             let stdin = with_fields(&event, &fields);
-            let output = world.call(hook).run(stdin);
-            output.json();
+            let output = fixture.call(hook).run(stdin);
+            output.answer();
             assert_clean_log(&output);
-            world.assert_nothing_lost();
+            fixture.assert_nothing_lost();
         });
     }
 }
@@ -95,7 +95,7 @@ fn an_event_with_nesting_in_it() {
 fn fifty_megabytes() {
     let padding = "x".repeat(50_000_000);
     each_hook(|hook| {
-        let stdin = with_fields(&World::new().event(hook), &[format!(r#""padding":"{padding}""#)]);
+        let stdin = with_fields(&Fixture::new().event(hook), &[format!(r#""padding":"{padding}""#)]);
         assert_refused(hook, stdin.as_bytes(), Log::Required);
     });
 }
@@ -114,12 +114,12 @@ fn bytes_that_are_not_utf_8() {
 fn input_that_stays_open_after_the_event() {
     each_hook(|hook| {
         let answer = |open: bool| {
-            let world = World::new();
-            let call = world.call(hook);
+            let fixture = Fixture::new();
+            let call = fixture.call(hook);
             let call = if open { call.leave_stdin_open() } else { call };
-            let output = call.run(world.event(hook).to_string());
-            output.json();
-            output.stdout.replace(world.sandbox.root().to_str().unwrap(), "ROOT")
+            let output = call.run(fixture.event(hook).to_string());
+            output.answer();
+            output.stdout.replace(fixture.context.root().to_str().unwrap(), "ROOT")
         };
         let answered = answer(true);
         assert_eq!(answered, answer(false));
@@ -132,9 +132,9 @@ fn input_that_stays_open_after_the_event() {
 #[test]
 fn input_that_never_comes() {
     let silent = |hook: Hook| {
-        let world = World::new();
-        world.call(hook).with_real_limits().leave_stdin_open().run("").assert_says_nothing();
-        world.assert_untouched();
+        let fixture = Fixture::new();
+        fixture.call(hook).with_real_limits().leave_stdin_open().run("").assert_says_nothing();
+        fixture.assert_untouched();
     };
     // Each has to wait for its own deadline, so they wait together.
     thread::scope(|scope| {
@@ -148,7 +148,7 @@ fn input_that_never_comes() {
 #[test]
 fn every_field_is_null() {
     each_hook(|hook| {
-        let mut event = World::new().event(hook);
+        let mut event = Fixture::new().event(hook);
         event.as_object_mut().unwrap().values_mut().for_each(|value| *value = Value::Null);
         assert_refused(hook, event.to_string().as_bytes(), Log::Free);
     });
@@ -158,17 +158,17 @@ fn every_field_is_null() {
 fn every_field_but_the_session_is_of_the_wrong_kind() {
     for wrong in [Value::Null, json!(-1.5), json!([]), json!({}), json!(true), json!("")] {
         each_hook(|hook| {
-            let world = World::new();
-            let mut event = world.event(hook);
+            let fixture = Fixture::new();
+            let mut event = fixture.event(hook);
             for (_, value) in
                 event.as_object_mut().unwrap().iter_mut().filter(|(name, _)| *name != "session_id")
             {
                 *value = wrong.clone();
             }
-            let output = world.call(hook).run(event.to_string());
-            output.json();
+            let output = fixture.call(hook).run(event.to_string());
+            output.answer();
             assert_clean_log(&output);
-            world.assert_nothing_lost();
+            fixture.assert_nothing_lost();
         });
     }
 }

@@ -4,7 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use crate::world::{TOKEN_A, World, put, read};
+use crate::context::{TOKEN_A, TestContext, put, read};
 
 /// A file's content, and what is said about it.
 fn bad() -> Vec<(String, &'static str)> {
@@ -18,107 +18,108 @@ fn bad() -> Vec<(String, &'static str)> {
     ]
 }
 
-fn is_refused(world: &World, file: &Path, content: &str, part: &str) {
-    put(file, content);
+fn is_refused(context: &TestContext, file: &Path, text: &str, part: &str) {
+    put(file, text);
     for line in ["beta", "use beta", "beta --dry-run"] {
-        world.run(line).fails(&[part, &file.display().to_string()]);
-        assert!(read(file) == content, "{line} changed {}", file.display());
+        context.run_ccc(line).fails(&[part, &file.display().to_string()]);
+        assert!(read(file) == text, "{line} changed {}", file.display());
     }
-    assert_eq!(world.arguments(), None);
+    assert_eq!(context.arguments(), None);
 }
 
 #[test]
 fn a_bad_ccc_json_is_refused() {
-    let world = World::empty();
+    let context = TestContext::without_providers();
     for (content, part) in bad() {
-        is_refused(&world, &world.config(), &content, part);
+        is_refused(&context, &context.config(), &content, part);
     }
-    assert!(!world.settings().exists());
+    assert!(!context.settings().exists());
 }
 
 #[test]
 fn a_bad_settings_json_is_refused() {
-    let world = World::new();
-    let config = read(&world.config());
+    let context = TestContext::with_providers();
+    let config = read(&context.config());
     for (content, part) in bad() {
-        is_refused(&world, &world.settings(), &content, part);
+        is_refused(&context, &context.settings(), &content, part);
     }
-    is_refused(&world, &world.settings(), "{\n  // mine\n  \"a\": 1\n}", "settings.json:2");
-    is_refused(&world, &world.settings(), "{\n  \"env\": \"text\"\n}", "settings.json:2");
-    assert_eq!(read(&world.config()), config);
+    is_refused(&context, &context.settings(), "{\n  // mine\n  \"a\": 1\n}", "settings.json:2");
+    is_refused(&context, &context.settings(), "{\n  \"env\": \"text\"\n}", "settings.json:2");
+    assert_eq!(read(&context.config()), config);
 }
 
 #[test]
 fn values_of_the_wrong_type_are_named_with_their_line() {
-    let world = World::empty();
+    let context = TestContext::without_providers();
     for (content, parts) in [
         ("{\n\"providers\": []}", ["`providers` is not an object", "ccc.json:2"]),
         ("{\"providers\": {\n\"beta\": 1}}", ["`providers.beta` is not an object", "ccc.json:2"]),
         (
             "{\"providers\": {\"beta\": {\n\"env\": {\n\"A\": []}}}}",
-            ["`providers.beta.env.A` is not a text", "ccc.json:3"],
+            ["`providers.beta.env.A` is not a string", "ccc.json:3"],
         ),
         ("{\"providers\": {\"beta\": {}},\n\"settings\": 1}", ["`settings` is not an object", "ccc.json:2"]),
         (
             "{\"providers\": {\"beta\": {}},\n\"claude_args\": [1]}",
-            ["`claude_args` is not a list of texts", "ccc.json:2"],
+            ["`claude_args` is not a list of strings", "ccc.json:2"],
         ),
     ] {
-        put(&world.config(), content);
-        world.run("beta").fails(&parts);
-        assert_eq!(read(&world.config()), content);
+        put(&context.config(), content);
+        context.run_ccc("beta").fails(&parts);
+        assert_eq!(read(&context.config()), content);
     }
-    assert_eq!(world.arguments(), None);
+    assert_eq!(context.arguments(), None);
 }
 
 #[test]
 fn a_byte_order_mark_stays() {
-    let world = World::new();
-    for file in [world.config(), world.settings()] {
+    let context = TestContext::with_providers();
+    for file in [context.config(), context.settings()] {
         let text = if file.exists() { read(&file) } else { "{}".to_owned() };
-        put(&file, &format!("\u{feff}{text}"));
+        put(&file, format!("\u{feff}{text}"));
     }
-    world.run("beta").ok();
+    context.run_ccc("beta").succeeds();
     assert!(
-        read(&world.config()).starts_with("\u{feff}{") && read(&world.settings()).starts_with("\u{feff}{")
+        read(&context.config()).starts_with("\u{feff}{")
+            && read(&context.settings()).starts_with("\u{feff}{")
     );
-    assert!(read(&world.settings()).contains("\"allow\""));
+    assert!(read(&context.settings()).contains("\"allow\""));
 }
 
 #[test]
 fn an_empty_settings_file_is_filled() {
-    let world = World::new();
-    put(&world.settings(), "");
-    world.run("beta").ok();
-    assert_eq!(world.settings_value(), serde_json::json!({ "permissions": { "allow": ["Read"] } }));
+    let context = TestContext::with_providers();
+    put(&context.settings(), "");
+    context.run_ccc("beta").succeeds();
+    assert_eq!(context.settings_value(), serde_json::json!({ "permissions": { "allow": ["Read"] } }));
 }
 
 #[test]
 fn a_read_only_settings_file_is_respected() {
-    let world = World::new();
-    put(&world.settings(), "{}");
-    fs::set_permissions(world.settings(), Permissions::from_mode(0o444)).unwrap();
-    world.run("beta").fails(&["read-only file", "settings.json", "chmod u+w"]);
-    assert_eq!(read(&world.settings()), "{}");
-    assert_eq!(world.arguments(), None);
-    assert!(read(&world.config()).contains("\"current_provider\": \"alpha\""));
+    let context = TestContext::with_providers();
+    put(&context.settings(), "{}");
+    fs::set_permissions(context.settings(), Permissions::from_mode(0o444)).unwrap();
+    context.run_ccc("beta").fails(&["read-only file", "settings.json", "chmod u+w"]);
+    assert_eq!(read(&context.settings()), "{}");
+    assert_eq!(context.arguments(), None);
+    assert!(read(&context.config()).contains("\"current_provider\": \"alpha\""));
 }
 
 #[test]
 fn a_read_only_ccc_json_is_respected() {
-    let world = World::new();
-    let before = read(&world.config());
-    fs::set_permissions(world.config(), Permissions::from_mode(0o444)).unwrap();
-    world.run("add gamma").fails(&["read-only file", "ccc.json", "chmod u+w"]);
-    world.run("beta").fails(&["read-only file", "ccc.json", "chmod u+w"]);
-    assert_eq!(read(&world.config()), before);
-    assert!(!world.settings().exists());
+    let context = TestContext::with_providers();
+    let before = read(&context.config());
+    fs::set_permissions(context.config(), Permissions::from_mode(0o444)).unwrap();
+    context.run_ccc("add gamma").fails(&["read-only file", "ccc.json", "chmod u+w"]);
+    context.run_ccc("beta").fails(&["read-only file", "ccc.json", "chmod u+w"]);
+    assert_eq!(read(&context.config()), before);
+    assert!(!context.settings().exists());
 }
 
 #[test]
-fn a_link_in_a_circle_is_told() {
-    let world = World::new();
-    symlink(world.settings(), world.settings()).unwrap();
-    world.run("beta").fails(&["settings.json"]);
-    assert_eq!(world.arguments(), None);
+fn a_circular_link_is_reported() {
+    let context = TestContext::with_providers();
+    symlink(context.settings(), context.settings()).unwrap();
+    context.run_ccc("beta").fails(&["settings.json"]);
+    assert_eq!(context.arguments(), None);
 }

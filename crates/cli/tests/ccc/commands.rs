@@ -6,17 +6,17 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::world::{BINARY, Output, TOKEN_A, World, mode, put, read};
+use crate::context::{BINARY, TOKEN_A, TestContext, ccc_output, mode, put, read};
 
 #[test]
 fn list_shows_every_provider_and_no_token() {
-    let world = World::new();
-    let output = world.run("list").ok();
+    let context = TestContext::with_providers();
+    let output = context.run_ccc("list").succeeds();
     assert!(
         output.stdout.contains("*  alpha") && output.stdout.contains("https://beta.example"),
         "{output:?}"
     );
-    let listed = world.run("list --json").ok().json();
+    let listed = context.run_ccc("list --json").succeeds().json();
     assert_eq!(listed["providers"][0]["name"], "alpha");
     assert_eq!(listed["providers"][0]["current"], true);
     assert_eq!(listed["providers"][0]["env"]["ANTHROPIC_AUTH_TOKEN"], "****aaaa");
@@ -25,123 +25,129 @@ fn list_shows_every_provider_and_no_token() {
 
 #[test]
 fn current_and_env_are_about_the_chosen_one() {
-    let world = World::new();
-    assert_eq!(world.run("current").ok().stdout, "alpha\n");
-    assert_eq!(world.run("current --json").ok().json()["provider"], "alpha");
-    let env = world.run("env beta").ok().stdout;
+    let context = TestContext::with_providers();
+    assert_eq!(context.run_ccc("current").succeeds().stdout, "alpha\n");
+    assert_eq!(context.run_ccc("current --json").succeeds().json()["provider"], "alpha");
+    let env = context.run_ccc("env beta").succeeds().stdout;
     assert_eq!(env, "ANTHROPIC_BASE_URL=https://beta.example\nANTHROPIC_AUTH_TOKEN=****bbbb\n");
-    assert_eq!(world.run("env --json").ok().json()["env"]["ANTHROPIC_MODEL"], "alpha-1");
+    assert_eq!(context.run_ccc("env --json").succeeds().json()["env"]["ANTHROPIC_MODEL"], "alpha-1");
 }
 
 #[test]
 fn an_unknown_provider_is_an_error_with_the_nearest_name() {
-    let world = World::new();
+    let context = TestContext::with_providers();
     for line in
         ["alhpa", "use alhpa", "env alhpa", "remove alhpa", "run alhpa", "run --isolated alhpa -- -p x"]
     {
-        world.run(line).fails(&["unknown provider: alhpa", "did you mean alpha?"]);
+        context.run_ccc(line).fails(&["unknown provider: alhpa", "did you mean alpha?"]);
     }
-    world.run("something").fails(&["unknown provider: something", "there are: alpha, beta"]);
-    assert_eq!(world.arguments(), None);
-    assert!(!world.settings().exists());
+    context.run_ccc("something").fails(&["unknown provider: something", "available: alpha, beta"]);
+    assert_eq!(context.arguments(), None);
+    assert!(!context.settings().exists());
 }
 
 #[test]
 fn without_providers_it_says_how_to_add_one() {
-    let world = World::empty();
-    world.run("").fails(&["no provider is chosen", "ccc.json", "ccc add"]);
-    world.run("list").ok();
-    assert!(!world.config().exists());
+    let context = TestContext::without_providers();
+    context.run_ccc("").fails(&["no provider is selected", "ccc.json", "ccc add"]);
+    context.run_ccc("list").succeeds();
+    assert!(!context.config().exists());
 }
 
 #[test]
 fn add_takes_the_token_from_stdin_into_a_private_file() {
-    let world = World::empty();
+    let context = TestContext::without_providers();
     let words = ["add", "kimi", "--base-url", "https://kimi.example", "--token-stdin", "--env", "X=1"];
-    let mut child = world.command(&words).stdin(Stdio::piped()).spawn().unwrap();
+    let mut child = context.ccc_command(&words).stdin(Stdio::piped()).spawn().unwrap();
     writeln!(child.stdin.take().unwrap(), "{TOKEN_A}").unwrap();
-    Output::of(&child.wait_with_output().unwrap()).ok().stderr_has(&["added kimi"]);
-    assert_eq!(mode(&world.config()), 0o600);
-    let config: serde_json::Value = serde_json::from_str(&read(&world.config())).unwrap();
+    ccc_output(&child.wait_with_output().unwrap()).succeeds().stderr_has(&["added kimi"]);
+    assert_eq!(mode(&context.config()), 0o600);
+    let config: serde_json::Value = serde_json::from_str(&read(&context.config())).unwrap();
     let env =
         json!({ "ANTHROPIC_BASE_URL": "https://kimi.example", "ANTHROPIC_AUTH_TOKEN": TOKEN_A, "X": "1" });
     assert_eq!(config, json!({ "providers": { "kimi": { "env": env } }, "current_provider": "kimi" }));
-    world.run("add kimi").fails(&["provider exists already: kimi", "ccc.json:3"]);
+    context.run_ccc("add kimi").fails(&["provider already exists: kimi", "ccc.json:3"]);
 }
 
 #[test]
 fn add_refuses_what_cannot_work() {
-    let world = World::empty();
-    world.run("add list").fails(&["not usable as a provider's name"]);
-    world.run("add mcp").fails(&["not usable"]);
-    world.run("add a/b").fails(&["not usable"]);
-    world.run("add a --env nothing").fails(&["not NAME=VALUE"]);
-    let output = world.run("add a --env ANTHROPIC_API_KEY=abcdef").fails(&["a secret on the command line"]);
-    assert!(!output.stderr.contains("abcdef"));
+    let context = TestContext::without_providers();
+    context.run_ccc("add list").fails(&["not a valid provider name"]);
+    context.run_ccc("add mcp").fails(&["not a valid provider name"]);
+    context.run_ccc("add a/b").fails(&["not a valid provider name"]);
+    context.run_ccc("add a --env nothing").fails(&["not NAME=VALUE"]);
     let output =
-        world.run("add a --base-url https://ann:hunter2@a.example").fails(&["a secret on the command line"]);
+        context.run_ccc("add a --env ANTHROPIC_API_KEY=abcdef").fails(&["a secret on the command line"]);
+    assert!(!output.stderr.contains("abcdef"));
+    let output = context
+        .run_ccc("add a --base-url https://ann:hunter2@a.example")
+        .fails(&["a secret on the command line"]);
     assert!(!output.stderr.contains("hunter2"));
-    let output = world
-        .run("add a --env X_NOTE=sk-ant-0123456789abc")
+    let output = context
+        .run_ccc("add a --env X_NOTE=sk-ant-0123456789abc")
         .fails(&["a secret on the command line", "X_NOTE"]);
     assert!(!output.stderr.contains("0123456789"));
-    world.run("add a --token-stdin").fails(&["no token on stdin"]);
-    world.run("add a --token-env MY_TOKEN --api-key").ok();
-    assert!(read(&world.config()).contains(r#""ANTHROPIC_API_KEY": "${MY_TOKEN}""#));
+    context.run_ccc("add a --token-stdin").fails(&["no token on stdin"]);
+    context.run_ccc("add a --token-env MY_TOKEN --api-key").succeeds();
+    assert!(read(&context.config()).contains(r#""ANTHROPIC_API_KEY": "${MY_TOKEN}""#));
 }
 
 #[test]
 fn comments_unknown_keys_and_order_survive_and_the_file_becomes_private() {
-    let world = World::empty();
+    let context = TestContext::without_providers();
     let text = "{\n  // mine\n  \"zeta\": 1.50,\n  \"providers\": {\n    \"a\": { \"env\": {}, \"note\": 1e3 },\n    \
                 \"b\": { \"env\": {} } // second\n  },\n  \"current_provider\": \"a\"\n}\n";
-    put(&world.config(), text);
-    world.run("use b").ok();
-    assert_eq!(read(&world.config()), text.replace("_provider\": \"a\"", "_provider\": \"b\""));
-    assert_eq!(mode(&world.config()), 0o600);
-    world.run("remove b").ok();
-    assert!(read(&world.config()).contains("\"zeta\": 1.50") && !read(&world.config()).contains("current"));
+    put(&context.config(), text);
+    context.run_ccc("use b").succeeds();
+    assert_eq!(read(&context.config()), text.replace("_provider\": \"a\"", "_provider\": \"b\""));
+    assert_eq!(mode(&context.config()), 0o600);
+    context.run_ccc("remove b").succeeds();
+    assert!(
+        read(&context.config()).contains("\"zeta\": 1.50") && !read(&context.config()).contains("current")
+    );
 }
 
 #[test]
 fn the_config_folder_can_be_elsewhere() {
-    let world = World::new();
-    let elsewhere = world.path("elsewhere");
+    let context = TestContext::with_providers();
+    let elsewhere = context.path("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
-    fs::rename(world.config(), elsewhere.join("ccc.json")).unwrap();
+    fs::rename(context.config(), elsewhere.join("ccc.json")).unwrap();
     for variable in ["CCC_WORK_DIR", "CCC_CONFIG_DIR"] {
-        let output = world.command(&["use", "beta"]).env(variable, &elsewhere).output().unwrap();
-        Output::of(&output).ok();
+        let output = context.ccc_command(&["use", "beta"]).env(variable, &elsewhere).output().unwrap();
+        ccc_output(&output).succeeds();
         assert!(elsewhere.join("ccc/owned.json").exists());
-        assert!(!world.path("home/.claude/ccc").exists());
-        assert_eq!(world.settings_value()["env"]["ANTHROPIC_BASE_URL"], "https://beta.example");
+        assert!(!context.path("home/.claude/ccc").exists());
+        assert_eq!(context.settings_value()["env"]["ANTHROPIC_BASE_URL"], "https://beta.example");
     }
 }
 
 #[test]
 fn chinese_is_its_language_unless_another_is_asked_for() {
-    let world = World::new().with("OVERTONE_LANG", "");
-    world.run("nobody").stderr_has(&["未知的 provider: nobody", "可用：alpha, beta；要把参数交给 claude"]);
-    put(&world.path("home/.overtone/config.json"), r#"{"language":"zh-TW"}"#);
-    world.run("nobody").stderr_has(&["要把參數交給 claude"]);
-    world.with("OVERTONE_LANG", "en").run("nobody").stderr_has(&["unknown provider: nobody"]);
+    let context = TestContext::with_providers().with_env("OVERTONE_LANG", "");
+    context
+        .run_ccc("nobody")
+        .stderr_has(&["未知的 provider: nobody", "可用：alpha, beta；要把参数交给 claude"]);
+    put(&context.path("home/.overtone/config.json"), r#"{"language":"zh-TW"}"#);
+    context.run_ccc("nobody").stderr_has(&["要把參數交給 claude"]);
+    context.with_env("OVERTONE_LANG", "en").run_ccc("nobody").stderr_has(&["unknown provider: nobody"]);
 }
 
 #[test]
 fn it_is_also_a_command_of_overtone() {
-    let world = World::new();
+    let context = TestContext::with_providers();
     let mut command = Command::new(BINARY);
     let output =
-        command.args(["ccc", "current"]).env_clear().env("HOME", world.path("home")).output().unwrap();
-    assert_eq!(Output::of(&output).ok().stdout, "alpha\n");
+        command.args(["ccc", "current"]).env_clear().env("HOME", context.path("home")).output().unwrap();
+    assert_eq!(ccc_output(&output).succeeds().stdout, "alpha\n");
 }
 
 #[test]
 fn help_is_there() {
-    let world = World::new();
-    let output = world.run("--help").ok();
+    let context = TestContext::with_providers();
+    let output = context.run_ccc("--help").succeeds();
     assert!(output.stdout.contains("ccc [--dry-run] [PROVIDER]"), "{output:?}");
-    assert_eq!(world.run("use").code, Some(2));
-    let output = world.command(&["list"]).env_remove("HOME").output().unwrap();
-    Output::of(&output).fails(&["HOME is not set"]);
+    assert_eq!(context.run_ccc("use").code, Some(2));
+    let output = context.ccc_command(&["list"]).env_remove("HOME").output().unwrap();
+    ccc_output(&output).fails(&["HOME is not set"]);
 }

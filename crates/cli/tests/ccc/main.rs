@@ -1,4 +1,4 @@
-//! `ccc` as a person and as Claude Code meet it: the real binary, a stand-in for the client, real files.
+//! `ccc` as users and Claude Code run it: the real binary, a stand-in for the client, real files.
 
 #![allow(
     clippy::unwrap_used,
@@ -9,8 +9,11 @@
 
 mod bad_files;
 mod commands;
+#[path = "../common/mod.rs"]
+mod common;
 mod concurrency;
 mod conflicts;
+mod context;
 mod doctor;
 mod edit;
 mod isolated;
@@ -30,4 +33,3 @@ mod terminal;
 #[path = "../common/tls.rs"]
 mod tls;
 mod validate;
-mod world;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
-use crate::world::{Output, World};
+use crate::context::{Output, TestContext, ccc_output};
 
 /// Whether this system lets a process have mounts of its own.
 static IS_ALLOWED: LazyLock<bool> = LazyLock::new(|| {
@@ -21,14 +21,14 @@ const SCRIPT: &str = r#"mount --bind "$1" "$2" && shift 2 && exec "$@""#;
 
 /// Runs a program while the machine's folder `place` shows `ours` instead; `None`, and a line that says so, where
 /// the system does not allow it.
-pub(crate) fn run(world: &World, ours: &Path, place: &str, program: &[&str]) -> Option<Output> {
+pub(crate) fn run(context: &TestContext, ours: &Path, place: &str, program: &[&str]) -> Option<Output> {
     if !*IS_ALLOWED {
         skipped("no user namespaces here");
         return None;
     }
-    let mut command = world.program(Path::new("unshare"));
+    let mut command = context.program(Path::new("unshare"));
     command.args(UNSHARE).args(["sh", "-c", SCRIPT, "sh"]).arg(ours).arg(place).args(program);
-    Some(Output::of(&command.output().unwrap()))
+    Some(ccc_output(&command.output().unwrap()))
 }
 
 /// Says that a part of a test did not run. Written past the test runner, which shows nothing of tests that pass.

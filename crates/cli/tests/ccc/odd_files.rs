@@ -10,7 +10,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::world::{Output, TOKEN_A, World, mode, put, read};
+use crate::context::{Output, TOKEN_A, TestContext, ccc_output, mode, put, read};
 
 /// A file of the user's that a start depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,11 +23,11 @@ enum Kind {
 const KINDS: [Kind; 3] = [Kind::Config, Kind::Settings, Kind::Pin];
 
 impl Kind {
-    fn path(self, world: &World) -> PathBuf {
+    fn path(self, context: &TestContext) -> PathBuf {
         match self {
-            Self::Config => world.config(),
-            Self::Settings => world.settings(),
-            Self::Pin => world.path("project/.ccc.json"),
+            Self::Config => context.config(),
+            Self::Settings => context.settings(),
+            Self::Pin => context.path("project/.ccc.json"),
         }
     }
 
@@ -93,33 +93,33 @@ fn what_no_file_may_be_is_refused() {
     for kind in KINDS {
         for (name, shape, part) in unusable() {
             println!("{kind:?}: {name}");
-            let world = World::new();
-            let path = kind.path(&world);
+            let context = TestContext::with_providers();
+            let path = kind.path(&context);
             shape.put(&path);
-            assert_refused(&world, kind.lines(), &[part, &path.display().to_string()]);
+            assert_refused(&context, kind.lines(), &[part, &path.display().to_string()]);
         }
     }
 }
 
 /// Nothing but the folder of `ccc`'s own state may differ after a refusal.
 #[track_caller]
-fn assert_refused(world: &World, lines: &[&str], parts: &[&str]) {
-    if fs::metadata(world.config()).is_ok_and(|about| about.is_file()) {
+fn assert_refused(context: &TestContext, lines: &[&str], parts: &[&str]) {
+    if fs::metadata(context.config()).is_ok_and(|about| about.is_file()) {
         // It holds tokens, so it is made private whatever comes of the rest.
-        fs::set_permissions(world.config(), Permissions::from_mode(0o600)).unwrap();
+        fs::set_permissions(context.config(), Permissions::from_mode(0o600)).unwrap();
     }
-    let before = everything(world);
+    let before = everything(context);
     for line in lines {
-        run(world, line).fails(parts);
-        assert!(everything(world) == before, "`ccc {line}` changed something");
-        assert_eq!(world.arguments(), None, "`ccc {line}` started the client");
+        run(context, line).fails(parts);
+        assert!(everything(context) == before, "`ccc {line}` changed something");
+        assert_eq!(context.arguments(), None, "`ccc {line}` started the client");
     }
 }
 
 /// A program that waits for a pipe is ended and reported; no other limit depends on time.
 #[track_caller]
-fn run(world: &World, line: &str) -> Output {
-    let mut child = world.command(&line.split_whitespace().collect::<Vec<_>>()).spawn().unwrap();
+fn run(context: &TestContext, line: &str) -> Output {
+    let mut child = context.ccc_command(&line.split_whitespace().collect::<Vec<_>>()).spawn().unwrap();
     let begun = Instant::now();
     while child.try_wait().unwrap().is_none() {
         if begun.elapsed() > Duration::from_mins(10) {
@@ -128,21 +128,21 @@ fn run(world: &World, line: &str) -> Output {
         }
         thread::sleep(Duration::from_millis(2));
     }
-    Output::of(&child.wait_with_output().unwrap())
+    ccc_output(&child.wait_with_output().unwrap())
 }
 
 /// Every file of the home and the project: kind, mode, and content or aim.
-fn everything(world: &World) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+fn everything(context: &TestContext) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     let mut found = BTreeMap::new();
-    let mut folders = vec![world.path("home"), world.path("project")];
+    let mut folders = vec![context.path("home"), context.path("project")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let about = fs::symlink_metadata(&path).unwrap();
-            if path == world.path("home/.claude/ccc") {
+            if path == context.path("home/.claude/ccc") {
                 continue;
             }
-            let content = if about.is_file() {
+            let bytes = if about.is_file() {
                 fs::read(&path).unwrap()
             } else if about.is_symlink() {
                 fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes()
@@ -152,7 +152,7 @@ fn everything(world: &World) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
             if about.is_dir() {
                 folders.push(path.clone());
             }
-            found.insert(path, (about.mode(), content));
+            found.insert(path, (about.mode(), bytes));
         }
     }
     found
@@ -160,160 +160,160 @@ fn everything(world: &World) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
 
 #[test]
 fn a_choice_that_was_never_made_is_not_made_by_a_refusal() {
-    let world = World::empty();
+    let context = TestContext::without_providers();
     let config =
         "{\n  \"providers\": {\n    \"beta\": { \"env\": { \"ANTHROPIC_MODEL\": \"m\" } }\n  } // mine\n}\n";
-    put(&world.config(), config);
-    Shape::Pipe.put(&world.settings());
-    assert_refused(&world, &["beta", "", "use beta"], &["not a regular file", "settings.json"]);
+    put(&context.config(), config);
+    Shape::Pipe.put(&context.settings());
+    assert_refused(&context, &["beta", "", "use beta"], &["not a regular file", "settings.json"]);
 }
 
 #[test]
 fn an_empty_file_says_nothing() {
     for text in ["", " \n\t\n", "\u{feff}", "// nothing yet\n"] {
-        let world = World::new();
-        put(&world.config(), text);
-        assert_refused(&world, &["beta", "use beta", "run --isolated beta"], &["unknown provider: beta"]);
-        assert_refused(&world, &[""], &["no provider is chosen", "ccc.json"]);
-        let world = World::new();
-        put(&world.path("project/.ccc.json"), text);
-        run(&world, "").ok().stderr_has(&["ccc: on alpha\n"]);
-        assert_eq!(read(&world.path("project/.ccc.json")), text);
+        let context = TestContext::with_providers();
+        put(&context.config(), text);
+        assert_refused(&context, &["beta", "use beta", "run --isolated beta"], &["unknown provider: beta"]);
+        assert_refused(&context, &[""], &["no provider is selected", "ccc.json"]);
+        let context = TestContext::with_providers();
+        put(&context.path("project/.ccc.json"), text);
+        run(&context, "").succeeds().stderr_has(&["ccc: on alpha\n"]);
+        assert_eq!(read(&context.path("project/.ccc.json")), text);
     }
 }
 
 #[test]
 fn comments_and_a_byte_order_mark_in_a_pin_are_read_over() {
-    let world = World::new();
+    let context = TestContext::with_providers();
     let text = "\u{feff}{\n  /* for\n this */ \"provider\": \"beta\", // one\n}\n";
-    put(&world.path("project/.ccc.json"), text);
-    run(&world, "").ok().stderr_has(&[".ccc.json:3"]);
-    assert!(read(&world.path("record/private.json")).contains("beta.example"));
-    assert_eq!(read(&world.path("project/.ccc.json")), text);
+    put(&context.path("project/.ccc.json"), text);
+    run(&context, "").succeeds().stderr_has(&[".ccc.json:3"]);
+    assert!(read(&context.path("record/private.json")).contains("beta.example"));
+    assert_eq!(read(&context.path("project/.ccc.json")), text);
 }
 
 #[test]
-fn a_byte_order_mark_and_a_comment_in_the_settings_are_told_by_line() {
-    let world = World::new();
-    put(&world.settings(), "\u{feff}{\n\n  \"a\": 1, // mine\n}");
-    assert_refused(&world, Kind::Settings.lines(), &["settings.json:3"]);
+fn a_byte_order_mark_and_a_comment_in_the_settings_are_reported_with_their_line() {
+    let context = TestContext::with_providers();
+    put(&context.settings(), "\u{feff}{\n\n  \"a\": 1, // mine\n}");
+    assert_refused(&context, Kind::Settings.lines(), &["settings.json:3"]);
 }
 
 #[test]
 fn links_stay_links_and_lead_to_what_changed() {
     for kind in KINDS {
-        let world = World::new();
-        put(&world.settings(), "{\"mine\": 1.50}");
-        put(&world.path("project/.ccc.json"), r#"{"provider": "beta"}"#);
-        let (link, real) = (kind.path(&world), world.path("dotfiles/real.json"));
-        fs::create_dir(world.path("dotfiles")).unwrap();
+        let context = TestContext::with_providers();
+        put(&context.settings(), "{\"mine\": 1.50}");
+        put(&context.path("project/.ccc.json"), r#"{"provider": "beta"}"#);
+        let (link, real) = (kind.path(&context), context.path("dotfiles/real.json"));
+        fs::create_dir(context.path("dotfiles")).unwrap();
         fs::rename(&link, &real).unwrap();
-        symlink("../somewhere", world.path("home/unrelated")).unwrap();
+        symlink("../somewhere", context.path("home/unrelated")).unwrap();
         symlink(&real, &link).unwrap();
         let before = read(&real);
-        run(&world, if kind == Kind::Pin { "" } else { "beta" }).ok();
+        run(&context, if kind == Kind::Pin { "" } else { "beta" }).succeeds();
         assert_eq!(fs::read_link(&link).unwrap(), real, "{kind:?}");
         assert_eq!(read(&real) == before, kind == Kind::Pin, "{kind:?}");
-        let names: Vec<_> = fs::read_dir(world.path("dotfiles")).unwrap().flatten().collect();
+        let names: Vec<_> = fs::read_dir(context.path("dotfiles")).unwrap().flatten().collect();
         assert_eq!(names.len(), 1, "{names:?}");
     }
 }
 
 #[test]
 fn a_link_to_nowhere_is_filled_where_something_is_written() {
-    let world = World::new();
-    symlink(world.path("dotfiles/settings.json"), world.settings()).unwrap();
-    run(&world, "beta").ok();
-    assert!(fs::symlink_metadata(world.settings()).unwrap().is_symlink());
-    assert!(read(&world.path("dotfiles/settings.json")).contains("\"allow\""));
-    let world = World::empty();
-    symlink(world.path("dotfiles/ccc.json"), world.config()).unwrap();
-    assert_refused(&world, &["beta"], &["unknown provider: beta"]);
-    run(&world, "add beta --token-env T").ok();
-    assert!(fs::symlink_metadata(world.config()).unwrap().is_symlink());
-    assert_eq!(mode(&world.path("dotfiles/ccc.json")), 0o600);
+    let context = TestContext::with_providers();
+    symlink(context.path("dotfiles/settings.json"), context.settings()).unwrap();
+    run(&context, "beta").succeeds();
+    assert!(fs::symlink_metadata(context.settings()).unwrap().is_symlink());
+    assert!(read(&context.path("dotfiles/settings.json")).contains("\"allow\""));
+    let context = TestContext::without_providers();
+    symlink(context.path("dotfiles/ccc.json"), context.config()).unwrap();
+    assert_refused(&context, &["beta"], &["unknown provider: beta"]);
+    run(&context, "add beta --token-env T").succeeds();
+    assert!(fs::symlink_metadata(context.config()).unwrap().is_symlink());
+    assert_eq!(mode(&context.path("dotfiles/ccc.json")), 0o600);
 }
 
 #[test]
 fn a_pin_that_leads_nowhere_is_not_taken_for_none() {
-    let world = World::new();
-    symlink(world.path("project/gone.json"), world.path("project/.ccc.json")).unwrap();
-    assert_refused(&world, Kind::Pin.lines(), &[".ccc.json"]);
+    let context = TestContext::with_providers();
+    symlink(context.path("project/gone.json"), context.path("project/.ccc.json")).unwrap();
+    assert_refused(&context, Kind::Pin.lines(), &[".ccc.json"]);
 }
 
 #[test]
 fn a_pin_that_may_only_be_read_is_enough() {
-    let world = World::new();
-    put(&world.path("project/.ccc.json"), r#"{"provider": "beta"}"#);
-    fs::set_permissions(world.path("project/.ccc.json"), Permissions::from_mode(0o444)).unwrap();
-    fs::set_permissions(world.path("project"), Permissions::from_mode(0o555)).unwrap();
-    run(&world, "").ok().stderr_has(&["on beta", ".ccc.json:1"]);
-    fs::set_permissions(world.path("project"), Permissions::from_mode(0o755)).unwrap();
+    let context = TestContext::with_providers();
+    put(&context.path("project/.ccc.json"), r#"{"provider": "beta"}"#);
+    fs::set_permissions(context.path("project/.ccc.json"), Permissions::from_mode(0o444)).unwrap();
+    fs::set_permissions(context.path("project"), Permissions::from_mode(0o555)).unwrap();
+    run(&context, "").succeeds().stderr_has(&["on beta", ".ccc.json:1"]);
+    fs::set_permissions(context.path("project"), Permissions::from_mode(0o755)).unwrap();
 }
 
 #[test]
 fn a_read_only_folder_is_respected() {
-    let world = World::new();
-    put(&world.settings(), "{}");
-    let folder = world.path("home/.claude");
+    let context = TestContext::with_providers();
+    put(&context.settings(), "{}");
+    let folder = context.path("home/.claude");
     fs::set_permissions(&folder, Permissions::from_mode(0o555)).unwrap();
-    assert_refused(&world, &["beta", "use beta", "add new"], &["home/.claude"]);
+    assert_refused(&context, &["beta", "use beta", "add new"], &["home/.claude"]);
     fs::set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
 }
 
 /// The superuser may do everything, so where the tests run as one, another user has to try.
 #[test]
-fn what_an_ordinary_user_may_not_do_is_told() {
-    let world = World::new();
-    put(&world.settings(), "{}");
-    let folder = world.path("home/.claude");
+fn missing_permissions_are_reported() {
+    let context = TestContext::with_providers();
+    put(&context.settings(), "{}");
+    let folder = context.path("home/.claude");
     for (path, mode, parts) in [
         (folder.clone(), 0o555, ["cannot", "home/.claude"]),
-        (world.settings(), 0o000, ["cannot read", "settings.json"]),
-        (world.config(), 0o000, ["cannot read", "ccc.json"]),
+        (context.settings(), 0o000, ["cannot read", "settings.json"]),
+        (context.config(), 0o000, ["cannot read", "ccc.json"]),
     ] {
         let usual = fs::metadata(&path).unwrap().permissions();
         fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
         for words in [["beta"].as_slice(), &["use", "beta"]] {
-            let output = ordinary(&world, words);
+            let output = ordinary(&context, words);
             fs::set_permissions(&path, usual.clone()).unwrap();
             output.fails(&parts);
-            assert_eq!(read(&world.settings()), "{}");
-            assert!(read(&world.config()).contains("\"current_provider\": \"alpha\""));
+            assert_eq!(read(&context.settings()), "{}");
+            assert!(read(&context.config()).contains("\"current_provider\": \"alpha\""));
             fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
         }
         fs::set_permissions(&path, usual).unwrap();
     }
-    assert_eq!(world.arguments(), None);
+    assert_eq!(context.arguments(), None);
 }
 
-/// Runs `ccc` as somebody who is not the superuser, with the world as their own.
-fn ordinary(world: &World, words: &[&str]) -> Output {
+/// Runs `ccc` as an ordinary user who owns all files of the context.
+fn ordinary(context: &TestContext, words: &[&str]) -> Output {
     const NOBODY: u32 = 65_534;
-    let about = fs::metadata(world.path("home")).unwrap();
+    let about = fs::metadata(context.path("home")).unwrap();
     if about.uid() != 0 && about.uid() != NOBODY {
-        return Output::of(&world.command(words).output().unwrap());
+        return ccc_output(&context.ccc_command(words).output().unwrap());
     }
-    let ccc = world.path("bin/ccc");
+    let ccc = context.path("bin/ccc");
     if !ccc.exists() {
         // A copy: the owner of a hard link is that of the build itself.
-        assert!(Command::new("cp").arg(crate::world::BINARY).arg(&ccc).status().unwrap().success());
-        let root = world.path("");
+        assert!(Command::new("cp").arg(crate::context::BINARY).arg(&ccc).status().unwrap().success());
+        let root = context.path("");
         assert!(Command::new("chown").args(["-R", "65534:65534"]).arg(root).status().unwrap().success());
     }
-    Output::of(&world.program(&ccc).args(words).uid(NOBODY).gid(NOBODY).output().unwrap())
+    ccc_output(&context.program(&ccc).args(words).uid(NOBODY).gid(NOBODY).output().unwrap())
 }
 
 #[test]
 fn a_broken_memory_of_what_is_ours_is_refused_too() {
     for (name, shape, part) in unusable() {
         println!("{name}");
-        let world = World::new();
-        put(&world.settings(), "{\"env\": {\"KEEP\": \"x\"}}");
-        run(&world, "use alpha").ok();
-        let owned = world.path("home/.claude/ccc/owned.json");
+        let context = TestContext::with_providers();
+        put(&context.settings(), "{\"env\": {\"KEEP\": \"x\"}}");
+        run(&context, "use alpha").succeeds();
+        let owned = context.path("home/.claude/ccc/owned.json");
         shape.put(&owned);
         let lines = ["beta", "use beta", "run --isolated beta", "beta --dry-run", "remove alpha"];
-        assert_refused(&world, &lines, &[part, "owned.json"]);
+        assert_refused(&context, &lines, &[part, "owned.json"]);
     }
 }

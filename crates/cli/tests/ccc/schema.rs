@@ -7,22 +7,22 @@ use std::process::Command;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use crate::world::{BINARY, World, providers, put, read};
+use crate::context::{BINARY, TestContext, providers, put, read};
 
 fn schema(line: &str) -> Validator {
-    let schema = World::empty().run(line).ok().json();
+    let schema = TestContext::without_providers().run_ccc(line).succeeds().json();
     assert!(jsonschema::meta::is_valid(&schema));
     jsonschema::validator_for(&schema).unwrap()
 }
 
 /// Whether `ccc edit` would save it.
 fn is_accepted(value: &Value) -> bool {
-    let world = World::empty();
-    let editor = world.path("bin/editor");
-    put(&world.path("wanted.json"), &value.to_string());
-    put(&editor, &format!("#!/bin/sh\ncat '{}' > \"$1\"\n", world.path("wanted.json").display()));
+    let context = TestContext::without_providers();
+    let editor = context.path("bin/editor");
+    put(&context.path("wanted.json"), value.to_string());
+    put(&editor, format!("#!/bin/sh\ncat '{}' > \"$1\"\n", context.path("wanted.json").display()));
     fs::set_permissions(&editor, Permissions::from_mode(0o755)).unwrap();
-    let output = world.command(&["edit"]).env("EDITOR", &editor).output().unwrap();
+    let output = context.ccc_command(&["edit"]).env("EDITOR", &editor).output().unwrap();
     output.status.success()
 }
 
@@ -78,16 +78,16 @@ fn without_comments(text: &str) -> Value {
 #[test]
 fn what_ccc_writes_itself_is_good() {
     let schema = schema("schema");
-    let world = World::empty();
-    world.run("add kimi --base-url https://kimi.example --token-env KIMI_KEY").ok();
-    assert!(schema.is_valid(&serde_json::from_str(&read(&world.config())).unwrap()));
+    let context = TestContext::without_providers();
+    context.run_ccc("add kimi --base-url https://kimi.example --token-env KIMI_KEY").succeeds();
+    assert!(schema.is_valid(&serde_json::from_str(&read(&context.config())).unwrap()));
     for lang in ["en", "zh-CN", "zh-TW"] {
-        let world = World::empty().with("OVERTONE_LANG", lang);
-        let copy = world.path("record/template");
-        let editor = world.path("bin/editor");
-        put(&editor, &format!("#!/bin/sh\ncp \"$1\" '{}'\n", copy.display()));
+        let context = TestContext::without_providers().with_env("OVERTONE_LANG", lang);
+        let copy = context.path("record/template");
+        let editor = context.path("bin/editor");
+        put(&editor, format!("#!/bin/sh\ncp \"$1\" '{}'\n", copy.display()));
         fs::set_permissions(&editor, Permissions::from_mode(0o755)).unwrap();
-        world.command(&["edit"]).env("EDITOR", &editor).output().unwrap();
+        context.ccc_command(&["edit"]).env("EDITOR", &editor).output().unwrap();
         assert!(schema.is_valid(&without_comments(&read(&copy))), "{lang}");
     }
 }
@@ -98,9 +98,9 @@ fn the_readme_teaches_what_is_good() {
     let readme = read(std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")));
     let line = readme.lines().find(|line| line.contains("ccc add")).unwrap();
     let words: Vec<_> = line.split_whitespace().skip_while(|word| *word != "add").collect();
-    let world = World::empty();
-    assert!(world.command(&words).output().unwrap().status.success());
-    assert!(schema("schema").is_valid(&serde_json::from_str(&read(&world.config())).unwrap()));
+    let context = TestContext::without_providers();
+    assert!(context.ccc_command(&words).output().unwrap().status.success());
+    assert!(schema("schema").is_valid(&serde_json::from_str(&read(&context.config())).unwrap()));
 }
 
 #[test]
@@ -113,9 +113,9 @@ fn a_projects_file_has_a_schema_of_its_own() {
 
 #[test]
 fn both_names_are_completed_and_explained() {
-    let world = World::empty();
+    let context = TestContext::without_providers();
     for shell in ["bash", "zsh", "fish"] {
-        let script = world.run(&format!("completions {shell}")).ok().stdout;
+        let script = context.run_ccc(&format!("completions {shell}")).succeeds().stdout;
         for word in ["ccc", "validate", "migrate", "doctor", "edit", "schema", "list"] {
             assert!(script.contains(word), "no {word} for {shell}");
         }
@@ -140,11 +140,11 @@ fn both_names_are_completed_and_explained() {
 /// The script for bash offers the commands when `ccc <TAB>` is typed.
 #[test]
 fn bash_offers_the_commands() {
-    let world = World::empty();
-    put(&world.path("ccc.bash"), &world.run("completions bash").ok().stdout);
+    let context = TestContext::without_providers();
+    put(&context.path("ccc.bash"), &context.run_ccc("completions bash").succeeds().stdout);
     let script = format!(
         "source '{}'; COMP_WORDS=(ccc ''); COMP_CWORD=1; COMP_LINE='ccc '; COMP_POINT=4; _ccc ccc '' ccc; echo \"${{COMPREPLY[@]}}\"",
-        world.path("ccc.bash").display()
+        context.path("ccc.bash").display()
     );
     let output = Command::new("bash").args(["--norc", "-c", &script]).output().unwrap();
     let offered = String::from_utf8(output.stdout).unwrap();

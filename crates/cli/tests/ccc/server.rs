@@ -71,7 +71,7 @@ impl Server {
         Self { port, seen }
     }
 
-    /// The same answer to whoever says who they are, and a refusal to others.
+    /// The same answer to every authenticated request, and a refusal to others.
     pub(crate) fn always(reply: Reply) -> Self {
         Self::new(move |request| if request.is_anonymous() { Reply::new(401, "{}") } else { reply.clone() })
     }

@@ -6,18 +6,18 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::context::{Output, TestContext, ccc_output, put, read};
 use crate::namespace;
-use crate::world::{Output, World, put, read};
 
 /// Starts the installed `ccc` in supervisor mode, in the specification's own language.
-fn supervised(world: &World, words: &[&str]) -> Output {
-    let ccc = world.path("bin/ccc");
-    let ccc = if ccc.exists() { ccc } else { world.install("bin/ccc") };
-    Output::of(&world.program(&ccc).args(words).env("CCC_SUPERVISOR", "1").output().unwrap()).ok()
+fn supervised(context: &TestContext, words: &[&str]) -> Output {
+    let ccc = context.path("bin/ccc");
+    let ccc = if ccc.exists() { ccc } else { context.install("bin/ccc") };
+    ccc_output(&context.program(&ccc).args(words).env("CCC_SUPERVISOR", "1").output().unwrap()).succeeds()
 }
 
-fn chinese() -> World {
-    World::new().with("OVERTONE_LANG", "")
+fn chinese() -> TestContext {
+    TestContext::with_providers().with_env("OVERTONE_LANG", "")
 }
 
 fn stop_hooks(settings: &Value) -> Vec<Value> {
@@ -25,32 +25,32 @@ fn stop_hooks(settings: &Value) -> Vec<Value> {
     groups.iter().flat_map(|group| group["hooks"].as_array().cloned().unwrap_or_default()).collect()
 }
 
-fn stop_command(world: &World) -> String {
-    let hooks = stop_hooks(&world.settings_value());
+fn stop_command(context: &TestContext) -> String {
+    let hooks = stop_hooks(&context.settings_value());
     assert_eq!(hooks.len(), 1, "{hooks:?}");
     hooks[0]["command"].as_str().unwrap().to_owned()
 }
 
 #[test]
 fn s5_01_the_variable_turns_it_on() {
-    let world = chinese();
-    let output = supervised(&world, &["beta", "-p", "hi"]);
-    assert_eq!(stop_hooks(&world.settings_value()).len(), 1);
+    let context = chinese();
+    let output = supervised(&context, &["beta", "-p", "hi"]);
+    assert_eq!(stop_hooks(&context.settings_value()).len(), 1);
     assert_eq!(output.stdout, "from-claude\n");
-    let arguments = world.arguments().unwrap();
+    let arguments = context.arguments().unwrap();
     assert_eq!(arguments, ["--verbose", "-p", "hi"], "no --settings");
     // The client passes it on to the hook.
-    assert!(read(&world.path("record/env")).contains("CCC_SUPERVISOR=1\n"));
+    assert!(read(&context.path("record/env")).contains("CCC_SUPERVISOR=1\n"));
 }
 
 #[test]
 fn s5_02_without_the_variable_it_is_a_plain_start() {
     let plain = chinese();
     plain.install("bin/ccc");
-    let start = |world: &World, value: Option<&str>| {
-        let mut command = world.program(&world.path("bin/ccc"));
+    let start = |context: &TestContext, value: Option<&str>| {
+        let mut command = context.program(context.path("bin/ccc"));
         command.arg("beta").envs(value.map(|value| ("CCC_SUPERVISOR", value)));
-        Output::of(&command.output().unwrap()).ok()
+        ccc_output(&command.output().unwrap()).succeeds()
     };
     let output = start(&plain, None);
     let settings = read(&plain.settings());
@@ -69,11 +69,11 @@ fn s5_02_without_the_variable_it_is_a_plain_start() {
 
 #[test]
 fn s5_03_one_settings_file_has_the_hook() {
-    let world = chinese();
-    let ccc = world.install("bin/ccc");
-    put(&world.settings(), r#"{"model": "opus", "hooks": {"PreToolUse": []}}"#);
-    supervised(&world, &["beta"]);
-    let settings = world.settings_value();
+    let context = chinese();
+    let ccc = context.install("bin/ccc");
+    put(&context.settings(), r#"{"model": "opus", "hooks": {"PreToolUse": []}}"#);
+    supervised(&context, &["beta"]);
+    let settings = context.settings_value();
     let command = format!("{} supervisor-hook", ccc.display());
     let hook = json!({ "type": "command", "command": command, "timeout": 660 });
     assert_eq!(settings["hooks"], json!({ "PreToolUse": [], "Stop": [{ "hooks": [hook] }] }));
@@ -82,8 +82,8 @@ fn s5_03_one_settings_file_has_the_hook() {
         (&json!("opus"), None),
         "the route is not for everybody"
     );
-    assert_eq!(world.variable("ANTHROPIC_BASE_URL").as_deref(), Some("https://beta.example"));
-    let files = std::fs::read_dir(world.path("home/.claude")).unwrap();
+    assert_eq!(context.variable("ANTHROPIC_BASE_URL").as_deref(), Some("https://beta.example"));
+    let files = std::fs::read_dir(context.path("home/.claude")).unwrap();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
     let mut others: Vec<_> = names.filter(|name| name.contains("settings")).collect();
     others.sort();
@@ -92,31 +92,34 @@ fn s5_03_one_settings_file_has_the_hook() {
 
 #[test]
 fn s5_04_the_hook_is_the_absolute_path_of_ccc() {
-    let world = chinese();
-    let ccc = world.install("usr/local/bin/ccc");
+    let context = chinese();
+    let ccc = context.install("usr/local/bin/ccc");
     let command = format!("{} supervisor-hook", ccc.display());
-    supervised_by(&world, &ccc);
-    assert_eq!(stop_command(&world), command);
+    supervised_by(&context, &ccc);
+    assert_eq!(stop_command(&context), command);
     // By its name alone, and from the folder that it is in.
-    let path =
-        format!("{}:{}:/usr/bin:/bin", world.path("usr/local/bin").display(), world.path("bin").display());
-    let world = world.with("PATH", &path);
+    let path = format!(
+        "{}:{}:/usr/bin:/bin",
+        context.path("usr/local/bin").display(),
+        context.path("bin").display()
+    );
+    let context = context.with_env("PATH", &path);
     for (program, folder) in
         [("ccc", "project"), ("./ccc", "usr/local/bin"), ("../local/bin/ccc", "usr/local")]
     {
-        world.run("alpha").ok();
-        let mut start = world.program(Path::new(program));
-        start.arg("beta").env("CCC_SUPERVISOR", "1").current_dir(world.path(folder));
-        Output::of(&start.output().unwrap()).ok();
-        let written = stop_command(&world);
+        context.run_ccc("alpha").succeeds();
+        let mut start = context.program(Path::new(program));
+        start.arg("beta").env("CCC_SUPERVISOR", "1").current_dir(context.path(folder));
+        ccc_output(&start.output().unwrap()).succeeds();
+        let written = stop_command(&context);
         let (file, argument) = written.split_once(' ').unwrap();
         assert_eq!(argument, "supervisor-hook");
         assert!(Path::new(file).is_absolute() && same_file(Path::new(file), &ccc), "{written}");
     }
 }
 
-fn supervised_by(world: &World, ccc: &Path) {
-    Output::of(&world.program(ccc).arg("beta").env("CCC_SUPERVISOR", "1").output().unwrap()).ok();
+fn supervised_by(context: &TestContext, ccc: &Path) {
+    ccc_output(&context.program(ccc).arg("beta").env("CCC_SUPERVISOR", "1").output().unwrap()).succeeds();
 }
 
 fn same_file(left: &Path, right: &Path) -> bool {
@@ -125,23 +128,23 @@ fn same_file(left: &Path, right: &Path) -> bool {
 
 #[test]
 fn s5_04_in_usr_local_bin_it_is_the_command_of_the_specification() {
-    let world = chinese().with("CCC_SUPERVISOR", "1");
-    world.install("local-bin/ccc");
+    let context = chinese().with_env("CCC_SUPERVISOR", "1");
+    context.install("local-bin/ccc");
     let program = ["/usr/local/bin/ccc", "beta"];
-    if let Some(output) = namespace::run(&world, &world.path("local-bin"), "/usr/local/bin", &program) {
-        output.ok();
-        assert_eq!(stop_command(&world), "/usr/local/bin/ccc supervisor-hook");
+    if let Some(output) = namespace::run(&context, &context.path("local-bin"), "/usr/local/bin", &program) {
+        output.succeeds();
+        assert_eq!(stop_command(&context), "/usr/local/bin/ccc supervisor-hook");
     }
 }
 
 #[test]
 fn s5_04_a_shell_starts_what_is_written() {
-    let world = chinese();
-    let ccc = world.install("it's my bin/ccc");
-    supervised_by(&world, &ccc);
-    let mut shell = world.program(Path::new("sh"));
-    shell.args(["-c", &stop_command(&world)]).env("CCC_SUPERVISOR_HOOK", "1");
-    assert_eq!(Output::of(&shell.output().unwrap()).ok().stdout, r#"{"decision":"","":""}"#);
+    let context = chinese();
+    let ccc = context.install("it's my bin/ccc");
+    supervised_by(&context, &ccc);
+    let mut shell = context.program(Path::new("sh"));
+    shell.args(["-c", &stop_command(&context)]).env("CCC_SUPERVISOR_HOOK", "1");
+    assert_eq!(ccc_output(&shell.output().unwrap()).succeeds().stdout, r#"{"decision":"","":""}"#);
 }
 
 /// The lines of the notice, in a state folder.
@@ -155,26 +158,26 @@ fn notice(state: &Path) -> String {
 
 #[test]
 fn s5_19_the_log_files_are_named_on_stderr() {
-    let world = chinese();
-    let output = supervised(&world, &["beta"]);
-    assert!(output.stderr.ends_with(&notice(&world.path("home/.claude/ccc"))), "{}", output.stderr);
+    let context = chinese();
+    let output = supervised(&context, &["beta"]);
+    assert!(output.stderr.ends_with(&notice(&context.path("home/.claude/ccc"))), "{}", output.stderr);
     assert_eq!(output.stdout, "from-claude\n");
 }
 
 #[test]
 fn s5_20_the_state_folder_is_below_the_home() {
-    let world = chinese().with("CCC_WORK_DIR", "");
-    let output = supervised(&world, &["beta"]);
-    assert!(output.stderr.contains(&notice(&world.path("home/.claude/ccc"))), "{}", output.stderr);
+    let context = chinese().with_env("CCC_WORK_DIR", "");
+    let output = supervised(&context, &["beta"]);
+    assert!(output.stderr.contains(&notice(&context.path("home/.claude/ccc"))), "{}", output.stderr);
 }
 
 #[test]
 fn s5_21_the_state_folder_is_below_the_work_dir() {
-    let world = chinese();
-    let work = world.path("work");
-    put(&work.join("ccc.json"), &read(&world.config()));
-    let world = world.with("CCC_WORK_DIR", &work.display().to_string());
-    let output = supervised(&world, &["beta"]);
+    let context = chinese();
+    let work = context.path("work");
+    put(&work.join("ccc.json"), read(&context.config()));
+    let context = context.with_env("CCC_WORK_DIR", work.display().to_string());
+    let output = supervised(&context, &["beta"]);
     assert!(output.stderr.contains(&notice(&work.join("ccc"))), "{}", output.stderr);
-    assert!(!world.path("home/.claude/ccc").exists());
+    assert!(!context.path("home/.claude/ccc").exists());
 }

@@ -1,4 +1,4 @@
-//! A terminal with a person at it, as far as the program can tell.
+//! A pseudo-terminal, so that the program finds a user at it.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -23,7 +23,7 @@ pub(crate) fn at_terminal(command: &mut Command, input: &str) -> (Option<i32>, S
     person.write_all(input.as_bytes()).unwrap();
     let reader = thread::spawn(move || {
         let (mut seen, mut block) = (Vec::new(), [0; 1024]);
-        // A terminal that nobody holds any more ends with an error.
+        // Reading from a terminal that no process holds open ends with an error.
         while let Ok(count @ 1..) = person.read(&mut block) {
             seen.extend_from_slice(&block[..count]);
         }

@@ -1,4 +1,4 @@
-//! `ccc validate` against real servers: each outcome is told apart, and no token is shown or sent elsewhere.
+//! `ccc validate` against real servers: each outcome is distinct, and no token is shown or sent elsewhere.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -6,32 +6,32 @@ use std::sync::{Arc, Barrier};
 
 use serde_json::{Map, Value, json};
 
+use crate::context::{TOKEN_A, TOKEN_B, TestContext, ccc_output, put};
 use crate::server::{Reply, Server, listen, silent};
 use crate::terminal::at_terminal;
 use crate::tls::{Stream, Tls};
-use crate::world::{Output, TOKEN_A, TOKEN_B, World, put};
 
 fn provider(address: &str) -> Value {
     json!({ "env": { "ANTHROPIC_BASE_URL": address, "ANTHROPIC_AUTH_TOKEN": TOKEN_A, "ANTHROPIC_MODEL": "kimi-k2" } })
 }
 
-fn world(providers: &[(&str, Value)]) -> World {
-    let world = World::empty();
+fn with_servers(providers: &[(&str, Value)]) -> TestContext {
+    let context = TestContext::without_providers();
     let all: Map<String, Value> =
         providers.iter().map(|(name, entry)| ((*name).to_owned(), entry.clone())).collect();
-    put(&world.config(), &json!({ "providers": all, "current_provider": providers[0].0 }).to_string());
-    world
+    put(&context.config(), json!({ "providers": all, "current_provider": providers[0].0 }).to_string());
+    context
 }
 
-/// The outcome for a provider at an address, as a program and as a person see it.
+/// Checks the outcome for a provider at an address, as JSON and as text.
 #[track_caller]
-fn is_told(address: &str, outcome: &str, parts: &[&str]) -> Value {
-    let world = world(&[("p", provider(address))]);
-    let output = world.run("validate --json --timeout 600");
+fn assert_outcome(address: &str, outcome: &str, parts: &[&str]) -> Value {
+    let context = with_servers(&[("p", provider(address))]);
+    let output = context.run_ccc("validate --json --timeout 600");
     let found = output.json()["providers"][0].clone();
     assert_eq!(found["outcome"], outcome, "{found}");
     assert_eq!(output.code, Some(i32::from(found["usable"] != true)), "{output:?}");
-    let output = world.run("validate --timeout 600");
+    let output = context.run_ccc("validate --timeout 600");
     assert_eq!(output.code, Some(i32::from(found["usable"] != true)), "{output:?}");
     assert!(output.stdout.lines().any(|line| line.starts_with("p ")), "{output:?}");
     output.stderr_has(parts);
@@ -41,7 +41,7 @@ fn is_told(address: &str, outcome: &str, parts: &[&str]) -> Value {
 #[test]
 fn a_list_of_models_is_enough_and_costs_nothing() {
     let server = Server::always(Reply::models());
-    let found = is_told(&server.address(), "ok", &[]);
+    let found = assert_outcome(&server.address(), "ok", &[]);
     assert_eq!((&found["usable"], &found["what"]), (&json!(true), &json!("ok")));
     let seen = server.seen();
     assert!(seen.iter().all(|request| request.line == "GET /v1/models HTTP/1.1"), "{seen:?}");
@@ -61,8 +61,8 @@ fn keys_and_own_headers_are_sent_as_the_client_sends_them() {
     let both = json!({ "env": {
         "ANTHROPIC_BASE_URL": server.address(), "ANTHROPIC_API_KEY": TOKEN_B, "ANTHROPIC_AUTH_TOKEN": "${MINE}"
     } });
-    let world = world(&[("key", env), ("both", both)]).with("MINE", TOKEN_A);
-    world.run("validate key both").ok();
+    let context = with_servers(&[("key", env), ("both", both)]).with_env("MINE", TOKEN_A);
+    context.run_ccc("validate key both").succeeds();
     let seen: Vec<_> = server.seen().into_iter().filter(|request| !request.is_anonymous()).collect();
     let key = seen.iter().find(|request| request.header("authorization").is_none()).unwrap();
     assert_eq!(key.header("x-api-key"), Some(TOKEN_B));
@@ -83,7 +83,7 @@ fn messages(status: u16, body: &'static str) -> Server {
 #[test]
 fn without_a_list_one_token_is_asked_for() {
     let server = messages(200, r#"{"type":"message","content":[]}"#);
-    is_told(&server.address(), "ok", &[]);
+    assert_outcome(&server.address(), "ok", &[]);
     let asked = server.seen().into_iter().find(|request| request.line.starts_with("POST")).unwrap();
     let body: Value = serde_json::from_str(&asked.body).unwrap();
     assert_eq!((&body["model"], &body["max_tokens"]), (&json!("kimi-k2"), &json!(1)));
@@ -96,58 +96,66 @@ fn a_list_for_everyone_says_nothing_about_the_token() {
         Some("GET") => Reply::models(),
         _ => Reply::new(401, r#"{"error":{"message":"bad key"}}"#),
     });
-    is_told(&server.address(), "key-refused", &["token refused (401)", "the server says: bad key"]);
+    assert_outcome(&server.address(), "key-refused", &["token refused (401)", "the server says: bad key"]);
 }
 
 #[test]
-fn every_answer_is_told_apart() {
+fn every_answer_has_its_own_outcome() {
     for (status, outcome, part) in [
         (401, "key-refused", "token refused (401)"),
         (403, "key-refused", "token refused (403)"),
         (429, "limited", "ok, but rate or quota limited"),
-        (500, "server-failed", "itself fails (500)"),
-        (529, "server-failed", "itself fails (529)"),
+        (500, "server-failed", "has an internal error (500)"),
+        (529, "server-failed", "has an internal error (529)"),
         (404, "no-such-address", "check ANTHROPIC_BASE_URL"),
         (402, "rejected", "request rejected (402)"),
     ] {
         let server = Server::new(move |_| Reply::new(status, "{}"));
-        is_told(&server.address(), outcome, &[part, "hint: "]);
+        assert_outcome(&server.address(), outcome, &[part, "hint: "]);
     }
     let model = messages(404, r#"{"error":{"type":"not_found_error","message":"model: kimi-k2"}}"#);
-    is_told(&model.address(), "no-such-model", &["does not know the model kimi-k2", "ANTHROPIC_MODEL"]);
+    assert_outcome(
+        &model.address(),
+        "no-such-model",
+        &["does not know the model kimi-k2", "ANTHROPIC_MODEL"],
+    );
     let page = Server::new(|_| Reply::new(200, "<html>welcome</html>"));
-    is_told(&page.address(), "not-the-api", &["not the Messages API"]);
+    assert_outcome(&page.address(), "not-the-api", &["not the Messages API"]);
 }
 
 #[test]
 fn a_doubled_version_is_noticed() {
     let server = messages(200, r#"{"content":[]}"#);
-    is_told(&format!("{}/v1", server.address()), "no-such-address", &["take /v1 off the end"]);
+    assert_outcome(&format!("{}/v1", server.address()), "no-such-address", &["remove /v1 from the end"]);
 }
 
 #[test]
-fn what_cannot_be_reached_is_told_apart() {
-    is_told("http://no-such-host.invalid", "unknown-host", &["unknown host (DNS)"]);
+fn every_connection_error_has_its_own_outcome() {
+    assert_outcome("http://no-such-host.invalid", "unknown-host", &["unknown host (DNS)"]);
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    is_told(&format!("http://127.0.0.1:{port}"), "connection-refused", &["connection refused"]);
-    is_told("kimi.example", "bad-address", &["not an address", "https://"]);
+    assert_outcome(&format!("http://127.0.0.1:{port}"), "connection-refused", &["connection refused"]);
+    assert_outcome("kimi.example", "bad-address", &["not a valid address", "https://"]);
     let garbage = listen(|mut stream| {
         let _ = stream.write_all(b"220 mail.example ready\r\n");
         let _ = stream.read(&mut [0; 64]);
     });
-    is_told(&format!("https://127.0.0.1:{garbage}"), "tls", &["no encrypted connection"]);
-    is_told(&format!("http://127.0.0.1:{garbage}"), "not-the-api", &[]);
+    assert_outcome(
+        &format!("https://127.0.0.1:{garbage}"),
+        "tls",
+        &["cannot establish an encrypted connection"],
+    );
+    assert_outcome(&format!("http://127.0.0.1:{garbage}"), "not-the-api", &[]);
 }
 
 #[test]
 fn a_silent_server_is_waited_for_only_so_long() {
     let (port, _alive) = silent();
-    let world = world(&[("p", provider(&format!("http://127.0.0.1:{port}")))]);
-    let output = world.run("validate --timeout 0.3");
+    let context = with_servers(&[("p", provider(&format!("http://127.0.0.1:{port}")))]);
+    let output = context.run_ccc("validate --timeout 0.3");
     assert_eq!(output.code, Some(1));
-    output.stderr_has(&["no answer in time", "--timeout"]);
-    assert_eq!(world.run("validate --timeout 0").code, Some(2));
-    assert_eq!(world.run("validate --timeout soon").code, Some(2));
+    output.stderr_has(&["timed out", "--timeout"]);
+    assert_eq!(context.run_ccc("validate --timeout 0").code, Some(2));
+    assert_eq!(context.run_ccc("validate --timeout soon").code, Some(2));
 }
 
 /// A server with a certificate of its own; returns its port and the certificate.
@@ -171,15 +179,15 @@ fn serve(mut stream: Stream) {
 fn an_unknown_certificate_is_refused_and_a_companys_own_can_be_named() {
     let (port, certificate) = with_certificate();
     let address = format!("https://127.0.0.1:{port}");
-    is_told(&address, "tls", &["certificate is not trusted", "NODE_EXTRA_CA_CERTS"]);
+    assert_outcome(&address, "tls", &["certificate is not trusted", "NODE_EXTRA_CA_CERTS"]);
     for variable in ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"] {
-        let world = world(&[("p", provider(&address))]);
-        let file = world.path("company.pem");
+        let context = with_servers(&[("p", provider(&address))]);
+        let file = context.path("company.pem");
         put(&file, &certificate);
-        let world = world.with(variable, file.to_str().unwrap());
-        world.run("validate").ok();
+        let context = context.with_env(variable, file.to_str().unwrap());
+        context.run_ccc("validate").succeeds();
         put(&file, "nothing");
-        world.run("validate").stderr_has(&["holds no usable certificates", variable]);
+        context.run_ccc("validate").stderr_has(&["contains no usable certificates", variable]);
     }
 }
 
@@ -188,7 +196,7 @@ fn a_redirect_is_not_followed() {
     let other = Server::always(Reply::models());
     let location = format!("location: {}/v1/models?token={TOKEN_A}", other.address());
     let server = Server::new(move |_| Reply::new(302, "").header(&location));
-    is_told(&server.address(), "redirected", &["redirects to http://127.0.0.1, not followed"]);
+    assert_outcome(&server.address(), "redirected", &["redirects to http://127.0.0.1, not followed"]);
     assert!(other.seen().is_empty());
 }
 
@@ -200,7 +208,7 @@ fn a_server_that_repeats_the_token_is_masked() {
         let message = format!("\u{1b}[31mkey\u{0} {token} is\nwrong {}", "x".repeat(5000));
         Reply::new(401, &json!({ "error": { "message": message } }).to_string())
     });
-    let found = is_told(&echo.address(), "key-refused", &["[31mkey ****"]);
+    let found = assert_outcome(&echo.address(), "key-refused", &["[31mkey ****"]);
     let said = found["said"].as_str().unwrap();
     assert!(said.chars().count() < 200 && !said.contains(char::is_control), "{said}");
 }
@@ -215,37 +223,37 @@ fn an_endless_answer_is_not_read_to_its_end() {
         // Ends when the other side has seen enough.
         while stream.write_all(&block).is_ok() {}
     });
-    is_told(&format!("http://127.0.0.1:{port}"), "server-failed", &["itself fails (500)"]);
+    assert_outcome(&format!("http://127.0.0.1:{port}"), "server-failed", &["has an internal error (500)"]);
 }
 
 #[test]
-fn what_is_missing_is_told_without_asking() {
+fn missing_values_are_reported_without_a_request() {
     let server = Server::always(Reply::models());
     let env = |more: Value| {
         let mut env = json!({ "ANTHROPIC_BASE_URL": server.address() });
         env.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         json!({ "env": env })
     };
-    let world = world(&[
+    let context = with_servers(&[
         ("none", env(json!({}))),
         ("unset", env(json!({ "ANTHROPIC_AUTH_TOKEN": "${NOBODY_SET_THIS}" }))),
         ("bedrock", env(json!({ "CLAUDE_CODE_USE_BEDROCK": "1" }))),
         ("odd", env(json!({ "ANTHROPIC_API_KEY": "two\nlines" }))),
     ]);
-    let output = world.run("validate --all --json");
+    let output = context.run_ccc("validate --all --json");
     let outcomes: Vec<_> =
         output.json()["providers"].as_array().unwrap().iter().map(|found| found["outcome"].clone()).collect();
     assert_eq!(outcomes, ["no-token", "unset-variable", "other-route", "bad-header"]);
-    world.run("validate --all").stderr_has(&[
+    context.run_ccc("validate --all").stderr_has(&[
         "no token is set",
         "NOBODY_SET_THIS",
-        "not usable: 4",
+        "4 providers cannot be used",
         "other API",
     ]);
     assert!(server.seen().is_empty());
-    world.run("validate nobody").fails(&["unknown provider: nobody"]);
-    assert_eq!(world.run("validate none --all").code, Some(2));
-    World::empty().run("validate --all").fails(&["no provider is chosen", "ccc add"]);
+    context.run_ccc("validate nobody").fails(&["unknown provider: nobody"]);
+    assert_eq!(context.run_ccc("validate none --all").code, Some(2));
+    TestContext::without_providers().run_ccc("validate --all").fails(&["no provider is selected", "ccc add"]);
 }
 
 /// No answer is given before all have been asked: one after the other, none would ever be.
@@ -261,8 +269,8 @@ fn all_are_asked_at_the_same_time() {
     });
     let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
     let providers: Vec<_> = names.iter().map(|name| (*name, provider(&server.address()))).collect();
-    let world = world(&providers);
-    let output = world.run("validate --all --json --timeout 600").ok();
+    let context = with_servers(&providers);
+    let output = context.run_ccc("validate --all --json --timeout 600").succeeds();
     let found = output.json();
     let listed: Vec<_> = found["providers"].as_array().unwrap().iter().map(|p| p["name"].clone()).collect();
     assert_eq!(listed, names);
@@ -270,12 +278,12 @@ fn all_are_asked_at_the_same_time() {
 }
 
 #[test]
-fn a_person_sees_how_far_it_is() {
+fn a_terminal_shows_the_progress() {
     let server = Server::always(Reply::models());
-    let world = world(&[("a", provider(&server.address())), ("b", provider(&server.address()))]);
-    let (code, seen) = at_terminal(&mut world.command(&["validate", "--all"]), "");
+    let context = with_servers(&[("a", provider(&server.address())), ("b", provider(&server.address()))]);
+    let (code, seen) = at_terminal(&mut context.ccc_command(&["validate", "--all"]), "");
     assert_eq!(code, Some(0), "{seen}");
-    for part in ["\r0/2 asking", "\r1/2 asking", "\r2/2 asking", "\r\u{1b}[K"] {
+    for part in ["\r0/2 checking", "\r1/2 checking", "\r2/2 checking", "\r\u{1b}[K"] {
         assert!(seen.contains(part), "no {part:?} in {seen:?}");
     }
 }
@@ -288,19 +296,21 @@ fn the_proxy_of_the_environment_is_used_unless_excepted() {
         let _ = stream.write_all(b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n");
     });
     let server = Server::always(Reply::models());
-    let world =
-        world(&[("p", provider(&server.address()))]).with("HTTP_PROXY", &format!("http://127.0.0.1:{proxy}"));
-    assert_eq!(world.run("validate").code, Some(1));
+    let context = with_servers(&[("p", provider(&server.address()))])
+        .with_env("HTTP_PROXY", format!("http://127.0.0.1:{proxy}"));
+    assert_eq!(context.run_ccc("validate").code, Some(1));
     assert!(server.seen().is_empty());
-    world.with("NO_PROXY", "localhost,127.0.0.1").run("validate").ok();
+    context.with_env("NO_PROXY", "localhost,127.0.0.1").run_ccc("validate").succeeds();
 }
 
 #[test]
 fn a_pinned_project_asks_its_own() {
     let good = Server::always(Reply::models());
-    let world =
-        world(&[("bad", provider("http://no-such-host.invalid")), ("good", provider(&good.address()))]);
-    put(&world.path("project/.ccc.json"), r#"{"provider":"good"}"#);
-    let output = Output::of(&world.command(&["validate"]).output().unwrap()).ok();
+    let context = with_servers(&[
+        ("bad", provider("http://no-such-host.invalid")),
+        ("good", provider(&good.address())),
+    ]);
+    put(&context.path("project/.ccc.json"), r#"{"provider":"good"}"#);
+    let output = ccc_output(&context.ccc_command(&["validate"]).output().unwrap()).succeeds();
     assert!(output.stdout.contains("good") && !output.stdout.contains("bad"), "{output:?}");
 }

@@ -2,22 +2,22 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::world::{World, put};
+use crate::context::{TestContext, put};
 
 #[test]
-fn alone_it_answers_a_client_or_helps_a_person() {
-    let world = World::new();
-    world.run("").ok().has(&["Usage: overtone", "Examples:", "/ot:auto"]);
-    world.run_with_stdin("", "not json").ok().has(&["Usage: overtone"]);
-    let event = json!({ "session_id": "s1", "hook_event_name": "SessionStart", "source": "startup", "cwd": world.project() });
-    let answer = world.run_with_stdin("", &event.to_string()).ok().json();
+fn without_arguments_it_answers_a_client_or_prints_help() {
+    let context = TestContext::for_commands();
+    context.run("").ok().has(&["Usage: overtone", "Examples:", "/ot:auto"]);
+    context.run_with_stdin("", "not json").ok().has(&["Usage: overtone"]);
+    let event = json!({ "session_id": "s1", "hook_event_name": "SessionStart", "source": "startup", "cwd": context.project() });
+    let answer = context.run_with_stdin("", event.to_string()).ok().json();
     assert!(answer.get("result").is_some());
-    assert!(world.session("s1").join("timeline.jsonl").exists());
+    assert!(context.session_dir("s1").join("timeline.jsonl").exists());
 }
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    let world = World::new();
+    let context = TestContext::for_commands();
     for command in [
         "up",
         "init",
@@ -36,24 +36,24 @@ fn every_command_has_help_with_an_example() {
         "validate",
         "completions",
     ] {
-        world.run(&format!("{command} --help")).ok().has(&[
+        context.run(&format!("{command} --help")).ok().has(&[
             "Usage:",
             "Example",
             &format!("  overtone {command}"),
         ]);
-        world.run(&format!("help {command}")).ok();
+        context.run(&format!("help {command}")).ok();
     }
-    world.run("--version").ok().has(&[env!("CARGO_PKG_VERSION")]);
-    world.run("stauts").refused_by_parser().stderr_has(&["status"]);
-    world.run("--nope").refused_by_parser();
+    context.run("--version").ok().has(&[env!("CARGO_PKG_VERSION")]);
+    context.run("stauts").refused_by_parser().stderr_has(&["status"]);
+    context.run("--nope").refused_by_parser();
 }
 
 #[test]
 fn a_reader_that_has_gone_is_no_failure() {
-    let world = World::new();
-    world.run("init quick").ok();
+    let context = TestContext::for_commands();
+    context.run("init quick").ok();
     let event = r#"{"ts":"2020-01-01T00:00:00.000Z","type":"stage:start"}"#.to_owned() + "\n";
-    put(&world.session("s1").join("timeline.jsonl"), &event.repeat(20_000));
+    put(&context.session_dir("s1").join("timeline.jsonl"), event.repeat(20_000));
     for line in [
         "timeline --limit 0",
         "timeline --json",
@@ -67,7 +67,7 @@ fn a_reader_that_has_gone_is_no_failure() {
         "",
     ] {
         let words: Vec<_> = line.split_whitespace().collect();
-        let mut child = world.command(&words).spawn().unwrap();
+        let mut child = context.command(&words).spawn().unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
         assert_eq!(
@@ -80,10 +80,10 @@ fn a_reader_that_has_gone_is_no_failure() {
 
 #[test]
 fn head_gets_its_line() {
-    let world = World::new();
+    let context = TestContext::for_commands();
     let event = r#"{"ts":"2020-01-01T00:00:00.000Z","type":"stage:start"}"#.to_owned() + "\n";
-    put(&world.session("s1").join("timeline.jsonl"), &event.repeat(50_000));
-    let mut child = world.command(&["timeline", "--limit", "0"]).spawn().unwrap();
+    put(&context.session_dir("s1").join("timeline.jsonl"), event.repeat(50_000));
+    let mut child = context.command(&["timeline", "--limit", "0"]).spawn().unwrap();
     let head = Command::new("head").arg("-1").stdin(child.stdout.take().unwrap()).output().unwrap();
     assert_eq!(String::from_utf8(head.stdout).unwrap().lines().count(), 1);
     let output = child.wait_with_output().unwrap();
@@ -98,28 +98,28 @@ fn every_language_is_spoken() {
         ("en", "No workflow"),
         ("xx", "沒有進行中的工作流"),
     ] {
-        World::new().with("OVERTONE_LANG", lang).run("status").ok().has(&[word]);
+        TestContext::for_commands().with_env("OVERTONE_LANG", lang).run("status").ok().has(&[word]);
     }
-    let world = World::new().without("OVERTONE_LANG");
-    world.run("status").ok().has(&["沒有進行中的工作流"]);
-    put(&world.state().join("config.json"), r#"{"language":"zh-CN"}"#);
-    world.run("status").ok().has(&["没有进行中的工作流"]);
+    let context = TestContext::for_commands().without_env("OVERTONE_LANG");
+    context.run("status").ok().has(&["沒有進行中的工作流"]);
+    put(&context.state().join("config.json"), r#"{"language":"zh-CN"}"#);
+    context.run("status").ok().has(&["没有进行中的工作流"]);
 }
 
 #[test]
 fn without_a_home_nothing_lands_in_the_project() {
-    let world = World::new();
-    let output = world.command(&["init", "quick"]).env("HOME", "").output().unwrap();
+    let context = TestContext::for_commands();
+    let output = context.command(&["init", "quick"]).env("HOME", "").output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("OVERTONE_HOME"));
-    assert_eq!(std::fs::read_dir(world.project()).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(context.project()).unwrap().count(), 0);
 }
 
 #[test]
 fn completions() {
-    let world = World::new();
+    let context = TestContext::for_commands();
     for shell in ["bash", "zsh", "fish"] {
-        world.run(&format!("completions {shell}")).ok().has(&["overtone", "timeline"]);
+        context.run(&format!("completions {shell}")).ok().has(&["overtone", "timeline"]);
     }
-    world.run("completions cmd").refused_by_parser();
+    context.run("completions cmd").refused_by_parser();
 }

@@ -8,7 +8,10 @@
     reason = "a test may panic, and it prepares its files without the store it is testing"
 )]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod config;
+mod context;
 mod demo;
 mod foreign;
 mod general;
@@ -29,4 +32,3 @@ mod stop_resume;
 mod timeline;
 mod top;
 mod which_session;
-mod world;

@@ -1,4 +1,4 @@
-//! A terminal of its own for the program under test: what is typed goes in, what a person would see comes out.
+//! A pseudo-terminal for the program under test: takes keys and returns what a user would see.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -13,8 +13,8 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 
 /// Only there so that a screen that never comes fails its own test.
-const PATIENCE: Duration = Duration::from_mins(10);
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+const WATCHDOG: Duration = Duration::from_mins(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 pub(crate) struct Pty {
     keyboard: File,
@@ -83,7 +83,7 @@ impl Pty {
             ended.is_some()
         });
         assert!(has_ended, "it goes on:\n{}", self.screen());
-        // The last of its output may still be on the way.
+        self.wait_for_output();
         let is_ours =
             |shown: &Shown| shown.parser.screen().alternate_screen() || shown.parser.screen().hide_cursor();
         assert!(eventually(|| !is_ours(&self.shown.lock().unwrap())), "the terminal is not given back");
@@ -91,6 +91,21 @@ impl Pty {
         let modes = |of: &Termios| (of.local_modes, of.input_modes, of.output_modes);
         assert_eq!(modes(&now), modes(&self.before));
         ended.unwrap()
+    }
+
+    /// Waits until everything that the program wrote has arrived: whatever is read after this byte came later.
+    fn wait_for_output(&self) {
+        const END: u8 = 0;
+        rustix::io::write(&self.terminal, &[END]).unwrap();
+        let has_arrived = || {
+            let mut shown = self.shown.lock().unwrap();
+            let is_end = shown.raw.last() == Some(&END);
+            if is_end {
+                shown.raw.pop();
+            }
+            is_end
+        };
+        assert!(eventually(has_arrived), "the end of the output does not arrive:\n{}", self.screen());
     }
 
     pub(crate) fn raw(&self) -> String {
@@ -134,11 +149,11 @@ fn size(columns: u16, rows: u16) -> Winsize {
 
 pub(crate) fn eventually(mut is_so: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
-    while begun.elapsed() < PATIENCE {
+    while begun.elapsed() < WATCHDOG {
         if is_so() {
             return true;
         }
-        thread::sleep(LOOK_EVERY);
+        thread::sleep(POLL_INTERVAL);
     }
     false
 }

@@ -4,22 +4,22 @@ mod damage;
 mod input;
 mod story;
 
-use overtone_registry::Workflow;
+use overtone_core::registry::Workflow;
 use serde_json::{Value, json};
 
-use crate::world::{keys, put, read};
+use crate::context::{keys, put, read};
 use story::Story;
 
 #[test]
 fn every_workflow_replays_without_a_difference() {
     for workflow in Workflow::ALL {
         let story = Story::new();
-        story.world.run(&format!("init {} --feature some-thing", workflow.name())).ok();
+        story.context.run(&format!("init {} --feature some-thing", workflow.name())).ok();
         for key in workflow.stage_keys() {
             story.run(key.stage.agent().name(), "PASS");
         }
         story.complete();
-        story.world.run("replay").ok().has(&["no difference", "same as workflow.json"]);
+        story.context.run("replay").ok().has(&["no difference", "same as workflow.json"]);
         assert_eq!(story.count("workflow:complete"), 1, "{}", workflow.name());
     }
 }
@@ -43,7 +43,7 @@ fn an_eventful_session_replays_without_a_difference() {
     ] {
         assert!(story.count(kind) > 0, "the story lacks {kind}");
     }
-    story.world.run("replay").ok().has(&[
+    story.context.run("replay").ok().has(&[
         "no difference",
         "same as workflow.json",
         "tool:failure 2",
@@ -52,19 +52,19 @@ fn an_eventful_session_replays_without_a_difference() {
     ]);
     // By its name, its file and its folder, and through a pipe.
     let file = story.timeline();
-    story.world.run("replay s1").ok().has(&["no difference"]);
-    story.world.run_words(&["replay".as_ref(), file.as_os_str()]).ok().has(&["same as workflow.json"]);
-    story.world.run_words(&["replay".as_ref(), file.parent().unwrap().as_os_str()]).ok();
-    let piped = story.world.run_with_stdin("replay -", &read(&file)).ok();
+    story.context.run("replay s1").ok().has(&["no difference"]);
+    story.context.run_args(&["replay".as_ref(), file.as_os_str()]).ok().has(&["same as workflow.json"]);
+    story.context.run_args(&["replay".as_ref(), file.parent().unwrap().as_os_str()]).ok();
+    let piped = story.context.run_with_stdin("replay -", read(&file)).ok();
     assert!(piped.stdout.contains("no difference") && !piped.stdout.contains("workflow.json"));
 }
 
 #[test]
 fn a_session_in_the_middle_of_its_work_is_replayed_as_far_as_it_is() {
     let story = Story::new();
-    story.world.run("init quick").ok();
+    story.context.run("init quick").ok();
     for step in 0..6 {
-        story.world.run("replay").ok().has(&["no difference", "same as workflow.json"]);
+        story.context.run("replay").ok().has(&["no difference", "same as workflow.json"]);
         match step {
             0 => story.run("developer", "PASS"),
             1 => story.delegate("tester", "call-t"),
@@ -80,7 +80,7 @@ fn nothing_is_touched() {
     let story = Story::eventful();
     let before = story.files();
     for line in ["replay", "replay --all", "replay --json", "replay --until 9", "replay --redact"] {
-        story.world.run(line).ok();
+        story.context.run(line).ok();
     }
     assert_eq!(story.files(), before);
 }
@@ -88,19 +88,19 @@ fn nothing_is_touched() {
 #[test]
 fn changed_limits_are_part_of_the_record() {
     let story = Story::new();
-    story.world.run("config set limits.failures 1").ok();
-    story.world.run("init quick").ok();
+    story.context.run("config set limits.failures 1").ok();
+    story.context.run("init quick").ok();
     story.run("developer", "PASS");
     story.run("code-reviewer", "PASS");
     story.run("tester", "FAIL");
     assert_eq!(story.count("error:fatal"), 1);
     story.stop();
-    story.world.run("config set limits.failures 9").ok();
-    story.world.run("resume").ok();
+    story.context.run("config set limits.failures 9").ok();
+    story.context.run("resume").ok();
     story.run("developer", "PASS");
     // The replay must not depend on what is configured now.
-    story.world.run("config set limits.failures 2").ok();
-    story.world.run("replay").ok().has(&["no difference", "same as workflow.json"]);
+    story.context.run("config set limits.failures 2").ok();
+    story.context.run("replay").ok().has(&["no difference", "same as workflow.json"]);
 }
 
 /// Lines of a version that recorded less.
@@ -118,44 +118,44 @@ fn an_older_timeline_that_says_less_is_replayed() {
     });
     let text: String = lines.collect();
     put(&story.timeline(), &text);
-    story.world.run("replay").ok().has(&["no difference", "same as workflow.json"]);
+    story.context.run("replay").ok().has(&["no difference", "same as workflow.json"]);
 }
 
 #[test]
 fn the_state_after_a_line_is_shown() {
     let story = Story::eventful();
     let at = story.line_of("stage:retry", 1);
-    let object = story.world.json(&format!("replay --json --until {at}"));
+    let object = story.context.json(&format!("replay --json --until {at}"));
     assert_eq!((&object["until"], &object["lines"]), (&json!(at), &json!(at)));
     assert_eq!(object["stored"], "not-whole");
     let workflow = &object["state"]["workflow"];
     assert_eq!((&workflow["failCount"], &workflow["rejectCount"]), (&json!(1), &json!(0)));
-    story.world.run(&format!("replay --until {at}")).ok().has(&["Failures: 1/3", "up to line"]);
-    assert_eq!(story.world.json("replay --json --until 0")["state"]["workflow"], Value::Null);
+    story.context.run(&format!("replay --until {at}")).ok().has(&["Failures: 1/3", "up to line"]);
+    assert_eq!(story.context.json("replay --json --until 0")["state"]["workflow"], Value::Null);
 }
 
 #[test]
 fn a_stored_state_that_the_timeline_does_not_lead_to_is_a_difference() {
     let story = Story::eventful();
-    let file = story.world.session("s1").join("workflow.json");
+    let file = story.context.session_dir("s1").join("workflow.json");
     let mut state: Value = serde_json::from_str(&read(&file)).unwrap();
     state["failCount"] = json!(7);
     state["stages"]["DEV"]["status"] = json!("pending");
-    put(&file, &state.to_string());
-    let run = story.world.run("replay");
+    put(&file, state.to_string());
+    let run = story.context.run("replay");
     assert_eq!(run.code, Some(1));
     run.has(&["failCount: ", "7 in workflow.json", "stages.DEV.status", "differences: 2"]);
-    let object: Value = story.world.run("replay --json").json();
+    let object: Value = story.context.run("replay --json").json();
     assert_eq!(object["stored"], "different");
     assert_eq!(keys(&object["storedDifferences"][0]), ["name", "replayed", "stored"]);
     put(&file, "{broken");
-    story.world.run("replay").ok().has(&["not compared", "workflow.json"]);
+    story.context.run("replay").ok().has(&["not compared", "workflow.json"]);
 }
 
 #[test]
 fn the_object_has_its_shape() {
     let story = Story::eventful();
-    let object = story.world.json("replay --json");
+    let object = story.context.json("replay --json");
     let names = [
         "differences",
         "session",
@@ -179,7 +179,7 @@ fn the_object_has_its_shape() {
     assert_eq!(object["recordedBy"], env!("CARGO_PKG_VERSION"));
     assert_eq!(keys(&object["state"]), ["workflow", "loop"]);
     story.change(story.line_of("stage:retry", 1), |line| line["count"] = json!(5));
-    let run = story.world.run("replay --json");
+    let run = story.context.run("replay --json");
     assert_eq!(run.code, Some(1));
     let difference = &run.json()["differences"][0];
     assert_eq!(keys(difference), ["line", "kind", "fields", "expected", "found", "before", "state"]);
@@ -197,13 +197,13 @@ fn a_redacted_copy_replays_like_the_original_and_tells_nothing() {
     let secrets = ["top-secret", "hush-hush", "/home/", "agent-of-"];
     let original = read(&story.timeline());
     assert!(secrets.iter().all(|secret| original.contains(secret)), "the story has something to hide");
-    let copy = story.world.run("replay --redact").ok().stdout;
+    let copy = story.context.run("replay --redact").ok().stdout;
     for secret in secrets {
         assert!(!copy.contains(secret), "{secret} in {copy}");
     }
     assert_eq!(copy.lines().count(), original.lines().count());
     let object = |text: &str| {
-        let mut object = story.world.run_with_stdin("replay - --json --all", text).json();
+        let mut object = story.context.run_with_stdin("replay - --json --all", text).json();
         // What was found is quoted, and the copy says less.
         for difference in object["differences"].as_array_mut().unwrap() {
             difference
@@ -216,7 +216,7 @@ fn a_redacted_copy_replays_like_the_original_and_tells_nothing() {
     assert_eq!(object(&copy), object(&original));
     let damaged = original.replacen("\"pass\"", "\"fail\"", 3);
     put(&story.timeline(), &damaged);
-    let copy = story.world.run("replay --redact").ok().stdout;
+    let copy = story.context.run("replay --redact").ok().stdout;
     assert_ne!(object(&copy)["differences"], json!([]));
     assert_eq!(object(&copy), object(&damaged));
 }

@@ -3,10 +3,10 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::world::{World, keys, put};
+use crate::context::{TestContext, keys, put};
 
 /// Makes everything in a session look that old.
-fn age(world: &World, id: &str, days: u64) {
+fn age(context: &TestContext, id: &str, days: u64) {
     fn walk(dir: &std::path::Path, to: SystemTime) {
         for entry in fs::read_dir(dir).unwrap().flatten() {
             if entry.path().is_dir() {
@@ -16,42 +16,42 @@ fn age(world: &World, id: &str, days: u64) {
         }
         File::open(dir).unwrap().set_modified(to).unwrap();
     }
-    walk(&world.session(id), SystemTime::now() - Duration::from_secs(days * 86_400));
+    walk(&context.session_dir(id), SystemTime::now() - Duration::from_secs(days * 86_400));
 }
 
-fn ids(world: &World) -> Vec<String> {
-    let list = world.json("sessions list --json");
+fn ids(context: &TestContext) -> Vec<String> {
+    let list = context.json("sessions list --json");
     list["sessions"].as_array().unwrap().iter().map(|s| s["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
 fn no_sessions_is_an_answer() {
-    let world = World::new();
-    world.run("sessions list").ok().has(&["no sessions yet"]);
-    assert_eq!(world.json("sessions list --json"), json!({ "sessions": [] }));
-    world.run("sessions gc").ok().has(&["Nothing to clean up"]);
-    world.run("sessions").ok().has(&["no sessions yet"]);
-    world.run("sessions lsit").refused_by_parser();
+    let context = TestContext::for_commands();
+    context.run("sessions list").ok().has(&["no sessions yet"]);
+    assert_eq!(context.json("sessions list --json"), json!({ "sessions": [] }));
+    context.run("sessions gc").ok().has(&["Nothing to clean up"]);
+    context.run("sessions").ok().has(&["no sessions yet"]);
+    context.run("sessions lsit").refused_by_parser();
 }
 
 #[test]
 fn sessions_are_listed_with_the_last_active_first() {
-    let world = World::new();
+    let context = TestContext::for_commands();
     for (id, days) in [("old", 3), ("new", 1)] {
-        world.run(&format!("init quick --session {id}")).ok();
-        age(&world, id, days);
+        context.run(&format!("init quick --session {id}")).ok();
+        age(&context, id, days);
     }
-    world.run("init single").ok();
-    world.run("stop --session old").ok();
-    age(&world, "old", 3);
-    put(&world.session("broken").join("workflow.json"), "{");
-    fs::create_dir_all(world.session("empty")).unwrap();
-    put(&world.state().join("sessions/stray-file"), "x");
-    fs::create_dir_all(world.state().join("sessions/.removed-x-1")).unwrap();
-    let listed = ids(&world);
+    context.run("init single").ok();
+    context.run("stop --session old").ok();
+    age(&context, "old", 3);
+    put(&context.session_dir("broken").join("workflow.json"), "{");
+    fs::create_dir_all(context.session_dir("empty")).unwrap();
+    put(&context.state().join("sessions/stray-file"), "x");
+    fs::create_dir_all(context.state().join("sessions/.removed-x-1")).unwrap();
+    let listed = ids(&context);
     assert_eq!(listed.len(), 5);
     assert_eq!(listed[3..], ["new", "old"]);
-    let list = world.json("sessions list --json");
+    let list = context.json("sessions list --json");
     let of = |id: &str| -> Value {
         list["sessions"].as_array().unwrap().iter().find(|s| s["id"] == id).unwrap().clone()
     };
@@ -63,76 +63,76 @@ fn sessions_are_listed_with_the_last_active_first() {
     assert_eq!(statuses, ["running", "stopped", "broken", "none"]);
     assert_eq!((&of("s1")["current"], &of("old")["current"]), (&json!(true), &json!(false)));
     assert!(of("s1")["bytes"].as_u64().unwrap() > 100);
-    world.run("sessions list").ok().has(&["*  s1", "stopped", "broken", "3d ago"]);
+    context.run("sessions list").ok().has(&["*  s1", "stopped", "broken", "3d ago"]);
 }
 
 #[test]
 fn one_session_is_shown_with_its_folder() {
-    let world = World::new();
-    world.run("init quick --session other-one").ok();
-    world.run("sessions show other-one").ok().has(&["quick", "Folder", "sessions/other-one", "Size"]);
-    let shown = world.json("sessions show other-one --json");
+    let context = TestContext::for_commands();
+    context.run("init quick --session other-one").ok();
+    context.run("sessions show other-one").ok().has(&["quick", "Folder", "sessions/other-one", "Size"]);
+    let shown = context.json("sessions show other-one --json");
     assert_eq!((&shown["session"], &shown["current"]), (&json!("other-one"), &json!(false)));
     assert!(shown["dir"].as_str().unwrap().ends_with("sessions/other-one"));
-    world.run("sessions show other-oen").fails(&["no such session", "did you mean other-one?"]);
-    world.run("sessions show ../../etc").fails(&["not a session id"]);
-    world.run("sessions show").refused_by_parser();
+    context.run("sessions show other-oen").fails(&["no such session", "did you mean other-one?"]);
+    context.run("sessions show ../../etc").fails(&["not a session id"]);
+    context.run("sessions show").refused_by_parser();
 }
 
 #[test]
 fn removing_needs_a_yes() {
-    let world = World::new();
-    world.run("init quick --session a").ok();
-    world.run("init quick --session b").ok();
-    world.run("sessions rm a").fails(&["--yes"]);
-    world.run("sessions rm a nope --yes").fails(&["no such session: nope"]);
-    world.run("sessions rm .. --yes").fails(&["not a session id"]);
-    world.run("sessions rm --yes").refused_by_parser();
-    assert_eq!(ids(&world).len(), 2, "nothing is removed when one name is wrong");
-    world.run("sessions rm a a --yes").ok().has(&["Removed 1: a"]);
-    assert_eq!(ids(&world), ["b"]);
-    assert_eq!(world.json("sessions rm b --yes --json"), json!({ "removed": ["b"] }));
-    assert_eq!(fs::read_dir(world.state().join("sessions")).unwrap().count(), 0, "nothing is left behind");
+    let context = TestContext::for_commands();
+    context.run("init quick --session a").ok();
+    context.run("init quick --session b").ok();
+    context.run("sessions rm a").fails(&["--yes"]);
+    context.run("sessions rm a nope --yes").fails(&["no such session: nope"]);
+    context.run("sessions rm .. --yes").fails(&["not a session id"]);
+    context.run("sessions rm --yes").refused_by_parser();
+    assert_eq!(ids(&context).len(), 2, "nothing is removed when one name is wrong");
+    context.run("sessions rm a a --yes").ok().has(&["Removed 1: a"]);
+    assert_eq!(ids(&context), ["b"]);
+    assert_eq!(context.json("sessions rm b --yes --json"), json!({ "removed": ["b"] }));
+    assert_eq!(fs::read_dir(context.state().join("sessions")).unwrap().count(), 0, "nothing is left behind");
 }
 
 #[test]
 fn removing_the_current_session_forgets_it() {
-    let world = World::new().without("OVERTONE_SESSION_ID");
-    world.run("init quick --session gone").ok();
-    put(&world.state().join(".current-session-id"), "gone");
-    world.run("sessions rm gone --yes").ok();
-    assert!(!world.state().join(".current-session-id").exists());
+    let context = TestContext::for_commands().without_env("OVERTONE_SESSION_ID");
+    context.run("init quick --session gone").ok();
+    put(&context.state().join(".current-session-id"), "gone");
+    context.run("sessions rm gone --yes").ok();
+    assert!(!context.state().join(".current-session-id").exists());
 }
 
 #[test]
 fn old_sessions_are_cleaned_up_and_open_or_current_ones_kept() {
-    let world = World::new();
+    let context = TestContext::for_commands();
     for id in ["s1", "open", "forgotten", "done", "young"] {
-        world.run(&format!("init single --session {id}")).ok();
+        context.run(&format!("init single --session {id}")).ok();
     }
     for id in ["done", "young"] {
-        world.agent(id, "developer", Some("PASS"));
-        world.hook("on-stop", &json!({ "session_id": id, "cwd": world.project() }));
+        context.agent(id, "developer", Some("PASS"));
+        context.hook("on-stop", &json!({ "session_id": id, "cwd": context.project() }));
     }
     for (id, days) in [("s1", 90), ("open", 20), ("forgotten", 40), ("done", 40), ("young", 2)] {
-        age(&world, id, days);
+        age(&context, id, days);
     }
-    fs::create_dir_all(world.state().join("sessions/.removed-x-1")).unwrap();
-    let dry = world.json("sessions gc --dry-run --json");
+    fs::create_dir_all(context.state().join("sessions/.removed-x-1")).unwrap();
+    let dry = context.json("sessions gc --dry-run --json");
     assert_eq!(keys(&dry), ["removed", "bytes", "kept", "dryRun"]);
     assert_eq!((&dry["removed"], &dry["kept"]), (&json!(["done", "forgotten"]), &json!(3)));
-    world.run("sessions gc --dry-run").ok().has(&["forgotten", "nothing was removed"]);
-    assert_eq!(ids(&world).len(), 5);
-    world.run("sessions gc").ok().has(&["Removed 2 sessions"]);
-    assert_eq!(ids(&world), ["young", "open", "s1"]);
-    assert!(!world.state().join("sessions/.removed-x-1").exists(), "left-overs of a kill go, too");
-    world.run("config set retention.sessions 1").ok();
+    context.run("sessions gc --dry-run").ok().has(&["forgotten", "nothing was removed"]);
+    assert_eq!(ids(&context).len(), 5);
+    context.run("sessions gc").ok().has(&["Removed 2 sessions"]);
+    assert_eq!(ids(&context), ["young", "open", "s1"]);
+    assert!(!context.state().join("sessions/.removed-x-1").exists(), "left-overs of a kill go, too");
+    context.run("config set retention.sessions 1").ok();
     assert_eq!(
-        world.json("sessions gc --json")["removed"],
+        context.json("sessions gc --json")["removed"],
         json!([]),
         "the newest is one; the others are protected"
     );
-    world.run("sessions gc --days 1").ok();
-    assert_eq!(ids(&world), ["s1"], "this very session stays, however old");
-    world.run("sessions gc --days 0").refused_by_parser();
+    context.run("sessions gc --days 1").ok();
+    assert_eq!(ids(&context), ["s1"], "this very session stays, however old");
+    context.run("sessions gc --days 0").refused_by_parser();
 }

@@ -3,7 +3,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use crate::world::{World, put, read};
+use crate::context::{TestContext, put, read};
 
 fn input(percent: f64) -> String {
     json!({
@@ -15,118 +15,119 @@ fn input(percent: f64) -> String {
 
 #[test]
 fn one_line_says_it_all() {
-    let world = World::new().with("NO_COLOR", "1");
-    world.run("init quick").ok();
-    world.agent("s1", "developer", Some("PASS"));
-    world.agent("s1", "code-reviewer", None);
-    world.hook("pre-compact", &json!({ "session_id": "s1", "trigger": "manual" }));
-    let line = world.run_with_stdin("statusline", &input(41.6)).ok().stdout;
+    let context = TestContext::for_commands().with_env("NO_COLOR", "1");
+    context.run("init quick").ok();
+    context.agent("s1", "developer", Some("PASS"));
+    context.agent("s1", "code-reviewer", None);
+    context.hook("pre-compact", &json!({ "session_id": "s1", "trigger": "manual" }));
+    let line = context.run_with_stdin("statusline", input(41.6)).ok().stdout;
     let (before, after) = line.split_once("code-reviewer ").unwrap();
     assert_eq!(before, "quick · ▶ 🔍 Review 1/5 · ");
     assert!(after.ends_with("s · ctx 42% · $1.24 · ⟲ 1\n"), "{after}");
-    assert!(read(&world.session("s1").join("context.json")).contains("42"));
-    assert_eq!(world.json("status --json")["contextPercent"], json!(42));
+    assert!(read(&context.session_dir("s1").join("context.json")).contains("42"));
+    assert_eq!(context.json("status --json")["contextPercent"], json!(42));
 }
 
 /// The part that says what the workflow is doing.
-fn state(world: &World) -> String {
-    let line = world.run_with_stdin("statusline", r#"{"session_id":"s1"}"#).ok().stdout;
+fn state(context: &TestContext) -> String {
+    let line = context.run_with_stdin("statusline", r#"{"session_id":"s1"}"#).ok().stdout;
     line.trim_end().split(" · ").nth(1).unwrap().to_owned()
 }
 
 #[test]
-fn running_paused_waiting_and_finished_are_told_apart() {
-    let world = World::new().with("NO_COLOR", "1");
-    world.run("init quick").ok();
-    assert_eq!(state(&world), "▶ 💻 Development 0/5");
-    world.run("stop").ok();
-    assert_eq!(state(&world), "⏸ paused 0/5");
-    world.run("resume").ok();
+fn running_paused_waiting_and_finished_look_different() {
+    let context = TestContext::for_commands().with_env("NO_COLOR", "1");
+    context.run("init quick").ok();
+    assert_eq!(state(&context), "▶ 💻 Development 0/5");
+    context.run("stop").ok();
+    assert_eq!(state(&context), "⏸ paused 0/5");
+    context.run("resume").ok();
     for _ in 0..4 {
-        world.hook("on-stop", &json!({ "session_id": "s1", "cwd": world.project() }));
+        context.hook("on-stop", &json!({ "session_id": "s1", "cwd": context.project() }));
     }
-    assert_eq!(state(&world), "⏸ paused 0/5", "no progress");
-    world.run("init single --force").ok();
-    world.agent("s1", "developer", Some("PASS"));
-    assert_eq!(state(&world), "✅ finished 1/1");
-    world.hook("on-stop", &json!({ "session_id": "s1", "cwd": world.project() }));
-    assert_eq!(state(&world), "✅ completed 1/1");
-    world.run("config set limits.failures 1").ok();
-    world.run("init e2e-only").ok();
-    world.agent("s1", "e2e-runner", Some("FAIL"));
-    assert_eq!(state(&world), "✋ waits for you 0/1");
-    world.hook("on-stop", &json!({ "session_id": "s1", "cwd": world.project() }));
-    assert_eq!(state(&world), "✋ waits for you 0/1");
+    assert_eq!(state(&context), "⏸ paused 0/5", "no progress");
+    context.run("init single --force").ok();
+    context.agent("s1", "developer", Some("PASS"));
+    assert_eq!(state(&context), "✅ finished 1/1");
+    context.hook("on-stop", &json!({ "session_id": "s1", "cwd": context.project() }));
+    assert_eq!(state(&context), "✅ completed 1/1");
+    context.run("config set limits.failures 1").ok();
+    context.run("init e2e-only").ok();
+    context.agent("s1", "e2e-runner", Some("FAIL"));
+    assert_eq!(state(&context), "✋ waiting for you 0/1");
+    context.hook("on-stop", &json!({ "session_id": "s1", "cwd": context.project() }));
+    assert_eq!(state(&context), "✋ waiting for you 0/1");
 }
 
 #[test]
 fn without_a_workflow_the_line_is_still_of_use() {
-    let world = World::new();
-    assert_eq!(world.run_with_stdin("statusline", &input(12.0)).ok().stdout, "M · ctx 12% · $1.24\n");
+    let context = TestContext::for_commands();
+    assert_eq!(context.run_with_stdin("statusline", input(12.0)).ok().stdout, "M · ctx 12% · $1.24\n");
 }
 
 #[test]
 fn a_narrow_terminal_loses_the_least_important_first() {
-    let world = World::new().with("NO_COLOR", "1").with("COLUMNS", "26");
-    world.run("init quick").ok();
-    let line = |world: &World| world.run_with_stdin("statusline", &input(12.0)).ok().stdout;
-    assert_eq!(line(&world), "▶ 💻 Development 0/5\n");
-    assert_eq!(line(&world.with("COLUMNS", "nonsense")), "quick · ▶ 💻 Development 0/5 · ctx 12% · $1.24\n");
+    let context = TestContext::for_commands().with_env("NO_COLOR", "1").with_env("COLUMNS", "26");
+    context.run("init quick").ok();
+    let line = |context: &TestContext| context.run_with_stdin("statusline", input(12.0)).ok().stdout;
+    assert_eq!(line(&context), "▶ 💻 Development 0/5\n");
+    assert_eq!(
+        line(&context.with_env("COLUMNS", "nonsense")),
+        "quick · ▶ 💻 Development 0/5 · ctx 12% · $1.24\n"
+    );
 }
 
 #[test]
 fn warnings_are_coloured_although_it_is_a_pipe() {
-    let world = World::new();
-    let line = |percent| world.run_with_stdin("statusline", &input(percent)).ok().stdout;
+    let context = TestContext::for_commands();
+    let line = |percent| context.run_with_stdin("statusline", input(percent)).ok().stdout;
     assert!(!line(69.0).contains('\u{1b}'));
     assert!(line(70.0).contains("\u{1b}[33mctx 70%"));
     assert!(line(90.0).contains("\u{1b}[31mctx 90%"));
-    assert!(!world.session("s1").exists(), "a session that we never met is not made");
+    assert!(!context.session_dir("s1").exists(), "a session that we never met is not made");
 }
 
 #[test]
 fn whatever_is_wrong_the_line_is_empty() {
-    let world = World::new();
+    let context = TestContext::for_commands();
     for text in ["", "{", "[]", "null", "7", "\u{0}"] {
-        assert_eq!(world.run_with_stdin("statusline", text).ok().stdout, "\n", "{text:?}");
+        assert_eq!(context.run_with_stdin("statusline", text).ok().stdout, "\n", "{text:?}");
     }
-    assert_eq!(world.run_with_stdin("statusline", "{}").ok().stdout, "\n");
-    put(&world.session("s1").join("workflow.json"), "{broken");
-    assert_eq!(world.run_with_stdin("statusline", &input(10.0)).ok().stdout, "\n");
-    assert_eq!(read(&world.session("s1").join("workflow.json")), "{broken");
+    assert_eq!(context.run_with_stdin("statusline", "{}").ok().stdout, "\n");
+    put(&context.session_dir("s1").join("workflow.json"), "{broken");
+    assert_eq!(context.run_with_stdin("statusline", input(10.0)).ok().stdout, "\n");
+    assert_eq!(read(&context.session_dir("s1").join("workflow.json")), "{broken");
     let odd = r#"{"session_id":"../../x","context_window":{"used_percentage":5}}"#;
-    assert_eq!(world.run_with_stdin("statusline", odd).ok().stdout, "ctx 5%\n");
+    assert_eq!(context.run_with_stdin("statusline", odd).ok().stdout, "ctx 5%\n");
 }
 
 #[test]
 fn agents_of_the_workflow_get_their_rows() {
-    let world = World::new();
-    world.run("init quick").ok();
-    world.agent("s1", "developer", None);
-    world.hook(
+    let context = TestContext::for_commands();
+    context.run("init quick").ok();
+    context.agent("s1", "developer", None);
+    context.hook(
         "on-agent-start",
         &json!({ "session_id": "s1", "agent_id": "a1", "agent_type": "ot:developer" }),
     );
     let task =
         |id: &str| json!({ "id": id, "type": "local_agent", "description": "build it", "tokenCount": 1500 });
     let stdin = json!({ "session_id": "s1", "columns": 80, "tasks": [task("a1"), task("b2"), 7] });
-    let rows = world.run_with_stdin("subagent-statusline", &stdin.to_string()).ok();
+    let rows = context.run_with_stdin("subagent-statusline", stdin.to_string()).ok();
     assert_eq!((&rows.json()["id"], rows.stdout.lines().count()), (&json!("a1"), 1));
-    let content = rows.json()["content"].as_str().unwrap().to_owned();
-    assert!(
-        content.starts_with("💻 Development (developer) · ") && content.ends_with(" · ↓ 1.5k · build it")
-    );
+    let row = rows.json()["content"].as_str().unwrap().to_owned();
+    assert!(row.starts_with("💻 Development (developer) · ") && row.ends_with(" · ↓ 1.5k · build it"));
     for text in
         ["", "[]", r#"{"session_id":"s1","tasks":{}}"#, r#"{"session_id":"none","tasks":[{"id":"a1"}]}"#]
     {
-        assert_eq!(world.run_with_stdin("subagent-statusline", text).ok().stdout, "\n", "{text:?}");
+        assert_eq!(context.run_with_stdin("subagent-statusline", text).ok().stdout, "\n", "{text:?}");
     }
 }
 
 #[test]
 fn the_end_of_input_is_not_waited_for() {
-    let world = World::new();
-    let mut child = world.command(&["statusline"]).stdin(Stdio::piped()).spawn().unwrap();
+    let context = TestContext::for_commands();
+    let mut child = context.command(&["statusline"]).stdin(Stdio::piped()).spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
     std::io::Write::write_all(&mut pipe, input(5.0).as_bytes()).unwrap();
     let mut line = String::new();
@@ -139,7 +140,7 @@ fn the_end_of_input_is_not_waited_for() {
 
 #[test]
 fn help_is_still_there() {
-    World::new().run("statusline --help").ok().has(&["settings.json"]);
-    World::new().run("statusline now").refused_by_parser();
-    World::new().run("subagent-statusline --help").ok().has(&["settings.json"]);
+    TestContext::for_commands().run("statusline --help").ok().has(&["settings.json"]);
+    TestContext::for_commands().run("statusline now").refused_by_parser();
+    TestContext::for_commands().run("subagent-statusline --help").ok().has(&["settings.json"]);
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::world::{Output, World, put};
+use crate::context::{Output, TestContext, put};
 
 const PATIENCE: Duration = Duration::from_mins(10);
 
@@ -22,33 +22,33 @@ fn types(output: &Output) -> Vec<String> {
 
 #[test]
 fn no_events_is_an_answer() {
-    let world = World::new();
-    world.run("timeline").ok().has(&["No events"]);
-    assert_eq!(world.run("timeline --json").ok().stdout, "");
-    world.run("timeline --session nope").fails(&["no such session"]);
-    world.without("OVERTONE_SESSION_ID").run("timeline").fails(&["no session"]);
+    let context = TestContext::for_commands();
+    context.run("timeline").ok().has(&["No events"]);
+    assert_eq!(context.run("timeline --json").ok().stdout, "");
+    context.run("timeline --session nope").fails(&["no such session"]);
+    context.without_env("OVERTONE_SESSION_ID").run("timeline").fails(&["no session"]);
 }
 
 #[test]
 fn events_are_shown_in_order_and_in_the_language() {
-    let world = World::new();
-    world.run("init quick").ok();
-    world.agent("s1", "developer", Some("PASS"));
-    let shown = world.run("timeline").ok().has(&[
+    let context = TestContext::for_commands();
+    context.run("init quick").ok();
+    context.agent("s1", "developer", Some("PASS"));
+    let shown = context.run("timeline").ok().has(&[
         "workflow started",
         "quick",
         "stage complete",
         "DEV · developer · pass",
     ]);
     assert!(shown.stdout.lines().all(|line| line.as_bytes()[19] == b'Z'), "times are UTC: {}", shown.stdout);
-    let order = types(&world.run("timeline --json").ok());
+    let order = types(&context.run("timeline --json").ok());
     assert_eq!(order[..3], ["workflow:start", "loop:start", "stage:start"]);
-    world.with("OVERTONE_LANG", "zh-TW").run("timeline").ok().has(&["工作流啟動", "階段完成"]);
+    context.with_env("OVERTONE_LANG", "zh-TW").run("timeline").ok().has(&["工作流啟動", "階段完成"]);
 }
 
 #[test]
 fn filters_work_together() {
-    let world = World::new();
+    let context = TestContext::for_commands();
     let now = overtone_store::clock::to_iso(overtone_store::clock::now());
     let lines = [
         event("stage:start", "2020-01-01T00:00:00.000Z"),
@@ -56,8 +56,8 @@ fn filters_work_together() {
         event("tool:failure", &now),
         event("stage:start", &now),
     ];
-    put(&world.session("s1").join("timeline.jsonl"), &lines.concat());
-    let seen = |line: &str| types(&world.run(&format!("timeline --json {line}")).ok());
+    put(&context.session_dir("s1").join("timeline.jsonl"), lines.concat());
+    let seen = |line: &str| types(&context.run(&format!("timeline --json {line}")).ok());
     assert_eq!(seen("--type stage:start"), ["stage:start", "stage:start"]);
     assert_eq!(seen("--type stage:start --limit 1 --since 1h"), ["stage:start"]);
     assert_eq!(
@@ -71,56 +71,56 @@ fn filters_work_together() {
 
 #[test]
 fn only_the_newest_are_shown_unless_all_are_asked_for() {
-    let world = World::new();
+    let context = TestContext::for_commands();
     put(
-        &world.session("s1").join("timeline.jsonl"),
-        &event("stage:start", "2020-01-01T00:00:00.000Z").repeat(20_000),
+        &context.session_dir("s1").join("timeline.jsonl"),
+        event("stage:start", "2020-01-01T00:00:00.000Z").repeat(20_000),
     );
-    assert_eq!(world.run("timeline").ok().stdout.lines().count(), 50);
-    assert_eq!(world.run("timeline --limit 0").ok().stdout.lines().count(), 20_000);
+    assert_eq!(context.run("timeline").ok().stdout.lines().count(), 50);
+    assert_eq!(context.run("timeline --limit 0").ok().stdout.lines().count(), 20_000);
 }
 
 #[test]
 fn an_unknown_type_is_refused_in_every_language() {
-    let world = World::new();
-    world.run("timeline --type stage:started").fails(&[
+    let context = TestContext::for_commands();
+    context.run("timeline --type stage:started").fails(&[
         "未知的 timeline 事件類型",
         "did you mean stage:start?",
         "tool:failure",
     ]);
-    let world = world.with("OVERTONE_LANG", "zh-TW");
-    world.run("timeline --type session:unknown").fails(&["未知的 timeline 事件類型: session:unknown"]);
-    world.run("timeline --category nope").refused_by_parser();
-    world.run("timeline --since yesterday").refused_by_parser();
-    world.run("timeline --limit many").refused_by_parser();
+    let context = context.with_env("OVERTONE_LANG", "zh-TW");
+    context.run("timeline --type session:unknown").fails(&["未知的 timeline 事件類型: session:unknown"]);
+    context.run("timeline --category nope").refused_by_parser();
+    context.run("timeline --since yesterday").refused_by_parser();
+    context.run("timeline --limit many").refused_by_parser();
 }
 
 #[test]
-fn broken_lines_are_passed_over_and_told() {
-    let world = World::new();
-    let file = world.session("s1").join("timeline.jsonl");
+fn broken_lines_are_skipped_and_reported() {
+    let context = TestContext::for_commands();
+    let file = context.session_dir("s1").join("timeline.jsonl");
     put(
         &file,
         &(event("stage:start", "2020-01-01T00:00:00.000Z")
             + "{torn\n\n\u{1b}[2J\n"
             + "{\"type\":\"future:thing\",\"a\":\"\\u001b[2J\"}\n{unfinished"),
     );
-    let shown = world.run("timeline");
+    let shown = context.run("timeline");
     assert_eq!(shown.code, Some(0));
     assert_eq!(shown.stdout.lines().count(), 2);
     assert!(shown.stdout.contains("future:thing") && !shown.stdout.contains('\u{1b}'));
     shown.stderr_has(&["warning: skipped 2 unreadable lines: ", "timeline.jsonl"]);
     fs::remove_file(&file).unwrap();
     fs::create_dir(&file).unwrap();
-    world.run("timeline").fails(&["timeline.jsonl"]);
+    context.run("timeline").fails(&["timeline.jsonl"]);
 }
 
 #[test]
 fn two_sessions_do_not_mix() {
-    let world = World::new();
-    world.run("init quick --session a").ok();
-    world.run("init debug --session b").ok();
-    assert!(!world.run("timeline --session a").ok().stdout.contains("debug"));
+    let context = TestContext::for_commands();
+    context.run("init quick --session a").ok();
+    context.run("init debug --session b").ok();
+    assert!(!context.run("timeline --session a").ok().stdout.contains("debug"));
 }
 
 /// A command that goes on, and its lines.
@@ -130,9 +130,9 @@ struct Following {
 }
 
 impl Following {
-    fn start(world: &World, line: &str) -> Self {
+    fn start(context: &TestContext, line: &str) -> Self {
         let words: Vec<_> = line.split_whitespace().collect();
-        let mut child = world.command(&words).spawn().unwrap();
+        let mut child = context.command(&words).spawn().unwrap();
         let lines = read_lines(child.stdout.take().unwrap());
         Self { child, lines }
     }
@@ -165,15 +165,15 @@ fn read_lines(pipe: ChildStdout) -> mpsc::Receiver<String> {
 
 #[test]
 fn following_survives_what_happens_to_the_file() {
-    let world = World::new();
-    let file = world.session("s1").join("timeline.jsonl");
-    let following = Following::start(&world, "timeline --follow --json --category stage");
+    let context = TestContext::for_commands();
+    let file = context.session_dir("s1").join("timeline.jsonl");
+    let following = Following::start(&context, "timeline --follow --json --category stage");
     let append = |text: &str| {
         let mut file = OpenOptions::new().append(true).create(true).open(&file).unwrap();
         file.write_all(text.as_bytes()).unwrap();
     };
     // Not there yet, then made, then a line in two parts, then cut short, then replaced.
-    fs::create_dir_all(world.session("s1")).unwrap();
+    fs::create_dir_all(context.session_dir("s1")).unwrap();
     append(&event("stage:start", "x"));
     assert_eq!(following.next_type(), "stage:start");
     let (half, rest) = (r#"{"type":"tool:failure"}"#.to_owned() + "\n{\"type\":", "\"stage:retry\"}\n");
@@ -185,16 +185,16 @@ fn following_survives_what_happens_to_the_file() {
     thread::sleep(Duration::from_millis(500));
     append(&event("stage:complete", "x"));
     assert_eq!(following.next_type(), "stage:complete");
-    put(&world.session("s1").join("new"), &event("stage:start", "x"));
-    fs::rename(world.session("s1").join("new"), &file).unwrap();
+    put(&context.session_dir("s1").join("new"), event("stage:start", "x"));
+    fs::rename(context.session_dir("s1").join("new"), &file).unwrap();
     assert_eq!(following.next_type(), "stage:start");
 }
 
 #[test]
 fn following_begins_with_the_past_and_ends_with_its_reader() {
-    let world = World::new();
-    world.run("init quick").ok();
-    let mut child = world.command(&["timeline", "--follow", "--json", "--limit", "1"]).spawn().unwrap();
+    let context = TestContext::for_commands();
+    context.run("init quick").ok();
+    let mut child = context.command(&["timeline", "--follow", "--json", "--limit", "1"]).spawn().unwrap();
     let mut first = String::new();
     let mut pipe = BufReader::new(child.stdout.take().unwrap());
     pipe.read_line(&mut first).unwrap();

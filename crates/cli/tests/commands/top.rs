@@ -6,43 +6,43 @@ use std::time::{Duration, SystemTime};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
+use crate::context::{TestContext, keys, put, read};
 use crate::pty::{Pty, eventually};
-use crate::world::{World, keys, put, read};
 
-fn started(world: &World, session: &str) {
-    let event = json!({ "session_id": session, "hook_event_name": "SessionStart", "source": "startup", "cwd": world.project() });
-    world.hook("on-start", &event);
+fn started(context: &TestContext, session: &str) {
+    let event = json!({ "session_id": session, "hook_event_name": "SessionStart", "source": "startup", "cwd": context.project() });
+    context.hook("on-start", &event);
 }
 
-fn looping(world: &World) -> Value {
-    serde_json::from_str(&read(&world.session("s1").join("loop.json"))).unwrap()
+fn looping(context: &TestContext) -> Value {
+    serde_json::from_str(&read(&context.session_dir("s1").join("loop.json"))).unwrap()
 }
 
-fn world() -> World {
-    let world = World::new();
-    started(&world, "s1");
-    world.run("init quick").ok();
-    world
+fn with_workflow() -> TestContext {
+    let context = TestContext::for_commands();
+    started(&context, "s1");
+    context.run("init quick").ok();
+    context
 }
 
 #[test]
 fn the_screen_follows_the_hooks_and_steers() {
-    let world = world();
-    let mut pty = Pty::start(&world.command(&["top"]), 80, 24);
+    let context = with_workflow();
+    let mut pty = Pty::start(&context.command(&["top"]), 80, 24);
     pty.sees(&["▶ running 1", "project", "quick", "0/5", "·DEV [·REVIEW|·TEST] ·RETRO ·DOCS"]);
     pty.sees(&["workflow started"]);
 
-    world.agent("s1", "developer", None);
+    context.agent("s1", "developer", None);
     pty.sees(&["▶DEV", "developer", "agent delegated"]);
     let report = "done\n<!-- VERDICT: {\"result\":\"PASS\"} -->";
-    let stop = json!({ "session_id": "s1", "cwd": world.project(), "agent_id": "", "agent_type": "ot:developer",
+    let stop = json!({ "session_id": "s1", "cwd": context.project(), "agent_id": "", "agent_type": "ot:developer",
                        "last_assistant_message": report });
-    world.hook("on-agent-stop", &stop);
+    context.hook("on-agent-stop", &stop);
     pty.sees(&["✔DEV", "1/5"]);
 
-    put(&world.session("torn").join("workflow.json"), "{\"sess");
+    put(&context.session_dir("torn").join("workflow.json"), "{\"sess");
     pty.sees(&["need you 1", "torn", "broken file workflow.json"]);
-    fs::remove_dir_all(world.session("torn")).unwrap();
+    fs::remove_dir_all(context.session_dir("torn")).unwrap();
     pty.sees(&["need you 0"]);
 
     pty.resize(120, 40);
@@ -53,15 +53,18 @@ fn the_screen_follows_the_hooks_and_steers() {
     pty.sees(&["Stop project · quick? y/n"]);
     pty.press("n");
     pty.sees(&["q quit"]);
-    assert_eq!(looping(&world)["stopped"], false);
+    assert_eq!(looping(&context)["stopped"], false);
     pty.press("sy");
     pty.sees(&["The loop is stopped.", "■ project", "stopped by the user"]);
-    assert_eq!((&looping(&world)["stopped"], &looping(&world)["stoppedBy"]), (&json!(true), &json!("user")));
+    assert_eq!(
+        (&looping(&context)["stopped"], &looping(&context)["stoppedBy"]),
+        (&json!(true), &json!("user"))
+    );
     pty.press("r");
     pty.sees(&["Resume project · quick? y/n"]);
     pty.press("y");
     pty.sees(&["The workflow continues.", "▶ project"]);
-    assert_eq!(looping(&world)["stopped"], false);
+    assert_eq!(looping(&context)["stopped"], false);
 
     pty.press("q");
     assert_eq!(pty.ends().code(), Some(0));
@@ -69,13 +72,13 @@ fn the_screen_follows_the_hooks_and_steers() {
 
 #[test]
 fn it_waits_for_the_first_session() {
-    let world = World::new();
-    let mut pty = Pty::start(&world.command(&["top"]), 60, 15);
+    let context = TestContext::for_commands();
+    let mut pty = Pty::start(&context.command(&["top"]), 60, 15);
     pty.sees(&["There are no sessions yet."]);
-    assert!(!world.state().exists(), "looking makes nothing");
-    started(&world, "s1");
+    assert!(!context.state().exists(), "looking makes nothing");
+    started(&context, "s1");
     pty.sees(&["no workflow", "total 1"]);
-    world.run("init quick").ok();
+    context.run("init quick").ok();
     pty.sees(&["running 1", "·DEV"]);
     pty.press("\u{3}");
     assert_eq!(pty.ends().code(), Some(0));
@@ -83,9 +86,9 @@ fn it_waits_for_the_first_session() {
 
 #[test]
 fn a_signal_gives_the_terminal_back() {
-    let world = world();
+    let context = with_workflow();
     for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
-        let mut pty = Pty::start(&world.command(&["top"]), 80, 24);
+        let mut pty = Pty::start(&context.command(&["top"]), 80, 24);
         pty.sees(&["running 1"]);
         pty.signal(signal);
         assert_eq!(pty.ends().signal(), Some(signal.as_raw()));
@@ -96,7 +99,7 @@ fn a_signal_gives_the_terminal_back() {
 #[test]
 #[ignore = "needs a terminal and fails on purpose"]
 fn panics_on_the_screen() {
-    let _screen = overtone_top::Screen::take().unwrap();
+    let _screen = overtone_top::Screen::enter().unwrap();
     panic!("fell over");
 }
 
@@ -115,10 +118,10 @@ fn a_panic_gives_the_terminal_back() {
 
 #[test]
 fn without_colours_there_are_none() {
-    let world = world();
-    world.agent("s1", "developer", None);
+    let context = with_workflow();
+    context.agent("s1", "developer", None);
     for (value, is_coloured) in [("1", false), ("", true)] {
-        let mut command = world.command(&["top"]);
+        let mut command = context.command(&["top"]);
         let mut pty = Pty::start(command.env("NO_COLOR", value), 80, 24);
         pty.sees(&["▶DEV"]);
         pty.press("q");
@@ -129,24 +132,26 @@ fn without_colours_there_are_none() {
 
 #[test]
 fn one_frame_for_scripts() {
-    let world = world();
-    world.agent("s1", "developer", Some("PASS"));
-    let frame = world.run("top --once").ok().has(&["▶ running 1", "project", "✔DEV [·REVIEW|·TEST]"]).stdout;
+    let context = with_workflow();
+    context.agent("s1", "developer", Some("PASS"));
+    let frame =
+        context.run("top --once").ok().has(&["▶ running 1", "project", "✔DEV [·REVIEW|·TEST]"]).stdout;
     assert!(!frame.contains('\u{1b}') && frame.lines().count() == 4, "{frame}");
-    let narrow = World::new().with("COLUMNS", "60").with("LINES", "15").run("top --once").ok();
+    let narrow =
+        TestContext::for_commands().with_env("COLUMNS", "60").with_env("LINES", "15").run("top --once").ok();
     assert!(narrow.stdout.contains("There are no sessions yet."), "{}", narrow.stdout);
-    world.run("top --once").ok();
+    context.run("top --once").ok();
 }
 
 #[test]
 fn an_array_for_programs() {
-    let world = world();
-    let torn = world.session("torn").join("workflow.json");
+    let context = with_workflow();
+    let torn = context.session_dir("torn").join("workflow.json");
     put(&torn, "{");
     // Clocks are coarse, and the last active comes first.
     let later = SystemTime::now() + Duration::from_mins(1);
     fs::File::options().write(true).open(&torn).unwrap().set_modified(later).unwrap();
-    let sessions = world.json("top --json");
+    let sessions = context.json("top --json");
     let states: Vec<_> =
         sessions.as_array().unwrap().iter().map(|s| (s["id"].as_str(), s["state"].as_str())).collect();
     assert_eq!(states, [(Some("torn"), Some("broken")), (Some("s1"), Some("running"))]);
@@ -154,11 +159,11 @@ fn an_array_for_programs() {
     for name in ["project", "workflow", "stages", "activeAgents", "loop", "needsPerson", "supervisor"] {
         assert!(names.contains(&name), "{names:?}");
     }
-    assert_eq!(World::new().json("top --json"), json!([]));
+    assert_eq!(TestContext::for_commands().json("top --json"), json!([]));
 }
 
 #[test]
 fn a_pipe_is_refused_with_a_hint() {
-    world().run("top").fails(&["no terminal", "--once", "--json"]);
-    world().with("OVERTONE_LANG", "zh-TW").run("top").fails(&["不是終端機"]);
+    with_workflow().run("top").fails(&["not a terminal", "--once", "--json"]);
+    with_workflow().with_env("OVERTONE_LANG", "zh-TW").run("top").fails(&["不是終端機"]);
 }

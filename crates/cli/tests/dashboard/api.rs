@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{Server, World};
+use crate::context::{Server, TestContext};
 
 /// Checks an answer against what the document promises for the path.
 pub(crate) fn check(server: &Server, path: &str, documented: &str) -> Value {
@@ -21,25 +21,25 @@ pub(crate) fn check(server: &Server, path: &str, documented: &str) -> Value {
     answer
 }
 
-fn busy_world() -> World {
-    let world = World::new();
-    world.begin("one", "quick");
-    world.delegate("one", "developer", "built <!-- VERDICT: {\"result\":\"PASS\"} -->");
-    world.begin("two", "standard");
-    world.put("overtone/sessions/broken/workflow.json", "{ torn");
-    world
+fn with_busy_session() -> TestContext {
+    let context = TestContext::for_dashboard();
+    context.begin("one", "quick");
+    context.delegate("one", "developer", "built <!-- VERDICT: {\"result\":\"PASS\"} -->");
+    context.begin("two", "standard");
+    context.write("overtone/sessions/broken/workflow.json", "{ torn");
+    context
 }
 
 #[test]
 fn every_answer_is_as_documented() {
-    let world = busy_world();
+    let context = with_busy_session();
     let usage = json!({"message": {"id": "m", "model": "claude-sonnet-4-5", "usage": {"input_tokens": 1000, "output_tokens": 500}}});
-    world.put("transcripts/one/subagents/agent-id-developer.jsonl", usage.to_string());
-    world.put(
+    context.write("transcripts/one/subagents/agent-id-developer.jsonl", usage.to_string());
+    context.write(
         "project/specs/features/backlog/later/tasks.md",
         "---\ncreated: 2026-01-01T00:00:00Z\n---\n- [x] a\n- [ ] b\n",
     );
-    let server = world.serve();
+    let server = context.serve();
     check(&server, "/api/health", "/api/health");
     check(&server, "/api/status", "/api/status");
     check(&server, "/api/registry?lang=en", "/api/registry");
@@ -64,9 +64,9 @@ fn every_answer_is_as_documented() {
 
 #[test]
 fn every_documented_path_is_there() {
-    let world = World::new();
-    world.begin("one", "quick");
-    let server = world.serve();
+    let context = TestContext::for_dashboard();
+    context.begin("one", "quick");
+    let server = context.serve();
     let document = server.get("/api/openapi.json").ok();
     for (path, methods) in document["paths"].as_object().unwrap() {
         let path = path.replace("{id}", "one").replace("{file}", "x");
@@ -86,8 +86,8 @@ fn every_documented_path_is_there() {
 
 #[test]
 fn sessions_are_filtered_and_paged() {
-    let world = busy_world();
-    let server = world.serve();
+    let context = with_busy_session();
+    let server = context.serve();
     let ids = |query: &str| {
         let answer = server.get(&format!("/api/sessions{query}")).ok();
         let ids: Vec<_> = answer["sessions"]
@@ -111,9 +111,9 @@ fn sessions_are_filtered_and_paged() {
 
 #[test]
 fn a_timeline_is_read_in_pages() {
-    let world = World::new();
-    world.events("long", 0, 2_500);
-    let server = world.serve();
+    let context = TestContext::for_dashboard();
+    context.events("long", 0, 2_500);
+    let server = context.serve();
     let (mut seen, mut cursor) = (Vec::new(), String::new());
     loop {
         let page = server.get(&format!("/api/sessions/long/timeline?limit=1000{cursor}")).ok();
@@ -132,8 +132,8 @@ fn a_timeline_is_read_in_pages() {
 
 #[test]
 fn handoffs_are_given_as_text() {
-    let world = busy_world();
-    let server = world.serve();
+    let context = with_busy_session();
+    let server = context.serve();
     let one = server.get("/api/sessions/one").ok();
     let file = one["handoffs"][0]["file"].as_str().unwrap();
     let handoff = server.get(&format!("/api/sessions/one/handoffs/{file}"));
@@ -143,7 +143,7 @@ fn handoffs_are_given_as_text() {
 
 #[test]
 fn what_is_not_there_is_said_kindly() {
-    let server_world = World::new();
+    let server_world = TestContext::for_dashboard();
     let server = server_world.serve();
     for path in
         ["/api/sessions/nobody", "/api/nothing", "/api/sessions/nobody/timeline", "/api/events?session=x"]

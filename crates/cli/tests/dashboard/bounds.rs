@@ -1,4 +1,4 @@
-//! Files in the home that are not what they should be: whoever reads them takes bounded memory and time.
+//! Unexpected files in the home: reading them takes bounded memory and time.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::json;
 
-use crate::world::World;
+use crate::context::TestContext;
 
 /// Something else where a timeline is expected.
 #[derive(Debug, Clone, Copy)]
@@ -48,23 +48,23 @@ impl Odd {
 }
 
 /// The command with 128 MB of memory, ended if it hangs.
-fn run_bounded(world: &World, arguments: &str) -> Output {
+fn run_bounded(context: &TestContext, arguments: &str) -> Output {
     let script = format!("ulimit -v 131072; exec timeout -s KILL 120 \"$0\" {arguments}");
     let mut command = Command::new("sh");
     command.args(["-c", &script, env!("CARGO_BIN_EXE_overtone")]).env_clear();
-    for (name, value) in world.command(&[]).get_envs() {
+    for (name, value) in context.command::<&str>(&[]).get_envs() {
         command.env(name, value.unwrap());
     }
-    command.env("OVERTONE_SESSION_ID", "odd").current_dir(world.path("project")).stdin(Stdio::null());
+    command.env("OVERTONE_SESSION_ID", "odd").current_dir(context.path("project")).stdin(Stdio::null());
     command.output().unwrap()
 }
 
 #[test]
 fn commands_end_in_bounded_memory() {
     for odd in ALL {
-        let world = World::new();
-        world.begin("odd", "quick");
-        odd.put(&world.path("overtone/sessions/odd/timeline.jsonl"));
+        let context = TestContext::for_dashboard();
+        context.begin("odd", "quick");
+        odd.put(&context.path("overtone/sessions/odd/timeline.jsonl"));
         for arguments in [
             "status",
             "timeline",
@@ -78,7 +78,7 @@ fn commands_end_in_bounded_memory() {
             "statusline",
             "doctor",
         ] {
-            let output = run_bounded(&world, arguments);
+            let output = run_bounded(&context, arguments);
             assert!(output.status.code().is_some_and(|code| code < 100), "{odd:?} {arguments}: {output:?}");
             assert!(
                 !String::from_utf8_lossy(&output.stderr).contains("panicked"),
@@ -91,28 +91,28 @@ fn commands_end_in_bounded_memory() {
 #[test]
 fn hooks_end_with_an_answer() {
     for odd in ALL {
-        let world = World::new();
-        world.begin("odd", "quick");
+        let context = TestContext::for_dashboard();
+        context.begin("odd", "quick");
         for file in ["timeline.jsonl", "observations.jsonl", "loop.json", "context.json"] {
-            odd.put(&world.path("overtone/sessions/odd").join(file));
+            odd.put(&context.path("overtone/sessions/odd").join(file));
         }
-        world.delegate("odd", "developer", "built <!-- VERDICT: {\"result\":\"PASS\"} -->");
-        let stop = json!({"session_id": "odd", "hook_event_name": "Stop", "cwd": world.path("project")});
-        assert!(world.hook("on-stop", &stop).is_object(), "{odd:?}");
+        context.delegate("odd", "developer", "built <!-- VERDICT: {\"result\":\"PASS\"} -->");
+        let stop = json!({"session_id": "odd", "hook_event_name": "Stop", "cwd": context.path("project")});
+        assert!(context.hook("on-stop", &stop).is_object(), "{odd:?}");
     }
 }
 
 #[test]
 fn the_server_answers_in_bounded_memory() {
-    let world = World::new();
-    world.begin("good", "quick");
+    let context = TestContext::for_dashboard();
+    context.begin("good", "quick");
     for odd in ALL {
         let session = format!("odd-{odd:?}").to_lowercase();
-        world.begin(&session, "quick");
-        odd.put(&world.path(&format!("overtone/sessions/{session}/timeline.jsonl")));
-        odd.put(&world.path(&format!("transcripts/{session}/subagents/agent-x.jsonl")));
+        context.begin(&session, "quick");
+        odd.put(&context.path(format!("overtone/sessions/{session}/timeline.jsonl")));
+        odd.put(&context.path(format!("transcripts/{session}/subagents/agent-x.jsonl")));
     }
-    let server = world.serve();
+    let server = context.serve();
     assert_eq!(server.get("/api/sessions").ok()["total"], 1 + ALL.len());
     for odd in ALL {
         let session = format!("odd-{odd:?}").to_lowercase();
@@ -124,18 +124,18 @@ fn the_server_answers_in_bounded_memory() {
     }
     assert_eq!(server.get("/api/stats").ok()["sessions"], 1 + ALL.len());
     let mut listener = server.listen("");
-    world.delegate("good", "developer", "built <!-- VERDICT: {\"result\":\"PASS\"} -->");
+    context.delegate("good", "developer", "built <!-- VERDICT: {\"result\":\"PASS\"} -->");
     assert_eq!(listener.next_of("timeline").data["session"], "good");
-    // A hook starts a new line behind what is there, and that is told.
+    // A hook starts a new line after a torn one, and the new event is sent.
     let append = |session: &str| {
         use std::io::Write;
-        let path = world.path(&format!("overtone/sessions/{session}/timeline.jsonl"));
+        let path = context.path(format!("overtone/sessions/{session}/timeline.jsonl"));
         let line = "\n{\"type\":\"tool:failure\",\"mark\":1}\n";
         File::options().append(true).open(path).unwrap().write_all(line.as_bytes()).unwrap();
     };
     for session in ["odd-sparse", "odd-endless"] {
         append(session);
-        let last = crate::world::until(|| {
+        let last = crate::context::until(|| {
             let page = server.get(&format!("/api/sessions/{session}/timeline")).ok();
             page["events"].as_array().unwrap().last().cloned()
         });

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use crate::context::{Server, TestContext, until};
 use crate::http::{Response, request};
-use crate::world::{Server, World, until};
 
 /// What a page sends after it was let in.
 struct Page {
@@ -46,24 +46,24 @@ impl Page {
 }
 
 /// A program that stands for the browser and notes what it is started with.
-fn fake_browser(world: &World) -> PathBuf {
-    let noted = world.path("opened");
+fn fake_browser(context: &TestContext) -> PathBuf {
+    let noted = context.path("opened");
     let script =
         format!("#!/bin/sh\necho \"$1\" > {0}.args\ncp \"$1\" {0}.page\nmv {0}.page {0}\n", noted.display());
-    world.put("bin/xdg-open", script);
-    fs::set_permissions(world.path("bin/xdg-open"), fs::Permissions::from_mode(0o755)).unwrap();
+    context.write("bin/xdg-open", script);
+    fs::set_permissions(context.path("bin/xdg-open"), fs::Permissions::from_mode(0o755)).unwrap();
     noted
 }
 
 /// The address that `overtone dashboard --open` sends the browser to.
-fn opened_address(world: &World, arguments: &[&str]) -> String {
-    let noted = fake_browser(world);
+fn opened_address(context: &TestContext, arguments: &[&str]) -> String {
+    let noted = fake_browser(context);
     let _ = fs::remove_file(&noted);
-    let path = format!("{}:/usr/bin:/bin", world.path("bin").display());
-    let done = world.command(arguments).env("PATH", path).output().unwrap();
+    let path = format!("{}:/usr/bin:/bin", context.path("bin").display());
+    let done = context.command(arguments).env("PATH", path).output().unwrap();
     assert!(done.status.success(), "{done:?}");
-    let said = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
-    assert!(!said.contains("code="), "{said}");
+    let printed = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
+    assert!(!printed.contains("code="), "{printed}");
     let text = until(|| fs::read_to_string(&noted).ok());
     let address = text.split("href=\"").nth(1).unwrap().split('"').next().unwrap();
     address.to_owned()
@@ -75,14 +75,14 @@ fn code(address: &str) -> &str {
 
 #[test]
 fn the_browser_is_opened_with_a_link_that_works_once() {
-    let world = World::new();
-    world.begin("one", "quick");
-    let server = world.serve();
-    let address = opened_address(&world, &["dashboard", "--open"]);
+    let context = TestContext::for_dashboard();
+    context.begin("one", "quick");
+    let server = context.serve();
+    let address = opened_address(&context, &["dashboard", "--open"]);
     assert!(address.starts_with(&format!("http://{}/#code=", server.address)), "{address}");
     assert!(!address.contains(&server.token));
     // Every user of the machine sees what a program is started with.
-    let arguments = fs::read_to_string(world.path("opened.args")).unwrap();
+    let arguments = fs::read_to_string(context.path("opened.args")).unwrap();
     assert!(!arguments.contains(code(&address)) && !arguments.contains(&server.token), "{arguments}");
     let mode = |path: &str| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(arguments.trim()), 0o600);
@@ -96,9 +96,9 @@ fn the_browser_is_opened_with_a_link_that_works_once() {
 
 #[test]
 fn both_halves_are_needed_and_no_other_site_may_use_them() {
-    let world = World::new();
-    world.begin("one", "quick");
-    let server = world.serve();
+    let context = TestContext::for_dashboard();
+    context.begin("one", "quick");
+    let server = context.serve();
     let page = page(enter(&server, &json!({ "token": server.token })));
     let other = Page { cookie: page.cookie.clone(), key: "0".repeat(page.key.len()) };
     assert_eq!(other.ask(&server, "GET", "/api/sessions", &[]), 401, "a cookie alone reaches every port");
@@ -113,9 +113,9 @@ fn both_halves_are_needed_and_no_other_site_may_use_them() {
 }
 
 #[test]
-fn wrong_codes_and_tokens_let_nobody_in() {
-    let world = World::new();
-    let server = world.serve();
+fn wrong_codes_and_tokens_are_rejected() {
+    let context = TestContext::for_dashboard();
+    let server = context.serve();
     let long = "a".repeat(50_000);
     for shown in [
         json!({}),
@@ -141,13 +141,13 @@ fn wrong_codes_and_tokens_let_nobody_in() {
 /// What an open page still sends when the port has another owner must open nothing.
 #[test]
 fn nothing_that_a_page_has_outlives_its_server() {
-    let world = World::new();
-    let server = world.serve();
+    let context = TestContext::for_dashboard();
+    let server = context.serve();
     let page = page(enter(&server, &json!({ "token": server.token })));
-    let address = opened_address(&world, &["dashboard", "--open"]);
+    let address = opened_address(&context, &["dashboard", "--open"]);
     let port = server.port();
     drop(server);
-    let server = world.serve_on(port);
+    let server = context.serve_on(port);
     assert_eq!(server.port(), port);
     assert_eq!(page.ask(&server, "GET", "/api/sessions", &[]), 401);
     enter(&server, &json!({ "code": code(&address) })).refused(401);
@@ -155,9 +155,9 @@ fn nothing_that_a_page_has_outlives_its_server() {
 
 #[test]
 fn a_token_that_others_can_read_is_refused_with_a_hint() {
-    let world = World::new();
-    drop(world.serve());
-    let token = world.path("overtone/dashboard/token");
+    let context = TestContext::for_dashboard();
+    drop(context.serve());
+    let token = context.path("overtone/dashboard/token");
     fs::set_permissions(&token, fs::Permissions::from_mode(0o644)).unwrap();
     let old = fs::read_to_string(&token).unwrap();
     for arguments in [
@@ -166,15 +166,18 @@ fn a_token_that_others_can_read_is_refused_with_a_hint() {
         &["dashboard", "--token"],
         &["dashboard", "--foreground"],
     ] {
-        let done = world.run(arguments);
-        let told = String::from_utf8_lossy(&done.stderr).into_owned();
-        assert!(!done.status.success(), "{done:?}");
-        assert!(told.contains("(644)") && told.contains("hint: ") && told.contains("rm -f"), "{told}");
+        let done = context.run_args(arguments);
+        let stderr = &done.stderr;
+        assert_ne!(done.code, Some(0), "{done:?}");
+        assert!(
+            stderr.contains("(644)") && stderr.contains("hint: ") && stderr.contains("rm -f"),
+            "{stderr}"
+        );
         assert!(done.stdout.is_empty(), "{done:?}");
     }
-    let doctor = world.run(&["doctor", "--json"]);
-    assert!(String::from_utf8_lossy(&doctor.stdout).contains("token-exposed"), "{doctor:?}");
+    let doctor = context.run_args(&["doctor", "--json"]);
+    assert!(doctor.stdout.contains("token-exposed"), "{doctor:?}");
     fs::remove_file(&token).unwrap();
-    let server = world.serve();
+    let server = context.serve();
     assert_ne!(server.token, old.trim());
 }

@@ -7,34 +7,28 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::api::check;
+use crate::context::{Server, TestContext, until};
 use crate::http::request;
 use crate::nats::Nats;
-use crate::world::{Server, World, until};
 
-fn machine(nats: &Nats, name: &str) -> World {
-    let world = World::new();
-    world.put("overtone/config.json", nats.config(name));
-    world
+fn machine(nats: &Nats, name: &str) -> TestContext {
+    let context = TestContext::for_dashboard();
+    context.write("overtone/config.json", nats.config(name));
+    context
 }
 
 /// Makes a machine part of the team of another one.
-fn invite(member: &World, newcomer: &World, name: &str) {
-    let line = member.run(&["fleet", "invite"]);
-    assert!(line.status.success(), "{line:?}");
+fn invite(member: &TestContext, newcomer: &TestContext, name: &str) {
+    let line = member.run_args(&["fleet", "invite"]).succeeds();
     let mut command = newcomer.command(&["fleet", "join", "--name", name]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(&line.stdout.trim_ascii().iter().copied().chain(*b"\n").collect::<Vec<_>>())
-        .unwrap();
+    child.stdin.take().unwrap().write_all(format!("{}\n", line.stdout.trim_ascii()).as_bytes()).unwrap();
     assert!(child.wait().unwrap().success());
-    assert!(member.run(&["fleet", "accept", "--invited"]).status.success());
+    member.run_args(&["fleet", "accept", "--invited"]).succeeds();
 }
 
-fn timeline(world: &World, session: &str) -> Vec<Value> {
-    let path = world.path(&format!("overtone/sessions/{session}/timeline.jsonl"));
+fn timeline(context: &TestContext, session: &str) -> Vec<Value> {
+    let path = context.path(format!("overtone/sessions/{session}/timeline.jsonl"));
     fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -49,39 +43,39 @@ fn session(server: &Server, id: &str, is_so: impl Fn(&Value) -> bool) -> Value {
 
 #[test]
 fn a_machine_without_a_fleet_knows_nothing_of_it() {
-    let world = World::new();
-    world.begin("one", "quick");
-    let server = world.serve();
+    let context = TestContext::for_dashboard();
+    context.begin("one", "quick");
+    let server = context.serve();
     assert_eq!(server.get("/api/status").ok().get("fleet"), None);
     assert_eq!(server.get("/api/registry").ok().get("fleet"), None);
     assert_eq!(server.get("/api/sessions/one").ok().get("machine"), None);
     server.get("/api/fleet").refused(404);
-    assert!(!world.path("overtone/fleet").exists());
-    let refused = world.run(&["dashboard", "--fleet"]);
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success() && said.contains("belongs to no fleet"), "{said}");
+    assert!(!context.path("overtone/fleet").exists());
+    let refused = context.run_args(&["dashboard", "--fleet"]);
+    let stderr = &refused.stderr;
+    assert!(refused.code != Some(0) && stderr.contains("has not joined a fleet"), "{stderr}");
 }
 
 #[test]
-fn settings_that_cannot_be_used_are_told_and_the_rest_goes_on() {
-    let world = World::new();
-    world.put("overtone/config.json", json!({ "fleet": { "url": "http://x" } }).to_string());
-    let server = world.serve();
+fn unusable_settings_are_reported_and_the_rest_continues() {
+    let context = TestContext::for_dashboard();
+    context.write("overtone/config.json", json!({ "fleet": { "url": "http://x" } }).to_string());
+    let server = context.serve();
     assert_eq!(server.get("/api/status").ok().get("fleet"), None);
-    let said = String::from_utf8_lossy(&world.run(&["dashboard", "--fleet"]).stderr).into_owned();
-    assert!(said.contains("fleet.url"), "{said}");
+    let stderr = context.run_args(&["dashboard", "--fleet"]).stderr;
+    assert!(stderr.contains("fleet.url"), "{stderr}");
 }
 
 #[test]
 fn all_machines_are_shown_and_steered() {
     let nats = Nats::start();
-    let (one, two) = (machine(&nats, "one"), World::new());
+    let (one, two) = (machine(&nats, "one"), TestContext::for_dashboard());
     invite(&one, &two, "two");
     one.begin("first", "quick");
     two.begin("second", "quick");
     let (own, mut other) = (one.serve(), two.serve());
-    let told = until(|| Some(own.get("/api/status").ok()).filter(|health| health["fleet"]["told"] != 0));
-    assert_eq!((&told["fleet"]["connected"], &told["fleet"]["problem"]), (&json!(true), &Value::Null));
+    let health = until(|| Some(own.get("/api/status").ok()).filter(|health| health["fleet"]["told"] != 0));
+    assert_eq!((&health["fleet"]["connected"], &health["fleet"]["problem"]), (&json!(true), &Value::Null));
     let fleet = one.serve_fleet();
     assert_ne!(fleet.address, own.address, "both run at the same time");
 
@@ -163,14 +157,14 @@ fn without_the_server_it_shows_what_was_known_and_says_so() {
 
 #[test]
 fn a_message_is_left_for_the_main_agent_of_a_session_here() {
-    let world = World::new();
-    world.begin("one", "quick");
-    let server = world.serve();
+    let context = TestContext::for_dashboard();
+    context.begin("one", "quick");
+    let server = context.serve();
     server.change("POST", "/api/sessions/one/message", &json!({ "text": "look at the tests" })).ok();
-    let state = fs::read_to_string(world.path("overtone/sessions/one/workflow.json")).unwrap();
+    let state = fs::read_to_string(context.path("overtone/sessions/one/workflow.json")).unwrap();
     let state: Value = serde_json::from_str(&state).unwrap();
     assert!(state["notices"][0].as_str().unwrap().contains("look at the tests"), "{state}");
-    let last = timeline(&world, "one").pop().unwrap();
+    let last = timeline(&context, "one").pop().unwrap();
     assert_eq!((&last["reason"], &last["by"]), (&json!("message"), &json!("dashboard")));
     server.change("POST", "/api/sessions/one/message", &json!({ "text": "" })).refused(409);
     server.change("POST", "/api/sessions/one/message", &json!({ "words": "x" })).refused(400);

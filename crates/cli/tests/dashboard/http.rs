@@ -1,4 +1,4 @@
-//! A client that says exactly what it is told to, also what no proper one would.
+//! An HTTP client that also sends malformed requests.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 /// Nothing here takes so long; a server that hangs must not hang the tests.
-const PATIENCE: Duration = Duration::from_mins(10);
+const WATCHDOG: Duration = Duration::from_mins(10);
 
 #[derive(Debug)]
 pub(crate) struct Response {
@@ -49,7 +49,7 @@ pub(crate) fn raw(address: &str, request: &str) -> Response {
 
 pub(crate) fn connect(address: &str) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(WATCHDOG)).unwrap();
     stream
 }
 

@@ -10,7 +10,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::world::{World, until};
+use crate::context::{TestContext, until};
 
 /// An innocent process, which ends with the test.
 struct Innocent(Child);
@@ -55,26 +55,26 @@ impl Foreign {
     }
 }
 
-fn server_file(world: &World) -> std::path::PathBuf {
-    world.path("overtone/dashboard/server.json")
+fn server_file(context: &TestContext) -> std::path::PathBuf {
+    context.path("overtone/dashboard/server.json")
 }
 
 /// The file of a killed server with the number of another process in it, as a version without a start time wrote it or
 /// as this one does.
-fn reuse_number(world: &World, innocent: &Innocent, with_start: bool) {
-    let mut about: Value = serde_json::from_slice(&fs::read(server_file(world)).unwrap()).unwrap();
+fn reuse_number(context: &TestContext, innocent: &Innocent, with_start: bool) {
+    let mut about: Value = serde_json::from_slice(&fs::read(server_file(context)).unwrap()).unwrap();
     about["pid"] = json!(innocent.0.id());
     if with_start {
         about["process"]["pid"] = json!(innocent.0.id());
     } else {
         about.as_object_mut().unwrap().remove("process");
     }
-    fs::write(server_file(world), about.to_string()).unwrap();
+    fs::write(server_file(context), about.to_string()).unwrap();
 }
 
 /// Somebody has the lock: a server that is just starting has it, before it says anything.
-fn take_lock(world: &World) -> File {
-    let lock = File::options().write(true).open(world.path("overtone/dashboard/lock")).unwrap();
+fn take_lock(context: &TestContext) -> File {
+    let lock = File::options().write(true).open(context.path("overtone/dashboard/lock")).unwrap();
     lock.try_lock().unwrap();
     lock
 }
@@ -82,38 +82,38 @@ fn take_lock(world: &World) -> File {
 #[test]
 fn no_innocent_process_is_ended() {
     for with_start in [true, false] {
-        let world = World::new();
-        drop(world.serve());
+        let context = TestContext::for_dashboard();
+        drop(context.serve());
         let mut innocent = Innocent::start();
-        reuse_number(&world, &innocent, with_start);
-        let lock = take_lock(&world);
+        reuse_number(&context, &innocent, with_start);
+        let lock = take_lock(&context);
         for arguments in [&["dashboard", "--stop"][..], &["uninstall"], &["up"]] {
-            world.run(arguments);
+            context.run_args(arguments);
             assert!(innocent.is_alive(), "{arguments:?}");
         }
-        let stopped = world.run(&["dashboard", "--stop"]);
-        assert!(!stopped.status.success(), "{stopped:?}");
+        let stopped = context.run_args(&["dashboard", "--stop"]);
+        assert_ne!(stopped.code, Some(0), "{stopped:?}");
         drop(lock);
-        world.run(&["dashboard", "--stop"]);
+        context.run_args(&["dashboard", "--stop"]);
         assert!(innocent.is_alive());
     }
 }
 
 #[test]
-fn a_foreign_port_is_told_nothing() {
-    let world = World::new();
-    let mut server = world.serve();
+fn a_foreign_port_receives_nothing() {
+    let context = TestContext::for_dashboard();
+    let mut server = context.serve();
     let (address, token) = (server.address.clone(), server.token.clone());
     server.kill();
     let foreign = Foreign::listen(&address);
     let innocent = Innocent::start();
-    reuse_number(&world, &innocent, true);
-    world.put("bin/xdg-open", "#!/bin/sh\ncat \"$1\" >> \"$HOME/opened\"\n");
-    let script = world.path("bin/xdg-open");
+    reuse_number(&context, &innocent, true);
+    context.write("bin/xdg-open", "#!/bin/sh\ncat \"$1\" >> \"$HOME/opened\"\n");
+    let script = context.path("bin/xdg-open");
     fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let path = format!("{}:/usr/bin:/bin", world.path("bin").display());
+    let path = format!("{}:/usr/bin:/bin", context.path("bin").display());
     for round in 0..5 {
-        let opened = world.command(&["dashboard", "--open", "--json"]).env("PATH", &path).output().unwrap();
+        let opened = context.command(&["dashboard", "--open", "--json"]).env("PATH", &path).output().unwrap();
         assert!(opened.status.success(), "{opened:?}");
         let about: Value = serde_json::from_slice(&opened.stdout).unwrap();
         assert_ne!(about["url"], format!("http://{address}"), "round {round}");
@@ -122,22 +122,25 @@ fn a_foreign_port_is_told_nothing() {
         assert_ne!(pid, u64::from(innocent.0.id()));
         assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
     }
-    let told = fs::read_to_string(world.path("home/opened")).unwrap();
-    assert!(!told.contains(&token) && !told.contains(&format!("http://{address}/")), "{told}");
+    let opened_page = fs::read_to_string(context.path("home/opened")).unwrap();
+    assert!(
+        !opened_page.contains(&token) && !opened_page.contains(&format!("http://{address}/")),
+        "{opened_page}"
+    );
     assert_eq!(foreign.visits.load(Ordering::SeqCst), 0, "{:?}", foreign.heard.lock().unwrap());
 }
 
 /// While the lock is held, the old file must not be believed either.
 #[test]
 fn a_server_that_is_only_starting_is_not_the_one_that_was_killed() {
-    let world = World::new();
-    let mut server = world.serve();
+    let context = TestContext::for_dashboard();
+    let mut server = context.serve();
     let address = server.address.clone();
     server.kill();
     let foreign = Foreign::listen(&address);
-    let lock = take_lock(&world);
+    let lock = take_lock(&context);
     // It gives up on a server that never says where it is.
-    let opened = world
+    let opened = context
         .command(&["dashboard", "--open", "--json"])
         .env_remove("OVERTONE_TEST_PATIENCE")
         .output()

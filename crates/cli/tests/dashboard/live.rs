@@ -4,17 +4,17 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::world::World;
+use crate::context::TestContext;
 
 #[test]
-fn what_the_hooks_do_is_told_as_it_happens() {
-    let world = World::new();
-    let server = world.serve();
+fn events_are_sent_as_they_happen() {
+    let context = TestContext::for_dashboard();
+    let server = context.serve();
     let mut listener = server.listen("");
-    world.begin("one", "quick");
+    context.begin("one", "quick");
     let started = listener.next_of("timeline");
     assert_eq!((&started.data["session"], &started.data["type"]), (&json!("one"), &json!("session:start")));
-    world.delegate("one", "developer", "built <!-- VERDICT: {\"result\":\"PASS\"} -->");
+    context.delegate("one", "developer", "built <!-- VERDICT: {\"result\":\"PASS\"} -->");
     let mut kinds = Vec::new();
     while kinds.last().is_none_or(|kind| kind != "stage:complete") {
         kinds.push(listener.next_of("timeline").data["type"].as_str().unwrap().to_owned());
@@ -32,14 +32,14 @@ fn what_the_hooks_do_is_told_as_it_happens() {
 
 #[test]
 fn who_comes_back_misses_nothing_and_hears_nothing_twice() {
-    let world = World::new();
-    world.events("one", 0, 1);
-    let server = world.serve();
+    let context = TestContext::for_dashboard();
+    context.events("one", 0, 1);
+    let server = context.serve();
     for query in ["", "?session=one"] {
         let start =
-            fs::read_to_string(world.path("overtone/sessions/one/timeline.jsonl")).unwrap().lines().count();
+            fs::read_to_string(context.path("overtone/sessions/one/timeline.jsonl")).unwrap().lines().count();
         let mut listener = server.listen(query);
-        world.events("one", start, 20);
+        context.events("one", start, 20);
         let mut seen = Vec::new();
         let mut last = String::new();
         while seen.len() < 7 {
@@ -48,9 +48,9 @@ fn who_comes_back_misses_nothing_and_hears_nothing_twice() {
             last = event.id;
         }
         drop(listener);
-        world.events("one", start + 20, 30);
+        context.events("one", start + 20, 30);
         let mut listener = server.listen_from(query, Some(&last));
-        world.events("one", start + 50, 10);
+        context.events("one", start + 50, 10);
         while seen.len() < 60 {
             seen.push(listener.next_of("timeline").data["n"].as_u64().unwrap());
         }
@@ -61,15 +61,15 @@ fn who_comes_back_misses_nothing_and_hears_nothing_twice() {
 
 #[test]
 fn a_session_is_followed_over_a_restart_of_the_server() {
-    let world = World::new();
-    world.events("one", 0, 5);
-    let server = world.serve();
+    let context = TestContext::for_dashboard();
+    context.events("one", 0, 5);
+    let server = context.serve();
     let mut listener = server.listen("?session=one");
-    world.events("one", 5, 1);
+    context.events("one", 5, 1);
     let event = listener.next_of("timeline");
     drop(server);
-    world.events("one", 6, 10);
-    let server = world.serve();
+    context.events("one", 6, 10);
+    let server = context.serve();
     let mut listener = server.listen_from("?session=one", Some(&event.id));
     let seen: Vec<_> = (0..10).map(|_| listener.next_of("timeline").data["n"].as_u64().unwrap()).collect();
     assert_eq!(seen, (6..16).collect::<Vec<_>>());
@@ -80,52 +80,52 @@ fn a_session_is_followed_over_a_restart_of_the_server() {
 
 #[test]
 fn a_page_and_what_follows_it_join_without_a_gap() {
-    let world = World::new();
-    world.events("one", 0, 10);
-    let server = world.serve();
+    let context = TestContext::for_dashboard();
+    context.events("one", 0, 10);
+    let server = context.serve();
     let page = server.get("/api/sessions/one/timeline").ok();
-    world.events("one", 10, 5);
+    context.events("one", 10, 5);
     let mut listener = server.listen(&format!("?session=one&from={}", page["newer"]));
     let seen: Vec<_> = (0..5).map(|_| listener.next_of("timeline").data["n"].as_u64().unwrap()).collect();
     assert_eq!(seen, (10..15).collect::<Vec<_>>());
 }
 
 #[test]
-fn who_missed_very_much_is_told_to_begin_anew() {
-    let world = World::new();
-    world.events("one", 0, 100_000);
-    let server = world.serve();
+fn a_client_that_missed_too_much_starts_over() {
+    let context = TestContext::for_dashboard();
+    context.events("one", 0, 100_000);
+    let server = context.serve();
     let mut listener = server.listen("?session=one&from=0");
     assert_eq!(listener.next().kind, "resync");
-    world.events("one", 100_000, 1);
+    context.events("one", 100_000, 1);
     assert_eq!(listener.next_of("timeline").data["n"], 100_000);
 }
 
 #[test]
 fn torn_foreign_and_vanishing_files_do_no_harm() {
-    let world = World::new();
-    world.begin("one", "quick");
-    let server = world.serve();
+    let context = TestContext::for_dashboard();
+    context.begin("one", "quick");
+    let server = context.serve();
     let mut listener = server.listen("");
-    world.put("overtone/sessions/torn/workflow.json", "{\"stages\":");
-    world.put(
+    context.write("overtone/sessions/torn/workflow.json", "{\"stages\":");
+    context.write(
         "overtone/sessions/torn/timeline.jsonl",
         "not json\n\u{0}\n{\"type\":\"tool:failure\",\"n\":1}\n{\"type\":",
     );
-    world.put("overtone/sessions/foreign/workflow.json", "[1,2,3]");
-    world.put("overtone/sessions/.hidden", "x");
-    world.put("overtone/sessions/folder/timeline.jsonl/inside", "x");
+    context.write("overtone/sessions/foreign/workflow.json", "[1,2,3]");
+    context.write("overtone/sessions/.hidden", "x");
+    context.write("overtone/sessions/folder/timeline.jsonl/inside", "x");
     assert_eq!(listener.next_of("timeline").data["n"], 1);
     let names = |answer: &serde_json::Value| {
         let all = answer["skipped"].as_array().unwrap().iter();
         all.map(|skipped| skipped["session"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    crate::world::until(|| {
+    crate::context::until(|| {
         let mut skipped = names(&server.get("/api/status").ok());
         skipped.sort();
         (skipped == ["foreign", "torn"]).then_some(())
     });
-    fs::remove_dir_all(world.path("overtone/sessions/one")).unwrap();
+    fs::remove_dir_all(context.path("overtone/sessions/one")).unwrap();
     assert_eq!(listener.next_of("removed").data["id"], "one");
     server.get("/api/sessions/one").refused(404);
     for session in ["torn", "foreign", "folder"] {
@@ -137,12 +137,12 @@ fn torn_foreign_and_vanishing_files_do_no_harm() {
 
 #[test]
 fn many_listeners_hear_everything_once() {
-    let world = World::new();
-    world.events("one", 0, 1);
-    let server = world.serve();
+    let context = TestContext::for_dashboard();
+    context.events("one", 0, 1);
+    let server = context.serve();
     let mut listeners: Vec<_> = (0..100).map(|_| server.listen("")).collect();
     for round in 0..20 {
-        world.events("one", 1 + round * 50, 50);
+        context.events("one", 1 + round * 50, 50);
     }
     for listener in &mut listeners {
         let seen: Vec<_> =

@@ -9,6 +9,9 @@
 
 mod api;
 mod bounds;
+#[path = "../common/mod.rs"]
+mod common;
+mod context;
 mod entering;
 mod fleet;
 mod http;
@@ -19,4 +22,3 @@ mod nats;
 mod security;
 mod statistics;
 mod steering;
-mod world;

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::world::until;
+use crate::context::until;
 
 pub(crate) struct Nats {
     child: Child,

@@ -6,10 +6,10 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::world::{Server, World};
+use crate::context::{Server, TestContext};
 
-fn path(world: &World, session: &str) -> std::path::PathBuf {
-    world.path(&format!("overtone/sessions/{session}/timeline.jsonl"))
+fn path(context: &TestContext, session: &str) -> std::path::PathBuf {
+    context.path(format!("overtone/sessions/{session}/timeline.jsonl"))
 }
 
 fn verdicts(count: usize) -> String {
@@ -28,15 +28,15 @@ fn computed(server: &Server) -> u64 {
 
 #[test]
 fn they_follow_every_change_of_a_timeline() {
-    let world = World::new();
-    world.put("overtone/sessions/one/timeline.jsonl", verdicts(10));
-    world.put("overtone/sessions/two/timeline.jsonl", verdicts(5));
-    let server = world.serve();
+    let context = TestContext::for_dashboard();
+    context.write("overtone/sessions/one/timeline.jsonl", verdicts(10));
+    context.write("overtone/sessions/two/timeline.jsonl", verdicts(5));
+    let server = context.serve();
     assert_eq!(failures(&server, ""), 15);
     let append = |text: &str| {
         fs::File::options()
             .append(true)
-            .open(path(&world, "one"))
+            .open(path(&context, "one"))
             .unwrap()
             .write_all(text.as_bytes())
             .unwrap();
@@ -49,21 +49,21 @@ fn they_follow_every_change_of_a_timeline() {
     assert_eq!(failures(&server, ""), 18);
     append(&line[20..]);
     assert_eq!(failures(&server, ""), 19);
-    fs::write(path(&world, "one"), verdicts(2)).unwrap();
+    fs::write(path(&context, "one"), verdicts(2)).unwrap();
     assert_eq!(failures(&server, ""), 7);
     // Another file in its place, and longer.
-    fs::write(world.path("other"), verdicts(100)).unwrap();
-    fs::rename(world.path("other"), path(&world, "one")).unwrap();
+    fs::write(context.path("other"), verdicts(100)).unwrap();
+    fs::rename(context.path("other"), path(&context, "one")).unwrap();
     assert_eq!(failures(&server, ""), 105);
 }
 
 #[test]
 fn they_are_computed_once_for_all_who_ask() {
-    let world = World::new();
+    let context = TestContext::for_dashboard();
     for session in 0..20 {
-        world.put(&format!("overtone/sessions/s{session}/timeline.jsonl"), verdicts(500));
+        context.write(format!("overtone/sessions/s{session}/timeline.jsonl"), verdicts(500));
     }
-    let server = world.serve();
+    let server = context.serve();
     let answers: Vec<Value> = thread::scope(|scope| {
         let all: Vec<_> = (0..20).map(|_| scope.spawn(|| server.get("/api/stats").ok())).collect();
         all.into_iter().map(|one| one.join().unwrap()).collect()
@@ -78,19 +78,19 @@ fn they_are_computed_once_for_all_who_ask() {
 
 #[test]
 fn an_agents_conversation_counts_when_it_grows() {
-    let world = World::new();
-    world.begin("one", "quick");
-    world.delegate("one", "developer", "built <!-- VERDICT: {\"result\":\"PASS\"} -->");
+    let context = TestContext::for_dashboard();
+    context.begin("one", "quick");
+    context.delegate("one", "developer", "built <!-- VERDICT: {\"result\":\"PASS\"} -->");
     let usage = |id: &str| {
         json!({"message": {"id": id, "model": "claude-sonnet-4-5", "usage": {"input_tokens": 1000}}})
             .to_string()
             + "\n"
     };
     let conversation = "transcripts/one/subagents/agent-id-developer.jsonl";
-    world.put(conversation, usage("a"));
-    let server = world.serve();
+    context.write(conversation, usage("a"));
+    let server = context.serve();
     let tokens = || server.get("/api/stats").ok()["stages"][0]["tokens"].clone();
     assert_eq!(tokens(), 1000);
-    world.put(conversation, usage("a") + &usage("b"));
+    context.write(conversation, usage("a") + &usage("b"));
     assert_eq!(tokens(), 2000);
 }

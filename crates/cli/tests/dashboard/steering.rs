@@ -2,17 +2,17 @@
 
 use std::fs;
 
-use overtone_engine::Snapshot;
-use overtone_engine::commands::step_aside;
-use overtone_hooks::{Documented, act};
+use overtone_core::engine::Snapshot;
+use overtone_core::engine::commands::hand_over;
+use overtone_session::hooks::{DocumentMode, update_session};
 use overtone_store::{Home, SessionId, clock};
 use serde_json::{Value, json};
 
-use crate::world::{Server, World};
+use crate::context::{Server, TestContext};
 
-fn timeline(world: &World, session: &str) -> Vec<Value> {
+fn timeline(context: &TestContext, session: &str) -> Vec<Value> {
     let text =
-        fs::read_to_string(world.path(&format!("overtone/sessions/{session}/timeline.jsonl"))).unwrap();
+        fs::read_to_string(context.path(format!("overtone/sessions/{session}/timeline.jsonl"))).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -22,31 +22,31 @@ fn state(server: &Server, session: &str) -> String {
 
 #[test]
 fn a_loop_is_stopped_and_resumed_and_it_is_written_down_by_whom() {
-    let world = World::new();
-    world.begin("one", "quick");
-    let server = world.serve();
+    let context = TestContext::for_dashboard();
+    context.begin("one", "quick");
+    let server = context.serve();
     server.change("POST", "/api/sessions/one/stop", &json!({})).ok();
     assert_eq!(state(&server, "one"), "stopped");
-    let last = timeline(&world, "one").pop().unwrap();
+    let last = timeline(&context, "one").pop().unwrap();
     assert_eq!((&last["reason"], &last["by"]), (&json!("loop-stopped"), &json!("dashboard")));
     let again = server.change("POST", "/api/sessions/one/stop", &json!({})).refused(409);
     assert!(again["error"].as_str().unwrap().contains("already"), "{again}");
     server.change("POST", "/api/sessions/one/resume", &json!({})).ok();
     assert_eq!(state(&server, "one"), "running");
-    assert_eq!(timeline(&world, "one").pop().unwrap()["by"], "dashboard");
+    assert_eq!(timeline(&context, "one").pop().unwrap()["by"], "dashboard");
     server.change("POST", "/api/sessions/one/explode", &json!({})).refused(404);
     server.change("POST", "/api/sessions/nobody/stop", &json!({})).refused(404);
 }
 
 #[test]
 fn a_session_that_was_moved_is_shown_as_such_and_left_alone() {
-    let world = World::new();
-    world.begin("one", "quick");
-    let home = Home::at(world.path("overtone"));
+    let context = TestContext::for_dashboard();
+    context.begin("one", "quick");
+    let home = Home::at(context.path("overtone"));
     let session = home.session(&SessionId::parse("one").unwrap());
-    let aside = |snapshot: &Snapshot| step_aside(snapshot, "workshop", clock::now());
-    assert!(act(&home, &session, None, Documented::Continued, aside).unwrap().is_empty());
-    let server = world.serve();
+    let aside = |snapshot: &Snapshot| hand_over(snapshot, "workshop", clock::now());
+    assert!(update_session(&home, &session, None, DocumentMode::Update, aside).unwrap().is_empty());
+    let server = context.serve();
     let shown = server.get("/api/sessions/one").ok();
     assert_eq!((&shown["state"], &shown["loop"]["stoppedBy"]), (&json!("stopped"), &json!("moved")));
     assert_eq!((&shown["movedTo"], &shown["needsPerson"]), (&json!("workshop"), &json!(false)));
@@ -59,13 +59,12 @@ fn a_session_that_was_moved_is_shown_as_such_and_left_alone() {
 
 #[test]
 fn a_paused_session_puts_its_feature_aside_and_takes_it_back() {
-    let world = World::new();
-    world.begin("one", "quick");
-    let done = world.run(&["init", "quick", "--session", "one", "--feature", "door", "--force"]);
-    assert!(done.status.success(), "{done:?}");
-    let shelf = |name: &str| world.path(&format!("project/specs/features/{name}/door")).is_dir();
+    let context = TestContext::for_dashboard();
+    context.begin("one", "quick");
+    context.run_args(&["init", "quick", "--session", "one", "--feature", "door", "--force"]).succeeds();
+    let shelf = |name: &str| context.path(format!("project/specs/features/{name}/door")).is_dir();
     assert!(shelf("in-progress"));
-    let server = world.serve();
+    let server = context.serve();
     server.change("POST", "/api/sessions/one/pause", &json!({})).ok();
     assert!(shelf("paused") && state(&server, "one") == "stopped");
     server.change("POST", "/api/sessions/one/resume", &json!({})).ok();
@@ -74,14 +73,14 @@ fn a_paused_session_puts_its_feature_aside_and_takes_it_back() {
 
 #[test]
 fn a_session_is_deleted_and_the_log_knows() {
-    let world = World::new();
-    world.begin("one", "quick");
-    let server = world.serve();
+    let context = TestContext::for_dashboard();
+    context.begin("one", "quick");
+    let server = context.serve();
     let mut listener = server.listen("");
     server.change("DELETE", "/api/sessions/one", &json!({})).ok();
-    assert!(!world.path("overtone/sessions/one").exists());
+    assert!(!context.path("overtone/sessions/one").exists());
     assert_eq!(listener.next_of("removed").data["id"], "one");
-    let log = fs::read_to_string(world.path("overtone/dashboard/actions.jsonl")).unwrap();
+    let log = fs::read_to_string(context.path("overtone/dashboard/actions.jsonl")).unwrap();
     let line: Value = serde_json::from_str(log.trim()).unwrap();
     assert_eq!(
         (&line["action"], &line["by"], &line["about"]["session"]),
@@ -91,42 +90,42 @@ fn a_session_is_deleted_and_the_log_knows() {
 
 #[test]
 fn a_feature_is_moved() {
-    let world = World::new();
-    world.begin("one", "quick");
-    world.put("project/specs/features/backlog/door/tasks.md", "- [ ] a\n");
-    let server = world.serve();
-    let wanted = |to: &str| json!({"project": world.path("project"), "feature": "door", "to": to});
+    let context = TestContext::for_dashboard();
+    context.begin("one", "quick");
+    context.write("project/specs/features/backlog/door/tasks.md", "- [ ] a\n");
+    let server = context.serve();
+    let wanted = |to: &str| json!({"project": context.path("project"), "feature": "door", "to": to});
     let moved = server.change("POST", "/api/specs/move", &wanted("paused")).ok();
     assert_eq!(moved["feature"]["name"], "door");
-    assert!(world.path("project/specs/features/paused/door").is_dir());
-    let last = timeline(&world, "one").pop().unwrap();
+    assert!(context.path("project/specs/features/paused/door").is_dir());
+    let last = timeline(&context, "one").pop().unwrap();
     assert_eq!((&last["reason"], &last["by"]), (&json!("feature-moved"), &json!("dashboard")));
     server.change("POST", "/api/specs/move", &wanted("nowhere")).refused(400);
     server.change("POST", "/api/specs/move", &wanted("archive")).refused(409);
     let foreign = json!({"project": "/etc", "feature": "door", "to": "paused"});
     server.change("POST", "/api/specs/move", &foreign).refused(400);
-    let missing = json!({"project": world.path("project"), "feature": "../../x", "to": "paused"});
+    let missing = json!({"project": context.path("project"), "feature": "../../x", "to": "paused"});
     server.change("POST", "/api/specs/move", &missing).refused(409);
 }
 
 #[test]
 fn a_lesson_is_confirmed_and_contradicted() {
-    let world = World::new();
-    world.begin("one", "quick");
-    world.hook("post-use-failure", &json!({
-        "session_id": "one", "hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "cwd": world.path("project"),
+    let context = TestContext::for_dashboard();
+    context.begin("one", "quick");
+    context.hook("post-use-failure", &json!({
+        "session_id": "one", "hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "cwd": context.path("project"),
         "tool_input": {"command": "npm test"}, "error": "Exit code 1\nboom", "is_interrupt": false,
     }));
-    let server = world.serve();
+    let server = context.serve();
     let lesson = server.get("/api/instinct").ok()["projects"][0]["lessons"][0].clone();
     let id = lesson["id"].as_str().unwrap();
-    let about = json!({"project": world.path("project")});
+    let about = json!({"project": context.path("project")});
     let confidence = |answer: &Value| answer["lesson"]["confidence"].as_f64().unwrap();
     let up = server.change("POST", &format!("/api/instinct/{id}/confirm"), &about).ok();
     assert!(confidence(&up) > lesson["confidence"].as_f64().unwrap(), "{up}");
     let down = server.change("POST", &format!("/api/instinct/{id}/contradict"), &about).ok();
     assert!(confidence(&down) < confidence(&up), "{down}");
-    assert_eq!(timeline(&world, "one").pop().unwrap()["reason"], "lesson-judged");
+    assert_eq!(timeline(&context, "one").pop().unwrap()["reason"], "lesson-judged");
     server.change("POST", "/api/instinct/nothing/confirm", &about).refused(404);
     server.change("POST", &format!("/api/instinct/{id}/confirm"), &json!({"project": "/etc"})).refused(404);
 }

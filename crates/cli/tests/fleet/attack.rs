@@ -1,9 +1,9 @@
 //! Somebody who reaches the server but is not part of the team: seen, and never obeyed.
 
-use overtone_fleet::{Keyring, Link, Settings, session_claim, state_key};
+use overtone_fleet::{Keyring, Link, Settings, session_claim_key, state_key};
 use serde_json::{Value, json};
 
-use crate::world::{Machine, Server, read, until};
+use crate::world::{Machine, Server, read, wait_until};
 
 /// An outsider's connection. It has no key that anybody knows.
 struct Outsider {
@@ -15,12 +15,12 @@ impl Outsider {
     fn at(machine: &Machine) -> Self {
         let settings = Settings::load(&machine.home()).0.unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let link = runtime.block_on(Link::open(&settings, &Keyring::nobody().unwrap())).unwrap();
+        let link = runtime.block_on(Link::open(&settings, &Keyring::anonymous().unwrap())).unwrap();
         Self { link, runtime }
     }
 
     fn order(&self, machine: &Machine, bytes: impl Into<Vec<u8>>) {
-        let subject = self.link.names.orders_for(&id_of(machine));
+        let subject = self.link.names.orders_subject(&id_of(machine));
         let payload = bytes.into();
         self.runtime.block_on(async {
             self.link.context.publish(subject, payload.into()).await.unwrap().await.unwrap();
@@ -31,7 +31,7 @@ impl Outsider {
         let store = match bucket {
             "claims" => &self.link.claims,
             "machines" => &self.link.machines,
-            "pulse" => &self.link.pulse,
+            "pulse" => &self.link.heartbeats,
             _ => &self.link.sessions,
         };
         self.runtime.block_on(async {
@@ -98,13 +98,13 @@ fn an_order_that_ends_the_worker_costs_only_itself_and_is_not_hidden() {
     one.end_relay();
     one.start_relay_with(&[("OVERTONE_TEST_PANIC_AT", "aaaa-1")]);
     // Nobody answers, so it is taken back after a while.
-    two.run(&["fleet", "stop", "aaaa"]).fails(4, "does not answer");
-    until("the next order is carried out", || two.run(&["fleet", "stop", "bbbb"]).code == Some(0));
+    two.run(&["fleet", "stop", "aaaa"]).fails(4, "does not respond");
+    wait_until("the next order is carried out", || two.run(&["fleet", "stop", "bbbb"]).code == Some(0));
     let status = one.json(&["fleet", "status"]);
     assert_ne!(status["restarts"], 0, "{status}");
     assert!(status["lastFailure"].to_string().contains("ended unexpectedly"), "{status}");
     assert_eq!(status["relay"], "connected", "{status}");
-    assert!(one.run(&["fleet", "status"]).ok().stdout.contains("started again"));
+    assert!(one.run(&["fleet", "status"]).ok().stdout.contains("restarted"));
 }
 
 #[test]
@@ -115,9 +115,9 @@ fn a_forged_claim_takes_no_session_away() {
     one.until_shown("aaaa-1", "running");
     let outsider = Outsider::at(&one);
     let claim = json!({ "v": 1, "machine": "00112233aabbccdd", "name": "two", "at": "" });
-    outsider.put("claims", &session_claim("aaaa-1"), &claim);
-    let key = session_claim("aaaa-1");
-    until("the relay has its session back", || {
+    outsider.put("claims", &session_claim_key("aaaa-1"), &claim);
+    let key = session_claim_key("aaaa-1");
+    wait_until("the relay has its session back", || {
         let value = outsider.runtime.block_on(outsider.link.claims.get(&key)).unwrap();
         value.is_some_and(|value| String::from_utf8_lossy(&value).contains(&id_of(&one)))
     });
@@ -151,7 +151,7 @@ fn a_machine_without_a_key_is_listed_as_unknown_and_under_no_name() {
         assert!(unknown.contains("unknown") && unknown.contains("overtone fleet invite"), "{shown}");
         assert!(!unknown.contains("calls itself"), "it uses a name that the team knows: {shown}");
     }
-    let said = one.run(&["fleet", "accept", "00112233aabbccdd"]).fails(1, "no key");
+    let said = one.run(&["fleet", "accept", "00112233aabbccdd"]).fails(1, "without keys");
     assert!(said.stderr.contains("update it"), "{said:?}");
 }
 

@@ -1,6 +1,6 @@
 //! `overtone init --feature` in a fleet: two machines do not begin the same thing unawares.
 
-use crate::world::{Machine, Server, until};
+use crate::world::{Machine, Server, wait_until};
 
 #[test]
 fn a_feature_of_another_machine_is_refused_unless_wanted() {
@@ -15,7 +15,7 @@ fn a_feature_of_another_machine_is_refused_unless_wanted() {
     two.start("bbbb-3", &["--feature", "search"]).ok();
     two.start("bbbb-4", &[]).ok();
     two.start("bbbb-2", &["--feature", "login", "--anyway"]).ok();
-    until("the conflict is shown", || {
+    wait_until("the conflict is shown", || {
         let list = one.json(&["fleet", "list"]);
         let features = list["features"].as_array().unwrap();
         features
@@ -51,6 +51,6 @@ fn without_the_server_work_begins_all_the_same() {
     server.kill();
     let said = machine.start("aaaa-1", &["--feature", "login"]).ok();
     let told: Vec<_> = said.stderr.lines().collect();
-    assert!(told.len() == 1 && told[0].contains("going on without"), "{said:?}");
+    assert!(told.len() == 1 && told[0].contains("starting anyway"), "{said:?}");
     assert!(machine.project().join("specs/features/in-progress/login").exists());
 }

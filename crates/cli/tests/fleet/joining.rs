@@ -8,7 +8,7 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::world::{Machine, Server, free_port, read, until};
+use crate::world::{Machine, Server, free_port, read, wait_until};
 
 #[test]
 fn without_a_fleet_everything_says_how_to_join() {
@@ -93,7 +93,7 @@ fn a_relay_says_what_it_does_waits_for_another_and_ends_when_told() {
     let mut second = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut lines = BufReader::new(second.stdout.take().unwrap()).lines().map_while(Result::ok);
     assert!(lines.next().unwrap().contains("as box"));
-    assert!(lines.next().unwrap().contains("another process relays already"));
+    assert!(lines.next().unwrap().contains("another process is already relaying"));
     kill_process(Pid::from_child(&second), Signal::INT).unwrap();
     assert_eq!(second.wait().unwrap().code(), Some(0));
     assert_eq!(lines.next().as_deref(), Some("ended"));
@@ -129,7 +129,7 @@ fn the_doctor_looks_at_the_fleet() {
     machine.run(&["fleet", "join", &server.url()]).ok();
     assert_eq!(findings(&machine), ["fleet-relay"]);
     machine.start_relay();
-    until("its relay answers", || findings(&machine).is_empty());
+    wait_until("its relay answers", || findings(&machine).is_empty());
     machine.end_relay();
     server.kill();
     assert_eq!(findings(&machine), ["fleet-relay", "fleet-server"]);

@@ -15,9 +15,7 @@ fn a_session_moves_and_both_say_where_it_is() {
     one.start("aaaa-1", &["--feature", "login"]).ok();
     two.until_shown("aaaa-1", "running");
     let said = two.run(&["fleet", "pull", "aaaa"]).ok();
-    assert!(
-        said.stdout.contains("has come from one: ") && said.stdout.contains("claude --session-id aaaa-1")
-    );
+    assert!(said.stdout.contains("here from one: ") && said.stdout.contains("claude --session-id aaaa-1"));
     assert_eq!(said.stderr, "", "everything was shared, and the repository is the same");
     let left = one.run(&["message", "--session", "aaaa-1", "hello"]).fails(1, "continues on two");
     assert!(left.stderr.contains("overtone fleet pull aaaa-1"), "{left:?}");
@@ -37,18 +35,18 @@ fn from_a_machine_that_is_gone_only_by_saying_so() {
     one.start("aaaa-1", &[]).ok();
     two.until_shown("aaaa-1", "running");
     one.vanish();
-    let said = two.run(&["fleet", "pull", "aaaa"]).fails(3, "one is gone");
+    let said = two.run(&["fleet", "pull", "aaaa"]).fails(3, "one is offline");
     assert!(said.stderr.contains("--take-over"), "{said:?}");
     let elsewhere = two.root.path().join("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
     let folder = elsewhere.display().to_string();
     let said = two.run(&["fleet", "pull", "aaaa", "--take-over", "--project", &folder]).ok();
     assert!(
-        said.stderr.contains("warning: the session is about example.org/ann/shop, and this is elsewhere")
+        said.stderr.contains("warning: the session belongs to example.org/ann/shop, and this is elsewhere")
     );
     assert!(said.stderr.contains("only its state was shared"), "{said:?}");
     one.start_relay();
-    crate::world::until("it steps aside", || {
+    crate::world::wait_until("it steps aside", || {
         one.run(&["stop", "--session", "aaaa-1"]).stderr.contains("continues on two")
     });
 }

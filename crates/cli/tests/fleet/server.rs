@@ -43,7 +43,7 @@ fn up_joins_is_the_same_again_and_down_keeps_the_data() {
     let line = machine.run(&["fleet", "invite"]).ok().stdout;
     other.run_with(&["fleet", "join", "--name", "other"], line.trim()).ok();
     other.run(&["fleet", "up", "--port", &text]).fails(1, &format!("port {port} is in use"));
-    other.run(&["fleet", "down"]).fails(1, "no server that overtone fleet up has started");
+    other.run(&["fleet", "down"]).fails(1, "no server started by overtone fleet up");
     assert_eq!(machine.json(&["fleet", "down"])["stopped"], first["pid"]);
     assert!(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err());
     assert!(machine.state("fleet/server/data").exists());

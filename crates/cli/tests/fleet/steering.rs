@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::world::{Machine, Server, until};
+use crate::world::{Machine, Server, wait_until};
 
 #[test]
 fn every_machine_sees_all_sessions() {
@@ -30,11 +30,12 @@ fn every_machine_sees_all_sessions() {
         (&json!("aaaa-1"), &json!(false))
     );
     let drawn = two.run(&["fleet", "list"]).ok().stdout;
-    for word in ["one", "two", "there", "aaaa-1", "bbbb-2", "quick", "0/5", "login", "example.org/ann/shop"] {
+    for word in ["one", "two", "online", "aaaa-1", "bbbb-2", "quick", "0/5", "login", "example.org/ann/shop"]
+    {
         assert!(drawn.contains(word), "{word}: {drawn}");
     }
     let shown = two.run(&["fleet", "show", "aaaa"]).ok().stdout;
-    for word in ["aaaa-1", "one (there)", "⬜ DEV", "workflow started", "shop · example.org/ann/shop"] {
+    for word in ["aaaa-1", "one (online)", "⬜ DEV", "workflow started", "shop · example.org/ann/shop"] {
         assert!(shown.contains(word), "{word}: {shown}");
     }
     let shown = two.json(&["fleet", "show", "aaaa"]);
@@ -50,10 +51,10 @@ fn a_name_must_fit_one_session() {
     one.start("aaaa-2", &[]).ok();
     one.until_shown("aaaa-1", "running");
     one.until_shown("aaaa-2", "running");
-    let said = one.run(&["fleet", "show", "aaaa"]).fails(1, "several sessions begin with aaaa");
+    let said = one.run(&["fleet", "show", "aaaa"]).fails(1, "several sessions start with aaaa");
     assert!(said.stderr.contains("aaaa-1 (one)") && said.stderr.contains("aaaa-2 (one)"), "{said:?}");
-    one.run(&["fleet", "show", "zz"]).fails(1, "no such session: zz");
-    one.run(&["fleet", "show", "aaa"]).fails(1, "no such session: aaa");
+    one.run(&["fleet", "show", "zz"]).fails(1, "no such session in the fleet: zz");
+    one.run(&["fleet", "show", "aaa"]).fails(1, "no such session in the fleet: aaa");
 }
 
 #[test]
@@ -63,7 +64,10 @@ fn orders_are_done_there_and_traced() {
     one.start("aaaa-1", &["--feature", "login"]).ok();
     two.until_shown("aaaa-1", "running");
     assert!(
-        two.run(&["fleet", "message", "aaaa", "look", "at the tests"]).ok().stdout.contains("left at one")
+        two.run(&["fleet", "message", "aaaa", "look", "at the tests"])
+            .ok()
+            .stdout
+            .contains("delivered to one")
     );
     assert!(two.run(&["fleet", "stop", "aaaa"]).ok().stdout.contains("stopped on one"));
     two.until_shown("aaaa-1", "stopped");
@@ -86,9 +90,9 @@ fn each_way_to_fail_has_its_own_code() {
     // A session without a workflow cannot be told anything.
     one.begin("aaaa-1");
     two.until_shown("aaaa-1", "none");
-    two.run(&["fleet", "message", "aaaa", "hello"]).fails(1, "one refuses: ");
+    two.run(&["fleet", "message", "aaaa", "hello"]).fails(1, "one refused: ");
     one.vanish();
-    two.run(&["fleet", "stop", "aaaa"]).fails(3, "one is gone");
+    two.run(&["fleet", "stop", "aaaa"]).fails(3, "one is offline");
     let said = two.run(&["fleet", "stop", "aaaa", "--json"]);
     let object: Value = serde_json::from_str(&said.stdout).unwrap();
     assert_eq!((said.code, &object["outcome"]), (Some(3), &json!("gone")));
@@ -110,5 +114,5 @@ fn a_tail_shows_what_happens_elsewhere() {
     assert!(line.starts_with("one/aaaa-1  ") && line.contains("workflow started"), "{line}");
     // Whoever reads no more ends it.
     drop(lines);
-    until("it ends", || tail.try_wait().unwrap().is_some());
+    wait_until("it ends", || tail.try_wait().unwrap().is_some());
 }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Longer than anything takes that will ever come: a watchdog, not a measure.
-const PATIENCE: Duration = Duration::from_mins(10);
+const TIMEOUT: Duration = Duration::from_mins(10);
 
 pub(crate) fn free_port() -> u16 {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
@@ -52,7 +52,7 @@ impl Server {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let founder = RefCell::new(None);
         let server = Self { port, child: command.spawn().unwrap(), _dir: dir, founder };
-        until("the server answers", || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok());
+        wait_until("the server answers", || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok());
         server
     }
 
@@ -116,7 +116,7 @@ impl Machine {
             }
         }
         machine.start_relay();
-        until("the others see it", || {
+        wait_until("the others see it", || {
             let list = machine.json(&["fleet", "list"]);
             let machines = list["machines"].as_array().unwrap();
             machines.iter().any(|shown| shown["name"] == name && shown["present"] == true)
@@ -151,7 +151,7 @@ impl Machine {
 
     pub(crate) fn keyring(&self) -> Keyring {
         let settings = Settings::load(&self.home()).0.unwrap();
-        Keyring::of(&self.home(), settings.machine_name.as_deref()).unwrap()
+        Keyring::load_or_create(&self.home(), settings.machine_name.as_deref()).unwrap()
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
@@ -214,13 +214,13 @@ impl Machine {
         let settings = Settings::load(&self.home()).0.unwrap();
         block_on(async {
             let link = Link::open(&settings, &self.keyring()).await.unwrap();
-            link.pulse.delete(&self.keyring().machine().id).await.unwrap();
+            link.heartbeats.delete(&self.keyring().machine().id).await.unwrap();
         });
     }
 
     /// Waits until the fleet shows a session in this state.
     pub(crate) fn until_shown(&self, session: &str, state: &str) {
-        until(&format!("{session} is shown as {state}"), || {
+        wait_until(&format!("{session} is shown as {state}"), || {
             let list = self.json(&["fleet", "list"]);
             let sessions = list["sessions"].as_array().unwrap();
             sessions.iter().any(|shown| shown["id"] == session && shown["state"] == state)
@@ -229,7 +229,7 @@ impl Machine {
 
     /// Waits until the fleet shows a session as that of a machine.
     pub(crate) fn until_owned_by(&self, session: &str, machine: &str) {
-        until(&format!("{session} is shown at {machine}"), || {
+        wait_until(&format!("{session} is shown at {machine}"), || {
             let list = self.json(&["fleet", "list"]);
             let sessions = list["sessions"].as_array().unwrap();
             sessions.iter().any(|shown| shown["id"] == session && shown["machine"]["name"] == machine)
@@ -262,10 +262,10 @@ pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
 }
 
-pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < PATIENCE, "never happened: {what}");
+pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !condition() {
+        assert!(started.elapsed() < TIMEOUT, "never happened: {what}");
         thread::sleep(Duration::from_millis(50));
     }
 }

@@ -1,7 +1,8 @@
 use serde_json::{Value, json};
 
+use crate::common::Output;
+use crate::fixture::{CHAT, RemoteFixture, assert_no_secrets};
 use crate::service::Reply;
-use crate::world::{CHAT, World, assert_no_secrets};
 
 fn object(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -9,14 +10,14 @@ fn object(text: &str) -> Value {
 
 #[test]
 fn what_is_configured_is_shown_without_secrets() {
-    let world = World::new();
-    let (code, text, errors) = world.run(&["remote", "check"]);
+    let fixture = RemoteFixture::new();
+    let Output { code, stdout: text, stderr: errors } = fixture.run_args(&["remote", "check"]);
     assert_eq!((code, errors.as_str()), (Some(0), ""));
     for part in ["telegram", "webhook", "ntfy", "my-topic", "needs-person", &CHAT.to_string(), "0 waiting"] {
         assert!(text.contains(part), "no {part} in {text}");
     }
     assert_no_secrets(&text);
-    let (_, json, _) = world.run(&["remote", "check", "--json"]);
+    let Output { stdout: json, .. } = fixture.run_args(&["remote", "check", "--json"]);
     assert_no_secrets(&json);
     assert_eq!(object(&json)["valid"], json!(true));
     assert_eq!(object(&json)["channels"]["telegram"]["token"], "****");
@@ -24,60 +25,60 @@ fn what_is_configured_is_shown_without_secrets() {
 
 #[test]
 fn nothing_is_no_failure_to_check_but_one_to_test() {
-    let world = World::new();
-    world.configure(&json!({}));
-    let (code, text, _) = world.run(&["remote", "check"]);
+    let fixture = RemoteFixture::new();
+    fixture.configure(&json!({}));
+    let Output { code, stdout: text, .. } = fixture.run_args(&["remote", "check"]);
     assert!(code == Some(0) && text.contains("no channel is configured"), "{text}");
-    let (code, text, errors) = world.run(&["remote", "test"]);
+    let Output { code, stdout: text, stderr: errors } = fixture.run_args(&["remote", "test"]);
     assert_eq!((code, text.as_str()), (Some(1), ""));
     assert!(errors.contains("error: no channel is configured\nhint: "), "{errors}");
 }
 
 #[test]
 fn what_is_wrong_is_named() {
-    let world = World::new();
-    world.put_secret("webhook", crate::world::SECRET, 0o604);
-    let mut remote = world.all_channels();
+    let fixture = RemoteFixture::new();
+    fixture.put_secret("webhook", crate::fixture::SECRET, 0o604);
+    let mut remote = fixture.all_channels();
     remote["ntfy"]["events"] = json!(["done", "oops"]);
-    world.configure(&remote);
-    let (code, text, errors) = world.run(&["remote", "check"]);
+    fixture.configure(&remote);
+    let Output { code, stdout: text, stderr: errors } = fixture.run_args(&["remote", "check"]);
     assert_eq!(code, Some(1));
     assert!(text.contains("telegram") && !text.contains("webhook"), "{text}");
     for part in ["remote.webhook.secretFile", "chmod 600", "oops", "hint: "] {
         assert!(errors.contains(part), "no {part} in {errors}");
     }
-    let (code, json, _) = world.run(&["remote", "check", "--json"]);
+    let Output { code, stdout: json, .. } = fixture.run_args(&["remote", "check", "--json"]);
     let about = object(&json);
     assert_eq!(
         (code, &about["valid"], about["problems"].as_array().unwrap().len()),
         (Some(1), &json!(false), 2)
     );
-    std::fs::write(world.state("config.json"), "{broken").unwrap();
-    let (code, _, errors) = world.run(&["remote", "check"]);
+    std::fs::write(fixture.state_file("config.json"), "{broken").unwrap();
+    let Output { code, stderr: errors, .. } = fixture.run_args(&["remote", "check"]);
     assert!(code == Some(1) && errors.contains("config.json"), "{errors}");
 }
 
 #[test]
 fn a_test_message_goes_to_every_channel() {
-    let world = World::new();
-    let (code, text, errors) = world.run(&["remote", "test"]);
+    let fixture = RemoteFixture::new();
+    let Output { code, stdout: text, stderr: errors } = fixture.run_args(&["remote", "test"]);
     assert_eq!((code, errors.as_str()), (Some(0), ""), "{text}");
     assert!(text.contains(&format!("telegram/{CHAT}")) && text.matches("sent").count() == 3, "{text}");
-    assert_eq!(world.webhook.taken()[0].json()["event"], "test");
-    assert!(world.telegram.taken()[0].json()["text"].as_str().unwrap().contains("test message"));
-    assert_eq!(world.ntfy.taken().len(), 1);
+    assert_eq!(fixture.webhook.taken()[0].json()["event"], "test");
+    assert!(fixture.telegram.taken()[0].json()["text"].as_str().unwrap().contains("test message"));
+    assert_eq!(fixture.ntfy.taken().len(), 1);
 }
 
 #[test]
 fn a_test_that_fails_says_how_and_ends_with_one() {
-    let world = World::new();
+    let fixture = RemoteFixture::new();
     let refused = r#"{"ok":false,"error_code":401,"description":"Unauthorized"}"#;
-    world.telegram.answer_next([Reply { status: 401, headers: vec![], body: refused.to_owned() }]);
+    fixture.telegram.answer_next([Reply { status: 401, headers: vec![], body: refused.to_owned() }]);
     let vacant = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let mut remote = world.all_channels();
+    let mut remote = fixture.all_channels();
     remote["webhook"]["url"] = format!("http://{vacant}/hook/path").into();
-    world.configure(&remote);
-    let (code, text, errors) = world.run(&["remote", "test", "--json"]);
+    fixture.configure(&remote);
+    let Output { code, stdout: text, stderr: errors } = fixture.run_args(&["remote", "test", "--json"]);
     let about = object(&text);
     assert_eq!((code, &about["ok"]), (Some(1), &json!(false)));
     let result = |target: &str| {
@@ -88,6 +89,6 @@ fn a_test_that_fails_says_how_and_ends_with_one() {
     assert!(result("webhook")["problem"].as_str().unwrap().contains("refused"));
     assert_eq!(result("ntfy")["sent"], json!(true));
     assert_no_secrets(&format!("{text}{errors}"));
-    // It is tried once; nobody waits at a terminal for a day.
-    assert_eq!(world.telegram.requests().len(), 1);
+    // It is tried once, since a user waits at the terminal.
+    assert_eq!(fixture.telegram.requests().len(), 1);
 }

@@ -2,18 +2,29 @@ use hmac::{Hmac, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
+use crate::common::Output;
+use crate::fixture::{CHAT, NTFY_TOKEN, RemoteFixture, SECRET, TOKEN};
 use crate::service::Request;
-use crate::world::{CHAT, NTFY_TOKEN, SECRET, TOKEN, World};
 
 /// What each service got first.
-fn first_of_each(world: &World) -> (Request, Request, Request) {
+fn first_of_each(fixture: &RemoteFixture) -> (Request, Request, Request) {
     let first = |requests: Vec<Request>| requests.into_iter().next().unwrap();
-    (first(world.telegram.wait_taken(1)), first(world.webhook.wait_taken(1)), first(world.ntfy.wait_taken(1)))
+    (
+        first(fixture.telegram.wait_taken(1)),
+        first(fixture.webhook.wait_taken(1)),
+        first(fixture.ntfy.wait_taken(1)),
+    )
 }
 
 #[track_caller]
-fn assert_told(world: &World, event: &str, session: &str, title: &str, parts: &[&str]) -> Value {
-    let (telegram, webhook, ntfy) = first_of_each(world);
+fn assert_notified(
+    fixture: &RemoteFixture,
+    event: &str,
+    session: &str,
+    title: &str,
+    parts: &[&str],
+) -> Value {
+    let (telegram, webhook, ntfy) = first_of_each(fixture);
     assert_eq!((telegram.method.as_str(), telegram.path), ("POST", format!("/bot{TOKEN}/sendMessage")));
     let message: Value = serde_json::from_str(&telegram.body).unwrap();
     assert_eq!(message["chat_id"], json!(CHAT));
@@ -44,18 +55,18 @@ fn assert_signed(request: &Request) {
     let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).unwrap();
     mac.update(format!("{time}.{}", request.body).as_bytes());
     let bytes = mac.finalize().into_bytes();
-    let wanted = bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
-    assert_eq!(request.header("x-overtone-signature"), format!("sha256={wanted}"));
+    let expected = bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
+    assert_eq!(request.header("x-overtone-signature"), format!("sha256={expected}"));
     assert_eq!(request.json()["id"].as_str().unwrap(), request.header("x-overtone-id"));
 }
 
 #[test]
 fn a_workflow_that_is_done() {
-    let mut world = World::new();
-    world.serve();
-    world.finished("s-done");
-    let body = assert_told(&world, "done", "s-done", "project: review-only is done", &["took: "]);
-    let events = world.timeline("s-done");
+    let mut fixture = RemoteFixture::new();
+    fixture.serve();
+    fixture.finished("s-done");
+    let body = assert_notified(&fixture, "done", "s-done", "project: review-only is done", &["took: "]);
+    let events = fixture.timeline("s-done");
     let done = events.iter().find(|event| event["type"] == "workflow:complete").unwrap();
     assert_eq!((&body["at"], &body["durationMs"]), (&done["ts"], &done["durationMs"]));
     let place = body["id"].as_str().unwrap().strip_prefix("s-done:").unwrap();
@@ -63,121 +74,128 @@ fn a_workflow_that_is_done() {
 }
 
 #[test]
-fn a_workflow_at_its_limit_needs_a_person_and_is_aborted_then() {
-    let mut world = World::new();
-    world.serve();
-    world.session("s-fatal");
-    world.review("s-fatal", "FAIL");
-    assert_told(&world, "needs-person", "s-fatal", "project: needs you", &["stage: REVIEW", "attempts"]);
-    world.stop_turn("s-fatal");
-    let told = world.webhook.wait_taken(2);
-    assert_eq!(told[1].json()["event"], "aborted");
-    assert_eq!(told[1].json()["reason"], "retry-limit");
+fn a_workflow_at_its_limit_needs_the_user_and_is_then_aborted() {
+    let mut fixture = RemoteFixture::new();
+    fixture.serve();
+    fixture.session("s-fatal");
+    fixture.review("s-fatal", "FAIL");
+    assert_notified(
+        &fixture,
+        "needs-person",
+        "s-fatal",
+        "project: needs you",
+        &["stage: REVIEW", "retry limit"],
+    );
+    fixture.stop_turn("s-fatal");
+    let notifications = fixture.webhook.wait_taken(2);
+    assert_eq!(notifications[1].json()["event"], "aborted");
+    assert_eq!(notifications[1].json()["reason"], "retry-limit");
 }
 
 /// Who wants to know only when to come is asked once, not for every event that says so.
 #[test]
-fn a_person_is_asked_once_until_it_goes_on() {
-    let mut world = World::new();
-    let mut remote = world.all_channels();
+fn the_user_is_asked_once_until_the_workflow_continues() {
+    let mut fixture = RemoteFixture::new();
+    let mut remote = fixture.all_channels();
     remote["webhook"]["events"] = json!(["needs-person"]);
-    world.configure(&remote);
-    world.serve();
-    world.session("s-once");
-    world.review("s-once", "FAIL");
-    world.stop_turn("s-once");
+    fixture.configure(&remote);
+    fixture.serve();
+    fixture.session("s-once");
+    fixture.review("s-once", "FAIL");
+    fixture.stop_turn("s-once");
     // The others hear of both, so both have been looked at.
-    world.ntfy.wait_taken(2);
-    let (code, ..) = world.run(&["resume", "--session", "s-once"]);
+    fixture.ntfy.wait_taken(2);
+    let Output { code, .. } = fixture.run_args(&["resume", "--session", "s-once"]);
     assert_eq!(code, Some(0));
-    world.review("s-once", "FAIL");
-    let told = world.webhook.wait_taken(2);
-    let reasons: Vec<_> = told.iter().map(|request| request.json()["reason"].clone()).collect();
+    fixture.review("s-once", "FAIL");
+    let notifications = fixture.webhook.wait_taken(2);
+    let reasons: Vec<_> = notifications.iter().map(|request| request.json()["reason"].clone()).collect();
     assert_eq!(reasons, ["retry-limit", "retry-limit"]);
 }
 
-/// The stage runs again with the answer; if that is not enough, the user is told once more.
+/// The stage runs again with the answer; if that is not enough, the user is notified once more.
 #[test]
-fn a_blocked_stage_needs_a_person() {
-    let mut world = World::new();
-    world.serve();
-    world.session("s-blocked");
-    world.review("s-blocked", "BLOCKED");
+fn a_blocked_stage_needs_the_user() {
+    let mut fixture = RemoteFixture::new();
+    fixture.serve();
+    fixture.session("s-blocked");
+    fixture.review("s-blocked", "BLOCKED");
     let parts = ["stage: REVIEW", "has a question for you"];
-    assert_told(&world, "needs-person", "s-blocked", "project: needs you", &parts);
-    world.stop_turn("s-blocked");
-    world.hook("on-submit", "s-blocked", json!({ "prompt": "use the staging server" }));
-    world.review("s-blocked", "BLOCKED");
-    let told = world.webhook.wait_taken(2);
-    assert_eq!(told[1].json()["reason"], "stage-blocked");
+    assert_notified(&fixture, "needs-person", "s-blocked", "project: needs you", &parts);
+    fixture.stop_turn("s-blocked");
+    fixture.hook("on-submit", "s-blocked", json!({ "prompt": "use the staging server" }));
+    fixture.review("s-blocked", "BLOCKED");
+    let notifications = fixture.webhook.wait_taken(2);
+    assert_eq!(notifications[1].json()["reason"], "stage-blocked");
 }
 
 #[test]
-fn a_loop_at_its_limit_needs_a_person() {
-    let mut world = World::new();
-    world.serve();
-    world.session("s-loop");
+fn a_loop_at_its_limit_needs_the_user() {
+    let mut fixture = RemoteFixture::new();
+    fixture.serve();
+    fixture.session("s-loop");
     for _ in 0..3 {
-        world.stop_turn("s-loop");
+        fixture.stop_turn("s-loop");
     }
-    assert_told(&world, "needs-person", "s-loop", "project: needs you", &["the loop is at its limit"]);
+    assert_notified(&fixture, "needs-person", "s-loop", "project: needs you", &["the loop limit is reached"]);
 }
 
 #[test]
-fn a_loop_without_progress_needs_a_person() {
-    let mut world = World::new();
-    let config = json!({ "remote": world.all_channels(), "loop": { "maxConsecutiveErrors": 1 } });
-    std::fs::write(world.state("config.json"), config.to_string()).unwrap();
-    world.serve();
-    world.session("s-stalled");
+fn a_loop_without_progress_needs_the_user() {
+    let mut fixture = RemoteFixture::new();
+    let config = json!({ "remote": fixture.all_channels(), "loop": { "maxConsecutiveErrors": 1 } });
+    std::fs::write(fixture.state_file("config.json"), config.to_string()).unwrap();
+    fixture.serve();
+    fixture.session("s-stalled");
     for _ in 0..3 {
-        world.stop_turn("s-stalled");
+        fixture.stop_turn("s-stalled");
     }
-    assert_told(&world, "needs-person", "s-stalled", "project: needs you", &["makes no progress"]);
+    assert_notified(&fixture, "needs-person", "s-stalled", "project: needs you", &["is not making progress"]);
 }
 
 #[test]
 fn a_supervisor_that_gave_up() {
-    let mut world = World::new();
-    world.serve();
-    world.supervisor_gives_up("s-unreviewed");
-    let body = assert_told(&world, "supervisor", "s-unreviewed", "the supervisor gave up", &["no-claude"]);
+    let mut fixture = RemoteFixture::new();
+    fixture.serve();
+    fixture.supervisor_gives_up("s-unreviewed");
+    let body =
+        assert_notified(&fixture, "supervisor", "s-unreviewed", "the supervisor gave up", &["no-claude"]);
     assert_eq!(body["reason"], "no-claude");
 }
 
 #[test]
-fn a_session_that_costs_too_much_is_told_once() {
-    let mut world = World::new();
-    world.serve();
-    world.session("s-costly");
-    world.spent("s-costly", 4.0);
-    world.spent("s-costly", 5.5);
-    assert_told(&world, "budget", "s-costly", "project: $5.50 spent", &["cost: $5.50"]);
-    world.spent("s-costly", 7.0);
-    world.review("s-costly", "PASS");
-    world.stop_turn("s-costly");
+fn a_session_over_budget_is_reported_once() {
+    let mut fixture = RemoteFixture::new();
+    fixture.serve();
+    fixture.session("s-costly");
+    fixture.spent("s-costly", 4.0);
+    fixture.spent("s-costly", 5.5);
+    assert_notified(&fixture, "budget", "s-costly", "project: $5.50 spent", &["cost: $5.50"]);
+    fixture.spent("s-costly", 7.0);
+    fixture.review("s-costly", "PASS");
+    fixture.stop_turn("s-costly");
     let events: Vec<_> =
-        world.webhook.wait_taken(2).iter().map(|request| request.json()["event"].clone()).collect();
+        fixture.webhook.wait_taken(2).iter().map(|request| request.json()["event"].clone()).collect();
     assert_eq!(events, ["budget", "done"]);
 }
 
 /// Each channel has its own list; the first event of each session is for one of them alone.
 #[test]
 fn a_channel_hears_only_what_it_wants() {
-    let mut world = World::new();
-    let mut remote = world.all_channels();
+    let mut fixture = RemoteFixture::new();
+    let mut remote = fixture.all_channels();
     remote["telegram"]["events"] = json!(["aborted"]);
     remote["webhook"]["events"] = json!(["done"]);
     remote["ntfy"]["events"] = json!(["needs-person", "done"]);
-    world.configure(&remote);
-    world.serve();
-    world.session("s-bad");
-    world.review("s-bad", "FAIL");
-    world.stop_turn("s-bad");
-    world.finished("s-good");
-    let webhook = world.webhook.wait_taken(1);
-    let ntfy = world.ntfy.wait_taken(2);
-    let telegram = world.telegram.wait_taken(1);
+    fixture.configure(&remote);
+    fixture.serve();
+    fixture.session("s-bad");
+    fixture.review("s-bad", "FAIL");
+    fixture.stop_turn("s-bad");
+    fixture.finished("s-good");
+    let webhook = fixture.webhook.wait_taken(1);
+    let ntfy = fixture.ntfy.wait_taken(2);
+    let telegram = fixture.telegram.wait_taken(1);
     assert_eq!((webhook.len(), ntfy.len(), telegram.len()), (1, 2, 1));
     assert_eq!(webhook[0].json()["session"], "s-good");
     assert!(ntfy[0].body.contains("s-bad") && ntfy[1].body.contains("s-good"));

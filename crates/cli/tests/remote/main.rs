@@ -1,5 +1,5 @@
-//! Notifications, commands from afar and telemetry: the real server as a child process, real sessions made by the real
-//! hooks, and services on 127.0.0.1 that write down what they are told.
+//! Notifications, remote commands and telemetry: the real server as a child process, real sessions made by the real
+//! hooks, and services on 127.0.0.1 that record what they receive.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,12 +10,14 @@
 
 mod check;
 mod commands;
+#[path = "../common/mod.rs"]
+mod common;
 mod delivery;
 mod events;
+mod fixture;
 mod restart;
 mod secure;
 mod service;
 mod telemetry;
 #[path = "../common/tls.rs"]
 mod tls;
-mod world;

@@ -1,4 +1,4 @@
-//! A service on 127.0.0.1 that writes down every request and answers as it is told.
+//! A service on 127.0.0.1 that records every request and gives the configured answers.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -4,9 +4,9 @@ use std::fs;
 
 use serde_json::Value;
 
+use crate::fixture::{COLLECTOR_TOKEN, RemoteFixture, assert_no_secrets, wait_for};
 use crate::secure::Secure;
 use crate::service::{Reply, Service};
-use crate::world::{COLLECTOR_TOKEN, World, assert_no_secrets, wait_for};
 
 /// How often a name was taken as that of a span.
 fn taken(collector: &Service, name: &str) -> usize {
@@ -15,21 +15,21 @@ fn taken(collector: &Service, name: &str) -> usize {
 }
 
 /// Whether it is written down that the whole timeline was exported.
-fn is_noted(world: &World, session: &str) -> bool {
-    let text = fs::read_to_string(world.state("telemetry/cursors.json")).unwrap_or_default();
+fn is_noted(fixture: &RemoteFixture, session: &str) -> bool {
+    let text = fs::read_to_string(fixture.state_file("telemetry/cursors.json")).unwrap_or_default();
     let cursors: Value = serde_json::from_str(&text).unwrap_or_default();
-    let length = world.state(&format!("sessions/{session}/timeline.jsonl")).metadata().unwrap().len();
+    let length = fixture.state_file(&format!("sessions/{session}/timeline.jsonl")).metadata().unwrap().len();
     cursors["sessions"][session]["place"].as_u64() == Some(length)
 }
 
 #[test]
-fn a_collector_is_told_of_workflows_stages_and_agents() {
-    let mut world = World::new();
+fn a_collector_receives_workflows_stages_and_agents() {
+    let mut fixture = RemoteFixture::new();
     let collector = Service::start();
-    world.configure_collector(&collector.url());
+    fixture.configure_collector(&collector.url());
     collector.answer_next([Reply::status(503), Reply::status(429)]);
-    world.serve();
-    world.finished("s1");
+    fixture.serve();
+    fixture.finished("s1");
     wait_for("the workflow", || taken(&collector, "workflow review-only") == 1);
     for name in ["stage REVIEW", "agent code-reviewer"] {
         assert_eq!(taken(&collector, name), 1, "{name}");
@@ -40,47 +40,47 @@ fn a_collector_is_told_of_workflows_stages_and_agents() {
     for request in collector.requests() {
         assert_eq!(request.header("authorization"), COLLECTOR_TOKEN);
         assert_eq!(request.header("content-type"), "application/x-protobuf");
-        for leak in ["secret", world.path("").to_str().unwrap()] {
+        for leak in ["secret", fixture.path("").to_str().unwrap()] {
             assert!(!request.body.contains(leak), "{leak}: {}", request.body);
         }
     }
-    world.end();
-    assert_no_secrets(&world.logs());
+    fixture.end();
+    assert_no_secrets(&fixture.logs());
 }
 
 #[test]
 fn a_killed_server_loses_nothing() {
-    let mut world = World::new();
+    let mut fixture = RemoteFixture::new();
     let collector = Service::start();
-    world.configure_collector(&collector.url());
-    world.serve();
-    world.session("s1");
-    world.review("s1", "PASS");
-    wait_for("the stage and its note", || taken(&collector, "stage REVIEW") == 1 && is_noted(&world, "s1"));
-    world.kill();
-    world.stop_turn("s1");
+    fixture.configure_collector(&collector.url());
+    fixture.serve();
+    fixture.session("s1");
+    fixture.review("s1", "PASS");
+    wait_for("the stage and its note", || taken(&collector, "stage REVIEW") == 1 && is_noted(&fixture, "s1"));
+    fixture.kill();
+    fixture.stop_turn("s1");
     assert_eq!(taken(&collector, "workflow review-only"), 0);
-    world.serve();
+    fixture.serve();
     wait_for("the workflow", || taken(&collector, "workflow review-only") == 1);
     assert_eq!(taken(&collector, "stage REVIEW"), 1);
-    assert_no_secrets(&world.logs());
+    assert_no_secrets(&fixture.logs());
 }
 
 #[test]
 fn a_collector_with_a_certificate_is_used_when_its_authority_is_known() {
-    let mut world = World::new();
+    let mut fixture = RemoteFixture::new();
     let collector = Service::start();
     let secure = Secure::before(&collector);
-    world.configure_collector(&secure.url());
-    world.serve();
-    world.finished("s1");
-    let log = || fs::read_to_string(world.state("telemetry/export.log")).unwrap_or_default();
+    fixture.configure_collector(&secure.url());
+    fixture.serve();
+    fixture.finished("s1");
+    let log = || fs::read_to_string(fixture.state_file("telemetry/export.log")).unwrap_or_default();
     wait_for("the refusal", || log().contains("certificate"));
     assert_eq!(collector.requests().len(), 0);
-    world.end();
-    fs::write(world.authorities(), &secure.certificate).unwrap();
-    world.serve();
+    fixture.end();
+    fs::write(fixture.authorities(), &secure.certificate).unwrap();
+    fixture.serve();
     wait_for("the workflow", || taken(&collector, "workflow review-only") == 1);
     assert!(collector.requests().iter().all(|request| request.header("authorization") == COLLECTOR_TOKEN));
-    assert_no_secrets(&world.logs());
+    assert_no_secrets(&fixture.logs());
 }

@@ -84,12 +84,13 @@ const SPEC_5_FOLDERS: [&str; 2] = ["supervisor", "ccc"];
 fn every_scenario_of_the_supervisor_has_a_test() {
     let sources: Vec<_> = SPEC_5_FOLDERS.iter().flat_map(|folder| sources_in(folder)).collect();
     let tests: Vec<_> = sources.iter().flat_map(|source| tests_in(source)).collect();
-    let wanted: Vec<_> = (1..=SPEC_5_SCENARIOS).map(|number| format!("s5_{number:02}_")).collect();
+    let expected: Vec<_> = (1..=SPEC_5_SCENARIOS).map(|number| format!("s5_{number:02}_")).collect();
     let has = |prefix: &String| tests.iter().any(|test| test.starts_with(prefix));
-    let missing: Vec<_> = wanted.iter().filter(|prefix| !has(prefix)).collect();
+    let missing: Vec<_> = expected.iter().filter(|prefix| !has(prefix)).collect();
     assert!(missing.is_empty(), "scenarios without a test: {missing:?}");
     let named = tests.iter().filter(|test| test.starts_with("s5_"));
-    let strays: Vec<_> = named.filter(|test| !wanted.iter().any(|prefix| test.starts_with(prefix))).collect();
+    let strays: Vec<_> =
+        named.filter(|test| !expected.iter().any(|prefix| test.starts_with(prefix))).collect();
     assert!(strays.is_empty(), "tests without a scenario: {strays:?}");
     let switched_off = concat!("#[", "ignore");
     assert!(sources.iter().all(|source| !source.contains(switched_off)));

@@ -100,5 +100,5 @@ pub(crate) fn assert_bound(event: &str, hook: &str) {
     assert_eq!(commands[0]["type"], "command");
     assert_eq!(commands[0]["args"], serde_json::json!(["hook", hook]));
     let command = commands[0]["command"].as_str().expect("no command");
-    assert!(command.ends_with("/overtone"), "{command}");
+    assert!(command.ends_with("/overtone-hook"), "{command}");
 }

@@ -37,7 +37,7 @@ fn result() -> Value {
 }
 
 fn transcript(session: &Session, entries: &[Value]) -> PathBuf {
-    let path = session.sandbox.root().join("agent.jsonl");
+    let path = session.context.root().join("agent.jsonl");
     let lines: Vec<_> = entries.iter().map(Value::to_string).collect();
     fs::write(&path, lines.join("\n")).unwrap();
     path
@@ -81,7 +81,7 @@ fn a_report_that_is_only_in_the_transcript_counts() {
 #[test]
 fn only_the_end_of_a_huge_transcript_is_read() {
     let session = testing();
-    let path = session.sandbox.root().join("agent.jsonl");
+    let path = session.context.root().join("agent.jsonl");
     File::create(&path).unwrap().set_len(HUGE).unwrap();
     let mut file = OpenOptions::new().write(true).open(&path).unwrap();
     file.seek(SeekFrom::End(0)).unwrap();
@@ -99,7 +99,7 @@ fn a_report_of_an_earlier_run_does_not_count_again() {
         &[prompt("test it"), handed_back(PASS), result(), prompt("it was changed: test again")],
     );
     let asked = stops_silently(&session, &path, &Value::Null);
-    assert_eq!(asked.json()["decision"], "block");
+    assert_eq!(asked.answer()["decision"], "block");
     assert_eq!(test_stage(&session).0, "active");
     stops_silently(&session, &path, &Value::Null);
     assert_eq!(test_stage(&session), completed("fail"));
@@ -108,14 +108,14 @@ fn a_report_of_an_earlier_run_does_not_count_again() {
 #[test]
 fn a_transcript_that_cannot_be_read_is_no_report() {
     let session = testing();
-    let folder = session.sandbox.root().join("folder");
+    let folder = session.context.root().join("folder");
     fs::create_dir(&folder).unwrap();
-    let pipe = session.sandbox.root().join("pipe");
+    let pipe = session.context.root().join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for path in [&folder, &pipe, Path::new("/nowhere/agent.jsonl"), Path::new("agent.jsonl")] {
         let session = testing();
         let asked = stops_silently(&session, path, &Value::Null);
-        assert_eq!(asked.json()["decision"], "block", "{}", path.display());
+        assert_eq!(asked.answer()["decision"], "block", "{}", path.display());
         assert_eq!(test_stage(&session).0, "active");
     }
 }
@@ -138,7 +138,8 @@ fn a_tester_that_is_refused_twice_has_failed_and_keeps_its_first_text() {
     assert_eq!(session.events("agent:complete")[0]["reason"], "no verdict");
 }
 
-/// The developer's report comes as the Agent tool's result, so nobody can be asked; the tasks are seen all the same.
+/// The developer's report comes as the result of the Agent tool, so the developer cannot be asked again; the tasks are
+/// noticed nevertheless.
 #[test]
 fn open_tasks_are_seen_with_a_report_that_comes_as_a_result() {
     let returned = |session: &Session, hook: &str, fields: Value| {
@@ -185,18 +186,19 @@ fn a_report_beside_the_agent_tool_s_result_counts_and_its_delivery_is_recorded()
             "tool_name": "Agent", "tool_use_id": "t1", "tool_input": {"subagent_type": "ot:tester"},
             "tool_response": response,
         });
-        let told = session.hook("post-use", call).model_context();
-        (session, told)
+        let context_text = session.hook("post-use", call).model_context();
+        (session, context_text)
     };
-    let (session, told) = returned("flagged", json!({"text": PASS, "warning": "SECURITY WARNING: odd"}));
+    let (session, context_text) =
+        returned("flagged", json!({"text": PASS, "warning": "SECURITY WARNING: odd"}));
     assert_eq!(test_stage(&session), completed("pass"));
     assert_eq!(session.events("system:warning")[0]["handback"], "flagged");
-    assert_has(&told, &["安全警告", "ot:retrospective"]);
+    assert_has(&context_text, &["安全警告", "ot:retrospective"]);
 
     // Nothing was delivered, so there is no verdict.
-    let (session, told) = returned("withheld", Value::Null);
+    let (session, context_text) = returned("withheld", Value::Null);
     assert_eq!(test_stage(&session), completed("fail"));
     let noted = session.events("system:warning");
     assert_eq!((&noted[0]["agent"], &noted[0]["handback"]), (&json!("tester"), &json!("withheld")));
-    assert_has(&told, &["沒有送達", "ot:debugger"]);
+    assert_has(&context_text, &["沒有送達", "ot:debugger"]);
 }

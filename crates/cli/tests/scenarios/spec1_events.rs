@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use overtone_registry::EventKind;
+use overtone_core::registry::EventKind;
 
 use crate::common::{put, put_folder_for_file, put_link_loop};
 use crate::support::{Answer, Session, is_timestamp};

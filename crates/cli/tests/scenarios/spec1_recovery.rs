@@ -32,8 +32,8 @@ fn s1_1_1_without_a_session_id_nothing_is_said() {
 fn s1_1_1_the_environment_can_name_the_session() {
     for variable in ["CLAUDE_SESSION_ID", "CLAUDE_CODE_SESSION_ID"] {
         let session = standard();
-        let event = json!({ "hook_event_name": "PreCompact", "cwd": session.sandbox.project() });
-        let output = session.sandbox.call("pre-compact").env(variable, ID).run(event.to_string());
+        let event = json!({ "hook_event_name": "PreCompact", "cwd": session.context.project() });
+        let output = session.context.hook_call("pre-compact").env(variable, ID).run(event.to_string());
         assert_has(&output.system_message(), &["工作流：standard"]);
     }
 }

@@ -44,8 +44,8 @@ fn broken_specs() -> [Session; 3] {
     for session in [&looping, &not_a_folder, &not_a_file] {
         session.begin_feature("my-feature");
     }
-    fs::remove_dir_all(looping.sandbox.project().join("specs")).unwrap();
-    put_link_loop(&looping.sandbox.project().join("specs"));
+    fs::remove_dir_all(looping.context.project().join("specs")).unwrap();
+    put_link_loop(&looping.context.project().join("specs"));
     fs::remove_dir_all(not_a_folder.in_progress()).unwrap();
     put(&not_a_folder.in_progress(), "a file, not a folder");
     put_folder_for_file(&not_a_file.in_progress().join("my-feature/tasks.md"));
@@ -208,7 +208,7 @@ fn s1_8_2_a_session_without_a_feature_has_no_message() {
 fn s1_8_3_the_feature_name_is_still_synchronised() {
     let session = running().set("featureName", &Value::Null).task_file("my-feature", MIXED);
     let before = session.state_on_disk();
-    session.start().json();
+    session.start().answer();
     let mut expected = before;
     expected["featureName"] = json!("my-feature");
     assert_keeps(&session.state_on_disk(), &expected);

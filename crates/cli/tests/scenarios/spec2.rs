@@ -3,7 +3,7 @@
 //! `shouldSuggestCompact` is seen through `on-agent-stop`, which calls it: a suggestion is a line in `result`
 //! and an event, and both must agree. Its options are settings of `config.json`.
 
-use overtone_registry::EventKind;
+use overtone_core::registry::EventKind;
 use serde_json::{Value, json};
 
 use crate::common::{Output, put, put_link_loop};
@@ -94,9 +94,9 @@ fn s2_04_one_stage_after_a_compaction_stays_silent() {
 fn s2_05_enough_stages_after_a_compaction_suggest_again() {
     for session in compacted_before_dev() {
         assert!(!suggests(&session, "developer"));
-        session.delegate("code-reviewer", "review it").json();
+        session.delegate("code-reviewer", "review it").answer();
         assert!(!suggests(&session, "code-reviewer"));
-        session.delegate("tester", "verify it").json();
+        session.delegate("tester", "verify it").answer();
         let session = session.transcript(6_000_000);
         assert!(suggests(&session, "tester"));
         assert_eq!(session.events("session:compact-suggestion")[0]["stage"], "TEST:2");
@@ -141,7 +141,7 @@ fn assert_degrades_silently(path: impl Fn(&Session) -> Value) {
 
 #[test]
 fn s2_09_a_missing_transcript_degrades_silently() {
-    assert_degrades_silently(|session| json!(session.sandbox.root().join("nowhere.jsonl")));
+    assert_degrades_silently(|session| json!(session.context.root().join("nowhere.jsonl")));
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn s2_10_an_empty_or_absent_path_degrades_silently() {
 #[test]
 fn s2_11_an_unreadable_transcript_degrades_silently() {
     assert_degrades_silently(|session| {
-        let path = session.sandbox.root().join("loop.jsonl");
+        let path = session.context.root().join("loop.jsonl");
         put_link_loop(&path);
         json!(path)
     });

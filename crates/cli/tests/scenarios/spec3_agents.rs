@@ -17,7 +17,7 @@ const NO_DELEGATION: [&str; 2] = ["Task", "NotebookEdit"];
 /// A sub-agent tries to change a file.
 fn attempt(agent: &str, tool: &str) -> Output {
     let session = Session::new();
-    let file = session.sandbox.project().join("notes.md");
+    let file = session.context.project().join("notes.md");
     let input = match tool {
         "Write" => json!({ "file_path": file, "content": "new" }),
         "NotebookEdit" => json!({ "notebook_path": file, "new_source": "new" }),
@@ -57,7 +57,7 @@ fn s3_1a_1_read_only_agents_cannot_write() {
         for tool in ["Write", "Edit", "MultiEdit", "NotebookEdit"] {
             let output = attempt(agent, tool);
             assert_eq!(output.decision().as_deref(), Some("deny"), "{agent} {tool}");
-            let answer = &output.json()["hookSpecificOutput"];
+            let answer = &output.answer()["hookSpecificOutput"];
             assert_eq!(answer["hookEventName"], "PreToolUse");
             assert!(answer["permissionDecisionReason"].as_str().is_some_and(|why| why.contains(agent)));
             assert!(answer["additionalContext"].as_str().is_some_and(|advice| advice.contains(tool)));

@@ -5,10 +5,10 @@
 
 use std::fs;
 
-use overtone_engine::Facts;
-use overtone_engine::state::{Millis, StageResult, Status, WorkflowState};
-use overtone_engine::text::workflow_context;
-use overtone_registry::Workflow;
+use overtone_core::engine::Facts;
+use overtone_core::engine::state::{Millis, StageResult, Status, WorkflowState};
+use overtone_core::engine::text::workflow_context;
+use overtone_core::registry::Workflow;
 use serde_json::{Value, json};
 
 use crate::common::{put, put_link_loop};
@@ -26,7 +26,7 @@ fn before_dev() -> Session {
 
 /// The context that the developer gets.
 #[track_caller]
-fn context(session: &Session) -> String {
+fn stage_context(session: &Session) -> String {
     let prompt = session.delegate("developer", PROMPT).updated_prompt();
     let (context, rest) = prompt.split_once(SEPARATOR).expect("no separator");
     assert_eq!(rest, PROMPT);
@@ -58,14 +58,14 @@ fn s3_1c_1_the_context_precedes_the_prompt() {
         let mut expected = input;
         expected["prompt"] = json!(prompt);
         expected["run_in_background"] = json!(false);
-        assert_eq!(output.json()["hookSpecificOutput"]["updatedInput"], expected);
+        assert_eq!(output.answer()["hookSpecificOutput"]["updatedInput"], expected);
     }
 }
 
 /// The document has TEST still pending; the gate (1c-8) would refuse DEV then, so here TEST is done.
 #[test]
 fn s3_1c_2_progress_current_stage_and_earlier_results() {
-    let context = context(&before_dev());
+    let context = stage_context(&before_dev());
     let bar = context.lines().find(|line| line.contains('✅')).expect("no progress bar");
     assert_eq!(bar.matches('✅').count(), 3, "{bar}");
     assert_has(&context, &["目前階段：💻 開發"]);
@@ -78,14 +78,14 @@ fn s3_1c_2_progress_current_stage_and_earlier_results() {
 #[test]
 fn s3_1c_3_the_feature_and_its_specs_are_named() {
     let session = before_dev().set("featureName", &json!("my-feature")).task_file("my-feature", "- [ ] a\n");
-    let context = context(&session);
+    let context = stage_context(&session);
     assert_has(&context, &["Feature：my-feature", "Specs：specs/features/in-progress/my-feature/"]);
 }
 
 #[test]
 fn s3_1c_4_no_feature_no_specs() {
     for name in [Value::Null, json!("")] {
-        let context = context(&before_dev().set("featureName", &name));
+        let context = stage_context(&before_dev().set("featureName", &name));
         assert_has(&context, &["工作流：standard"]);
         assert_lacks(&context, &["Feature：", "Specs："]);
     }
@@ -97,7 +97,7 @@ fn s3_1c_5_context_truncated() {
     let session = ["PLAN", "ARCH", "TEST"]
         .into_iter()
         .fold(before_dev(), |session, stage| session.stage_result(stage, &long));
-    let context = context(&session);
+    let context = stage_context(&session);
     assert!(units(&context) <= 1500, "{} units", units(&context));
     assert!(context.ends_with(CUT), "{context}");
     assert!(context.starts_with(HEADER), "{context}");
@@ -130,7 +130,7 @@ fn s3_1c_8_a_skipped_stage_is_refused_without_injection() {
     let output = session.delegate("developer", PROMPT);
     assert_eq!(output.decision().as_deref(), Some("deny"));
 
-    let answer = &output.json()["hookSpecificOutput"];
+    let answer = &output.answer()["hookSpecificOutput"];
     assert_eq!(answer.get("updatedInput"), None);
     let reason = answer["permissionDecisionReason"].as_str().expect("no reason");
     for names in [["ARCH", "架構"], ["TEST", "測試"]] {
@@ -141,7 +141,7 @@ fn s3_1c_8_a_skipped_stage_is_refused_without_injection() {
 
 #[test]
 fn s3_1c_9_the_answer_has_the_form_the_client_wants() {
-    let answer = before_dev().delegate("developer", PROMPT).json()["hookSpecificOutput"].clone();
+    let answer = before_dev().delegate("developer", PROMPT).answer()["hookSpecificOutput"].clone();
     assert_eq!(answer["hookEventName"], "PreToolUse");
     assert_eq!(answer["permissionDecision"], "allow");
     assert!(answer["updatedInput"]["prompt"].as_str().is_some_and(|prompt| !prompt.is_empty()));
@@ -149,7 +149,7 @@ fn s3_1c_9_the_answer_has_the_form_the_client_wants() {
 
 #[test]
 fn s3_1f_1_a_whole_context() {
-    let context = context(&before_dev());
+    let context = stage_context(&before_dev());
     assert_eq!(context.lines().next(), Some(HEADER));
     assert_has(&context, &["工作流：standard", "目前階段：💻 開發"]);
     assert!(context.lines().any(|line| line.contains('✅') && line.contains('⬜')), "{context}");
@@ -164,7 +164,7 @@ fn s3_1f_2_no_workflow_no_context() {
 
 /// The context with a result of PLAN that makes it `length` units long, as it is before any cutting.
 fn context_of(length: usize) -> (Session, String) {
-    let shortest = context(&before_dev().stage_result("PLAN", "x"));
+    let shortest = stage_context(&before_dev().stage_result("PLAN", "x"));
     let result = "x".repeat(length - units(&shortest) + 1);
     let line =
         earlier_stages(&shortest).lines().find(|line| line.ends_with('x')).expect("the result of PLAN");
@@ -179,7 +179,7 @@ fn s3_1f_3_the_limit_can_be_set() {
     let mut workflow = WorkflowState::new("id", Workflow::Standard, None, Millis(0));
     for stage in workflow.stages.iter_mut().take(3) {
         stage.status = Status::Completed;
-        stage.result = Some(StageResult::Words("決定採用方案甲，".repeat(40)));
+        stage.result = Some(StageResult::Other("決定採用方案甲，".repeat(40)));
     }
     let facts = Facts::default();
     assert!(units(&workflow_context(&workflow, None, &facts, usize::MAX)) > 900);
@@ -193,10 +193,10 @@ fn s3_1f_3_the_limit_can_be_set() {
 #[test]
 fn s3_1f_4_the_limit_is_1500_by_default() {
     let (session, whole) = context_of(1500);
-    assert_eq!(context(&session), whole);
+    assert_eq!(stage_context(&session), whole);
 
     let (session, whole) = context_of(1501);
-    let cut = context(&session);
+    let cut = stage_context(&session);
     assert!(units(&cut) <= 1500, "{} units", units(&cut));
     let kept = cut.strip_suffix(CUT).expect("no note at the end").trim_end();
     assert!(whole.starts_with(kept) && units(kept) > 1400, "{cut}");
@@ -209,14 +209,14 @@ fn s3_1f_5_an_unreadable_state_or_specs_gives_no_error() {
     broken.delegate("developer", PROMPT).assert_says_nothing();
 
     let specs = before_dev().set("featureName", &json!("my-feature"));
-    put_link_loop(&specs.sandbox.project().join("specs"));
+    put_link_loop(&specs.context.project().join("specs"));
     assert_ne!(specs.delegate("developer", PROMPT).decision().as_deref(), Some("deny"));
 }
 
 #[test]
 fn s3_1f_6_earlier_results_come_from_the_state() {
     let session = before_dev().stage_result("PLAN", "三個步驟").stage_result("ARCH", "兩個模組");
-    let context = context(&session);
+    let context = stage_context(&session);
     let earlier = earlier_stages(&context);
     assert_has(earlier, &["三個步驟", "兩個模組"]);
     assert!(earlier.find("三個步驟") < earlier.find("兩個模組"), "not in the order of the stages: {earlier}");

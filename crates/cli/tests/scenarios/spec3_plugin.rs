@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use overtone_registry::{EventKind, Hook};
+use overtone_core::registry::{EventKind, Hook};
 use serde_json::json;
 
 use crate::plugin_files::{assert_bound, commands, hooks_json};

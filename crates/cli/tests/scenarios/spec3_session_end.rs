@@ -38,7 +38,7 @@ fn pointer_is_clear(session: &Session) -> bool {
 #[track_caller]
 fn assert_cleans_up(reason: &str) {
     let session = looping();
-    end(&session, reason).json();
+    end(&session, reason).answer();
     let events = session.events("session:end");
     assert_eq!(events.len(), 1);
     assert_eq!(events[0]["reason"], reason);
@@ -55,7 +55,7 @@ fn s3_1d_1_the_end_is_recorded() {
 #[test]
 fn s3_1d_2_the_loop_is_stopped_and_otherwise_kept() {
     let session = looping();
-    end(&session, "prompt_input_exit").json();
+    end(&session, "prompt_input_exit").answer();
     let mut expected = running_loop();
     expected["stopped"] = json!(true);
     assert_keeps(&loop_on_disk(&session), &expected);
@@ -67,7 +67,7 @@ fn s3_1d_3_a_stopped_loop_is_not_ended_twice() {
     stopped["stopped"] = json!(true);
     let session = Session::new().loop_state(&stopped).past_events(&["session:end"]);
     let before = fs::read(session.file("loop.json")).unwrap();
-    end(&session, "prompt_input_exit").json();
+    end(&session, "prompt_input_exit").answer();
     assert_eq!(session.events("session:end").len(), 1);
     assert_eq!(fs::read(session.file("loop.json")).unwrap(), before);
 }
@@ -76,7 +76,7 @@ fn s3_1d_3_a_stopped_loop_is_not_ended_twice() {
 fn s3_1d_4_the_pointer_is_cleared() {
     for content in [ID.to_owned(), format!("{ID}\n")] {
         let session = Session::new().loop_state(&running_loop()).pointer(&content);
-        end(&session, "prompt_input_exit").json();
+        end(&session, "prompt_input_exit").answer();
         assert!(pointer_is_clear(&session), "{content:?}");
     }
 }
@@ -85,7 +85,7 @@ fn s3_1d_4_the_pointer_is_cleared() {
 #[test]
 fn s3_1d_4_another_sessions_pointer_stays() {
     let session = Session::new().loop_state(&running_loop()).pointer("another-session");
-    end(&session, "prompt_input_exit").json();
+    end(&session, "prompt_input_exit").answer();
     assert_eq!(session.events("session:end").len(), 1);
     assert_eq!(fs::read_to_string(session.pointer_file()).unwrap(), "another-session");
 }
@@ -126,7 +126,7 @@ fn s3_1d_8_malformed_json_is_harmless() {
 #[test]
 fn s3_1d_9_without_a_loop_the_rest_is_done() {
     let session = Session::new().workflow("quick").pointer(ID);
-    end(&session, "prompt_input_exit").json();
+    end(&session, "prompt_input_exit").answer();
     assert_eq!(session.events("session:end").len(), 1);
     assert!(!session.file("loop.json").exists());
     assert!(pointer_is_clear(&session));

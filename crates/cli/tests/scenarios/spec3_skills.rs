@@ -3,7 +3,7 @@
 //! The client does not preload a skill that the model may not invoke. Settled: the front matter is as specified,
 //! and the hook on `SubagentStart` delivers the bodies; so both are tested.
 
-use overtone_registry::{Agent, RefSkill};
+use overtone_core::registry::{Agent, RefSkill};
 use serde_json::json;
 
 use crate::plugin_files::{Document, path};
@@ -11,13 +11,13 @@ use crate::support::{Answer, Session, units};
 
 const WITH_SKILLS: [&str; 5] = ["tester", "developer", "code-reviewer", "qa", "doc-updater"];
 
-/// What a sub-agent is told when it starts.
-fn told(agent: &str) -> String {
+/// The context that a sub-agent gets when it starts.
+fn start_context(agent: &str) -> String {
     let fields = json!({ "agent_id": "agent-1", "agent_type": format!("ot:{agent}") });
     let output = Session::new().workflow("standard").hook("on-agent-start", fields);
     let context = output.model_context();
     if !context.is_empty() {
-        assert_eq!(output.json()["hookSpecificOutput"]["hookEventName"], "SubagentStart");
+        assert_eq!(output.answer()["hookSpecificOutput"]["hookEventName"], "SubagentStart");
     }
     context
 }
@@ -35,10 +35,10 @@ fn assert_preloads(agent: &str, skills: &[RefSkill]) {
     let document = Document::agent(agent);
     let names: Vec<_> = skills.iter().map(|skill| skill.name()).collect();
     assert_eq!(document.list("skills"), Some(names), "{agent}");
-    let told = told(agent);
+    let context_text = start_context(agent);
     for skill in RefSkill::ALL {
-        let wanted = skills.contains(&skill);
-        assert_eq!(told.contains(skill.body().trim()), wanted, "{agent} {}", skill.name());
+        let is_expected = skills.contains(&skill);
+        assert_eq!(context_text.contains(skill.body().trim()), is_expected, "{agent} {}", skill.name());
     }
 }
 
@@ -102,7 +102,7 @@ fn s3_1b_10_other_agents_have_no_skills() {
     assert_eq!(others.len(), 12);
     for agent in others {
         assert_eq!(Document::agent(agent).list("skills"), None, "{agent}");
-        let told = told(agent);
-        assert!(RefSkill::ALL.iter().all(|skill| !told.contains(skill.body().trim())), "{agent}");
+        let context_text = start_context(agent);
+        assert!(RefSkill::ALL.iter().all(|skill| !context_text.contains(skill.body().trim())), "{agent}");
     }
 }

@@ -1,6 +1,6 @@
 //! Document 3, feature 1e: a tool that failed.
 
-use overtone_registry::EventKind;
+use overtone_core::registry::EventKind;
 use serde_json::{Value, json};
 
 use crate::common::{Output, put_folder_for_file};
@@ -52,7 +52,7 @@ fn recorded(session: &Session) -> Value {
 fn injected(output: &Output) -> String {
     let text = output.result();
     assert!(!text.is_empty(), "nothing was injected");
-    assert_eq!(output.json()["hookSpecificOutput"]["hookEventName"], "PostToolUseFailure");
+    assert_eq!(output.answer()["hookSpecificOutput"]["hookEventName"], "PostToolUseFailure");
     assert_has(&output.model_context(), &[&text]);
     text
 }
@@ -171,7 +171,7 @@ fn s3_1e_11_a_bad_exit_code_is_no_tool_failure() {
         "interrupted": false,
     });
     let fields = json!({ "tool_name": "Bash", "tool_input": input("Bash"), "tool_response": response });
-    session.hook("post-use", fields).json();
+    session.hook("post-use", fields).answer();
     assert_eq!(error_observations(&session), 1);
     assert!(session.events("tool:failure").is_empty());
 
@@ -207,12 +207,12 @@ fn s3_1e_1_only_a_failed_delegation_to_its_kind_ends_the_wait_for_an_agent_whose
     nested["agent_id"] = json!("a1");
     for other in [call("ot:planner", "x"), call("Explore", "developer"), nested] {
         let session = with_an_unknown_call();
-        session.hook("post-use-failure", other).json();
+        session.hook("post-use-failure", other).answer();
         assert_eq!(session.state_on_disk()["activeAgents"]["developer"]["agentId"], "a1");
     }
     for own in [call("ot:developer", "x"), call("general-purpose", "developer: add login")] {
         let session = with_an_unknown_call();
-        session.hook("post-use-failure", own).json();
+        session.hook("post-use-failure", own).answer();
         assert_eq!(session.state_on_disk()["activeAgents"], json!({}));
     }
 }

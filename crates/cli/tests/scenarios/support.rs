@@ -1,27 +1,27 @@
-//! The harness of the scenarios: a session with a story, told line by line, and readable answers.
+//! The harness of the scenarios: a session that is prepared step by step, and readable answers.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use overtone_registry::{Hook, Workflow};
+use overtone_core::registry::{Hook, Workflow};
 use serde_json::{Map, Value, json};
 
-use crate::common::{Output, Sandbox, put};
+use crate::common::{Output, TestContext, put};
 
 pub(crate) const ID: &str = "0b6f2a52-session-under-test";
 
-/// A session on disk. Every method writes at once, so the order of the story is the order of the files.
+/// A session on disk. Every method writes at once.
 #[derive(Debug)]
 pub(crate) struct Session {
-    pub(crate) sandbox: Sandbox,
+    pub(crate) context: TestContext,
     state: Value,
 }
 
 impl Session {
     /// A valid session id and nothing else.
     pub(crate) fn new() -> Self {
-        let session = Self { sandbox: Sandbox::new(), state: Value::Null };
+        let session = Self { context: TestContext::for_hooks(), state: Value::Null };
         session.transcript(1)
     }
 
@@ -96,8 +96,7 @@ impl Session {
 
     /// Begins a feature as a user does; what only lies in the project is the repository's.
     pub(crate) fn begin_feature(&self, feature: &str) {
-        let begun = self.sandbox.command(&["specs", "new", feature]);
-        assert!(begun.status.success(), "{begun:?}");
+        self.context.run_args(&["specs", "new", feature]).succeeds();
     }
 
     pub(crate) fn loop_state(self, value: &Value) -> Self {
@@ -106,7 +105,7 @@ impl Session {
     }
 
     pub(crate) fn config(self, value: &Value) -> Self {
-        put(&self.sandbox.state().join("config.json"), value.to_string());
+        put(&self.context.state().join("config.json"), value.to_string());
         self
     }
 
@@ -133,19 +132,19 @@ impl Session {
     }
 
     pub(crate) fn file(&self, name: &str) -> PathBuf {
-        self.sandbox.session_dir(ID).join(name)
+        self.context.session_dir(ID).join(name)
     }
 
     pub(crate) fn in_progress(&self) -> PathBuf {
-        self.sandbox.project().join("specs/features/in-progress")
+        self.context.project().join("specs/features/in-progress")
     }
 
     pub(crate) fn pointer_file(&self) -> PathBuf {
-        self.sandbox.state().join(".current-session-id")
+        self.context.state().join(".current-session-id")
     }
 
     pub(crate) fn transcript_file(&self) -> PathBuf {
-        self.sandbox.root().join("transcript.jsonl")
+        self.context.root().join("transcript.jsonl")
     }
 
     /// Runs a hook with the fields that every event has, and `fields` on top; a null takes a field away.
@@ -153,7 +152,7 @@ impl Session {
         let mut event = json!({
             "session_id": ID,
             "transcript_path": self.transcript_file(),
-            "cwd": self.sandbox.project(),
+            "cwd": self.context.project(),
             "hook_event_name": Hook::from_name(name).unwrap().event(),
         });
         let Value::Object(fields) = fields else { panic!("the fields of an event are an object") };
@@ -164,7 +163,7 @@ impl Session {
     }
 
     pub(crate) fn hook_raw(&self, name: &str, stdin: impl AsRef<[u8]>) -> Output {
-        self.sandbox.call(name).run(stdin)
+        self.context.hook_call(name).run(stdin)
     }
 
     pub(crate) fn compact(&self) -> Output {
@@ -239,34 +238,34 @@ pub(crate) trait Answer {
 impl Answer for Output {
     #[track_caller]
     fn system_message(&self) -> String {
-        string(&self.json()["systemMessage"], "systemMessage")
+        string(&self.answer()["systemMessage"], "systemMessage")
     }
 
     #[track_caller]
     fn has_system_message(&self) -> bool {
-        self.json().get("systemMessage").is_some()
+        self.answer().get("systemMessage").is_some()
     }
 
     #[track_caller]
     fn result(&self) -> String {
-        string(&self.json()["result"], "result")
+        string(&self.answer()["result"], "result")
     }
 
     /// What a `PreToolUse` hook decides; none where it has no opinion.
     #[track_caller]
     fn decision(&self) -> Option<String> {
-        self.json()["hookSpecificOutput"]["permissionDecision"].as_str().map(str::to_owned)
+        self.answer()["hookSpecificOutput"]["permissionDecision"].as_str().map(str::to_owned)
     }
 
     /// What reaches the model; empty where nothing does.
     #[track_caller]
     fn model_context(&self) -> String {
-        self.json()["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
+        self.answer()["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
     }
 
     #[track_caller]
     fn updated_prompt(&self) -> String {
-        let output = self.json();
+        let output = self.answer();
         string(&output["hookSpecificOutput"]["updatedInput"]["prompt"], "updatedInput.prompt")
     }
 }

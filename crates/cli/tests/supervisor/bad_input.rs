@@ -5,14 +5,14 @@ use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::context::TestContext;
 
 #[track_caller]
 fn assert_nothing(stdin: impl AsRef<[u8]>) {
-    let world = World::new();
-    world.reviewer_says(false, "go on");
-    assert_eq!(world.run(stdin).stdout, "{}\n");
-    assert_eq!((world.reviews(), world.files()), (0, Vec::new()));
+    let context = TestContext::for_supervisor();
+    context.reviewer_says(false, "go on");
+    assert_eq!(context.run_supervisor(stdin).stdout, "{}\n");
+    assert_eq!((context.reviews(), context.files()), (0, Vec::new()));
 }
 
 #[test]
@@ -50,42 +50,42 @@ fn odd_session_ids() {
 #[test]
 fn a_broken_state_file_is_left_alone_and_lets_go() {
     for broken in ["", "{broken", "[]", r#"{"count":"3"}"#] {
-        let world = World::new();
-        world.reviewer_says(false, "go on");
-        world.put("home/.claude/ccc/supervisor-abc123.json", broken);
-        world.stop().assert_not_reviewed("supervisor-abc123.json");
-        assert_eq!(fs::read_to_string(world.state("supervisor-abc123.json")).unwrap(), broken);
-        assert_eq!(world.reviews(), 0);
+        let context = TestContext::for_supervisor();
+        context.reviewer_says(false, "go on");
+        context.write("home/.claude/ccc/supervisor-abc123.json", broken);
+        context.stop().assert_not_reviewed("supervisor-abc123.json");
+        assert_eq!(fs::read_to_string(context.supervisor_file("supervisor-abc123.json")).unwrap(), broken);
+        assert_eq!(context.reviews(), 0);
     }
 }
 
 #[test]
 fn links_are_not_followed() {
-    let world = World::new();
-    world.reviewer_says(false, "go on");
-    world.put("precious", "mine");
-    world.put("home/.claude/ccc/keep", "");
+    let context = TestContext::for_supervisor();
+    context.reviewer_says(false, "go on");
+    context.write("precious", "mine");
+    context.write("home/.claude/ccc/keep", "");
     for name in ["hook-invocation.log", "supervisor-abc123-output.jsonl"] {
-        symlink(world.path("precious"), world.state(name)).unwrap();
+        symlink(context.path("precious"), context.supervisor_file(name)).unwrap();
     }
-    world.stop().assert_block("go on");
-    assert_eq!(fs::read_to_string(world.path("precious")).unwrap(), "mine");
+    context.stop().assert_block("go on");
+    assert_eq!(fs::read_to_string(context.path("precious")).unwrap(), "mine");
 }
 
 #[test]
 fn a_state_folder_that_cannot_be_made_lets_go() {
-    let world = World::new();
-    world.reviewer_says(false, "go on");
-    world.put("home/.claude", "a file");
-    world.stop().assert_not_reviewed("");
-    assert_eq!(world.reviews(), 0);
+    let context = TestContext::for_supervisor();
+    context.reviewer_says(false, "go on");
+    context.write("home/.claude", "a file");
+    context.stop().assert_not_reviewed("");
+    assert_eq!(context.reviews(), 0);
 }
 
 #[test]
 fn a_home_that_is_none_writes_nothing() {
-    let mut world = World::new();
-    world.reviewer_says(false, "go on");
-    world.set("HOME", "");
-    assert_eq!(world.stop().json(), json!({}));
-    assert_eq!(world.files(), Vec::<String>::new());
+    let mut context = TestContext::for_supervisor();
+    context.reviewer_says(false, "go on");
+    context.set_env("HOME", "");
+    assert_eq!(context.stop().json(), json!({}));
+    assert_eq!(context.files(), Vec::<String>::new());
 }

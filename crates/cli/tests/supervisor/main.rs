@@ -14,6 +14,9 @@ mod audit;
 mod bad_input;
 mod breaker;
 mod budget;
+#[path = "../common/mod.rs"]
+mod common;
+mod context;
 mod evidence;
 mod guard;
 mod headless;
@@ -24,4 +27,3 @@ mod secrets;
 mod state;
 mod stop;
 mod toggle;
-mod world;

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::context::TestContext;
 
 fn config(provider: &str) -> Value {
     json!({
@@ -18,72 +18,72 @@ fn config(provider: &str) -> Value {
 
 #[test]
 fn another_provider_reviews_from_a_private_file() {
-    let world = World::new();
-    world.config(&config("kimi"));
-    world.put("fake/keep_settings", "");
-    world.reviewer_says(true, "");
-    assert_eq!(world.stop().stdout, "{}\n");
-    assert_eq!(world.option("--model").as_deref(), Some("opus"));
-    let all = world.arguments().join(" ");
+    let context = TestContext::for_supervisor();
+    context.config(&config("kimi"));
+    context.write("fake/keep_settings", "");
+    context.reviewer_says(true, "");
+    assert_eq!(context.stop().stdout, "{}\n");
+    assert_eq!(context.option("--model").as_deref(), Some("opus"));
+    let all = context.arguments().join(" ");
     assert!(!all.contains("dummy-kimi-token"), "a token is not for the list of processes: {all}");
-    let settings: Value = serde_json::from_slice(&fs::read(world.path("fake/settings")).unwrap()).unwrap();
+    let settings: Value = serde_json::from_slice(&fs::read(context.path("fake/settings")).unwrap()).unwrap();
     assert_eq!(settings["env"]["ANTHROPIC_AUTH_TOKEN"], "dummy-kimi-token");
     assert_eq!(settings["disableAllHooks"], true);
-    assert_eq!(fs::read_to_string(world.path("fake/settings_mode")).unwrap().trim(), "600");
-    let left = world.files().into_iter().filter(|name| name.contains("isolated")).count();
+    assert_eq!(fs::read_to_string(context.path("fake/settings_mode")).unwrap().trim(), "600");
+    let left = context.files().into_iter().filter(|name| name.contains("isolated")).count();
     assert_eq!(left, 0, "the file is gone with the review");
-    let round = &world.trail()[0];
+    let round = &context.trail()[0];
     assert_eq!((&round["provider"], &round["model"]), (&json!("kimi"), &json!("opus")));
 }
 
 #[test]
 fn a_provider_that_cannot_be_used_is_no_review() {
-    let world = World::new();
-    world.reviewer_says(false, "x");
+    let context = TestContext::for_supervisor();
+    context.reviewer_says(false, "x");
     for name in ["nobody", "open"] {
-        world.config(&config(name));
-        let output = world.stop();
+        context.config(&config(name));
+        let output = context.stop();
         output.assert_not_reviewed(name);
     }
-    assert_eq!(world.reviews(), 0);
+    assert_eq!(context.reviews(), 0);
 }
 
 #[test]
 fn an_isolated_session_is_reviewed_on_its_own_provider() {
-    let mut world = World::new();
+    let mut context = TestContext::for_supervisor();
     let mut config = config("");
     config["supervisor"] = json!({});
-    world.config(&config);
-    world.put("fake/keep_settings", "");
-    world.set("CCC_ISOLATED_PROVIDER", "kimi");
-    world.reviewer_says(true, "");
-    assert_eq!(world.stop().stdout, "{}\n");
-    assert!(fs::read_to_string(world.path("fake/settings")).unwrap().contains("kimi.example"));
+    context.config(&config);
+    context.write("fake/keep_settings", "");
+    context.set_env("CCC_ISOLATED_PROVIDER", "kimi");
+    context.reviewer_says(true, "");
+    assert_eq!(context.stop().stdout, "{}\n");
+    assert!(fs::read_to_string(context.path("fake/settings")).unwrap().contains("kimi.example"));
 }
 
 #[test]
 fn a_session_keeps_its_provider_when_another_terminal_switches() {
-    let mut world = World::new();
+    let mut context = TestContext::for_supervisor();
     let mut config = config("");
     config["supervisor"] = json!({});
     config["current_provider"] = json!("open");
-    world.config(&config);
-    world.put("fake/keep_settings", "");
-    world.set("CCC_PROVIDER", "kimi");
-    world.reviewer_says(true, "");
-    assert_eq!(world.stop().stdout, "{}\n");
-    assert!(fs::read_to_string(world.path("fake/settings")).unwrap().contains("kimi.example"));
-    assert_eq!(world.trail()[0]["provider"], "kimi");
+    context.config(&config);
+    context.write("fake/keep_settings", "");
+    context.set_env("CCC_PROVIDER", "kimi");
+    context.reviewer_says(true, "");
+    assert_eq!(context.stop().stdout, "{}\n");
+    assert!(fs::read_to_string(context.path("fake/settings")).unwrap().contains("kimi.example"));
+    assert_eq!(context.trail()[0]["provider"], "kimi");
 }
 
 #[test]
 fn a_session_whose_provider_was_removed_is_reviewed_in_its_own_environment() {
-    let mut world = World::new();
-    world.set("CCC_PROVIDER", "removed");
-    world.set("ANTHROPIC_BASE_URL", "https://removed.example");
-    world.reviewer_says(true, "");
-    assert_eq!(world.stop().stdout, "{}\n");
-    assert!(world.environment().contains("ANTHROPIC_BASE_URL=https://removed.example\n"));
+    let mut context = TestContext::for_supervisor();
+    context.set_env("CCC_PROVIDER", "removed");
+    context.set_env("ANTHROPIC_BASE_URL", "https://removed.example");
+    context.reviewer_says(true, "");
+    assert_eq!(context.stop().stdout, "{}\n");
+    assert!(context.environment().contains("ANTHROPIC_BASE_URL=https://removed.example\n"));
 }
 
 /// The keys of the session's provider, of the terminal and of the clouds.
@@ -97,19 +97,19 @@ const FOREIGN: [(&str, &str); 5] = [
 
 #[test]
 fn another_provider_gets_no_key_of_the_session() {
-    let mut world = World::new();
-    world.config(&config("kimi"));
-    world.put("fake/keep_settings", "");
-    world.put("home/.claude/settings.json", r#"{"env": {"ANTHROPIC_CUSTOM_HEADERS": "x-foreign: 1"}}"#);
+    let mut context = TestContext::for_supervisor();
+    context.config(&config("kimi"));
+    context.write("fake/keep_settings", "");
+    context.write("home/.claude/settings.json", r#"{"env": {"ANTHROPIC_CUSTOM_HEADERS": "x-foreign: 1"}}"#);
     for (name, value) in FOREIGN {
-        world.set(name, value);
+        context.set_env(name, value);
     }
-    world.reviewer_says(true, "");
-    world.stop();
-    let environment = world.environment();
+    context.reviewer_says(true, "");
+    context.stop();
+    let environment = context.environment();
     assert!(!environment.contains("foreign"), "{environment}");
     assert!(environment.contains("ANTHROPIC_AUTH_TOKEN=dummy-kimi-token\n"), "{environment}");
-    let settings: Value = serde_json::from_slice(&fs::read(world.path("fake/settings")).unwrap()).unwrap();
+    let settings: Value = serde_json::from_slice(&fs::read(context.path("fake/settings")).unwrap()).unwrap();
     for name in ["ANTHROPIC_API_KEY", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_USE_BEDROCK"] {
         assert_eq!(settings["env"][name], "", "{name}");
     }
@@ -117,22 +117,22 @@ fn another_provider_gets_no_key_of_the_session() {
 
 #[test]
 fn a_review_from_a_terminal_is_on_the_current_provider() {
-    let mut world = World::new();
+    let mut context = TestContext::for_supervisor();
     let mut config = config("");
     config["supervisor"] = json!({});
     config["current_provider"] = json!("kimi");
-    world.config(&config);
-    world.put("fake/keep_settings", "");
+    context.config(&config);
+    context.write("fake/keep_settings", "");
     for (name, value) in FOREIGN {
-        world.set(name, value);
+        context.set_env(name, value);
     }
-    world.reviewer_says(true, "");
-    assert_eq!(world.ccc(&["review", "abc123"]).0, 0);
-    assert!(!world.environment().contains("foreign"));
-    assert!(fs::read_to_string(world.path("fake/settings")).unwrap().contains("kimi.example"));
+    context.reviewer_says(true, "");
+    assert_eq!(context.ccc(&["review", "abc123"]).0, 0);
+    assert!(!context.environment().contains("foreign"));
+    assert!(fs::read_to_string(context.path("fake/settings")).unwrap().contains("kimi.example"));
     // A provider that cannot be used is no reason to ask another one.
     config["current_provider"] = json!("open");
-    world.config(&config);
-    assert_eq!(world.ccc(&["review", "abc123"]).0, 2);
-    assert_eq!(world.reviews(), 1);
+    context.config(&config);
+    assert_eq!(context.ccc(&["review", "abc123"]).0, 2);
+    assert_eq!(context.reviews(), 1);
 }

@@ -1,4 +1,4 @@
-//! Follows what the server says and makes the files say the same.
+//! Follows the changes on the server and applies them to the mirror's files.
 
 use std::collections::HashSet;
 use std::convert::Infallible;
@@ -10,59 +10,60 @@ use futures_util::{Stream, StreamExt as _};
 use overtone_store::{Session, SessionId};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-use super::known::Shown;
-use super::listen::{self, Dirty, News, there};
-use super::notes::{Notes, Place};
-use super::timeline::{self, Fit, SILENCE};
-use super::{Keeper, copy, lock};
+use super::fleet_state::SessionSource;
+use super::listen::{self, BucketWatcher, PendingSessions, next_or_error};
+use super::progress::{MirrorPosition, MirrorProgress};
+use super::timeline::{self, BatchFit, READ_TIMEOUT};
+use super::{MirrorWorker, copy, lock};
 use crate::error::{FleetError, Result};
 use crate::link::Link;
-use crate::message::{Batch, Foreign, SessionState};
+use crate::message::{Batch, MessageError, SessionState};
 use crate::names::state_key;
-use crate::picture::{open_batch, open_state_of};
+use crate::snapshot::{open_batch, open_state_with_time};
 
-/// How often it is looked whether everything is still the same on the server.
-const CHECK_EVERY: Duration = Duration::from_secs(5);
-/// How often it is looked which sessions the server has forgotten: it does not say so.
-const SWEEP_EVERY: Duration = Duration::from_mins(10);
+/// How often to check whether streams were deleted and created again.
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
+/// How often to look for sessions that have expired on the server. It sends no notification for them.
+const EXPIRY_CHECK_INTERVAL: Duration = Duration::from_mins(10);
 
-impl Keeper {
-    pub(super) async fn follow(&self, link: &Link, notes: &mut Notes) -> Result<Infallible> {
-        let made = made(link).await?;
-        notes.belong_to(&link.events_made_at(), link.events.cached_info().state.last_sequence);
-        let mut dirty = Dirty::default();
-        let (known, mut news) = News::open(link, &mut dirty).await?;
-        *lock(&self.shared.known) = known;
-        self.remove_strangers(notes)?;
-        self.settle(link, notes, &mut dirty).await?;
-        let mut events = listen::events(link, notes.sequence()).await?;
+impl MirrorWorker {
+    /// Reads the current state and follows changes until an error occurs.
+    pub(super) async fn follow(&self, link: &Link, progress: &mut MirrorProgress) -> Result<Infallible> {
+        let created = creation_times(link).await?;
+        progress.reset_for_stream(&link.events_created_at(), link.events.cached_info().state.last_sequence);
+        let mut pending = PendingSessions::default();
+        let (fleet, mut watcher) = BucketWatcher::open(link, &mut pending).await?;
+        *lock(&self.shared.fleet) = fleet;
+        self.remove_unknown_sessions(progress)?;
+        self.write_pending(link, progress, &mut pending).await?;
+        let mut events = listen::events(link, progress.sequence()).await?;
         self.shared.update(|status| {
             status.is_connected = true;
             status.problem = None;
         });
-        let mut check = interval(CHECK_EVERY);
-        let mut sweep = interval(SWEEP_EVERY);
+        let mut check = interval(CHECK_INTERVAL);
+        let mut expiry_check = interval(EXPIRY_CHECK_INTERVAL);
         check.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                heard = news.next() => {
-                    let heard = heard?;
-                    if heard.is_of_team() {
-                        self.meet_team(link).await?;
+                change = watcher.next() => {
+                    let change = change?;
+                    if change.is_of_team() {
+                        self.refresh_team(link).await?;
                     }
-                    heard.take_in(&link.keyring, &mut lock(&self.shared.known), &mut dirty);
+                    change.apply(&link.keyring, &mut lock(&self.shared.fleet), &mut pending);
                 }
-                message = events.next() => self.hear_event(link, notes, &there(message)?)?,
-                _ = check.tick() => is_same(&made, &self::made(link).await?)?,
-                _ = sweep.tick() => self.sweep(link, &mut dirty).await?,
+                message = events.next() => self.handle_event(link, progress, &next_or_error(message)?)?,
+                _ = check.tick() => check_not_recreated(&created, &creation_times(link).await?)?,
+                _ = expiry_check.tick() => self.drop_expired_sessions(link, &mut pending).await?,
             }
-            self.settle(link, notes, &mut dirty).await?;
-            notes.save_if_due()?;
+            self.write_pending(link, progress, &mut pending).await?;
+            progress.save_if_due()?;
         }
     }
 
-    /// Whoever has joined or left changes what counts of all that was heard before, so all is read again.
-    async fn meet_team(&self, link: &Link) -> Result<()> {
+    /// Fails if the members of the team have changed. Then other messages are valid, and everything is read again.
+    async fn refresh_team(&self, link: &Link) -> Result<()> {
         let before = link.keyring.members();
         link.sync_team().await?;
         if link.keyring.members() == before {
@@ -71,33 +72,37 @@ impl Keeper {
         Err(FleetError::server("follow the fleet", "the team has changed"))
     }
 
-    /// What the server does not know is no longer shown.
-    fn remove_strangers(&self, notes: &mut Notes) -> Result<()> {
-        let known: HashSet<_> = lock(&self.shared.known).sessions().into_iter().collect();
+    /// Removes the sessions that are not on the server.
+    fn remove_unknown_sessions(&self, progress: &mut MirrorProgress) -> Result<()> {
+        let known: HashSet<_> = lock(&self.shared.fleet).sessions().into_iter().collect();
         for session in self.home.sessions().unwrap_or_default() {
             if !known.contains(session.id().as_str()) {
-                remove(notes, &session)?;
+                remove(progress, &session)?;
             }
         }
         Ok(())
     }
 
-    /// Shows what has changed.
-    async fn settle(&self, link: &Link, notes: &mut Notes, dirty: &mut Dirty) -> Result<()> {
-        for (session, heard) in std::mem::take(&mut dirty.0) {
+    /// Writes all sessions that have changed.
+    async fn write_pending(
+        &self,
+        link: &Link,
+        progress: &mut MirrorProgress,
+        pending: &mut PendingSessions,
+    ) -> Result<()> {
+        for (session, received) in std::mem::take(&mut pending.0) {
             let Some(id) = SessionId::parse(&session) else { continue };
-            let shown = lock(&self.shared.known).shown(&session);
-            match shown {
-                Shown::Nothing => remove(notes, &self.home.session(&id))?,
-                Shown::AsItWas => {}
-                Shown::Of(machine) => {
-                    let state = heard.into_iter().find(|state| state.machine == machine);
-                    let state = match state {
+            let source = lock(&self.shared.fleet).source_of(&session);
+            match source {
+                SessionSource::Removed => remove(progress, &self.home.session(&id))?,
+                SessionSource::Unchanged => {}
+                SessionSource::Machine(machine) => {
+                    let state = match received.into_iter().find(|state| state.machine == machine) {
                         Some(state) => Some(state),
                         None => fetch_state(link, &machine, &session).await?,
                     };
                     if let Some(state) = state {
-                        self.show(link, notes, &id, &state).await?;
+                        self.write_session(link, progress, &id, &state).await?;
                     }
                 }
             }
@@ -105,117 +110,137 @@ impl Keeper {
         Ok(())
     }
 
-    async fn show(&self, link: &Link, notes: &mut Notes, id: &SessionId, state: &SessionState) -> Result<()> {
+    async fn write_session(
+        &self,
+        link: &Link,
+        progress: &mut MirrorProgress,
+        id: &SessionId,
+        state: &SessionState,
+    ) -> Result<()> {
         let session = self.home.session(id);
         copy::put_state(&session, state)?;
         copy::fetch_handoffs(link, &session, state).await?;
-        let length = session.timeline_file().symlink_metadata().map_or(0, |about| about.len());
-        let is_whole = |place: &Place| place.machine == state.machine && place.bytes <= length;
-        if !notes.place(id).is_some_and(is_whole) {
-            self.begin_timeline(link, notes, &session, &state.machine).await?;
+        let length = session.timeline_file().symlink_metadata().map_or(0, |metadata| metadata.len());
+        let is_complete = match progress.position(id) {
+            Some(position) => position.machine == state.machine && position.bytes <= length,
+            None => false,
+        };
+        if !is_complete {
+            self.reset_timeline(link, progress, &session, &state.machine).await?;
         }
         Ok(())
     }
 
-    /// The timeline of this machine takes the place of whatever is here. While nothing was heard yet, all is to come.
-    async fn begin_timeline(
+    /// Replaces the timeline by the one of this machine. Before the first event was received, it only has to be removed,
+    /// because all events are still to come.
+    async fn reset_timeline(
         &self,
         link: &Link,
-        notes: &mut Notes,
+        progress: &mut MirrorProgress,
         session: &Session,
         machine: &str,
     ) -> Result<()> {
-        let (place, events) = if notes.sequence() == 0 {
+        let (position, events) = if progress.sequence() == 0 {
             timeline::remove(&session.timeline_file())?;
-            (Place { machine: machine.to_owned(), ..Place::default() }, 0)
+            (MirrorPosition { machine: machine.to_owned(), ..MirrorPosition::default() }, 0)
         } else {
             timeline::fetch(link, session, machine).await?
         };
         self.shared.update(|status| status.events += events);
-        notes.set(session.id(), place);
+        progress.set(session.id(), position);
         Ok(())
     }
 
-    fn hear_event(&self, link: &Link, notes: &mut Notes, message: &Message) -> Result<()> {
+    fn handle_event(&self, link: &Link, progress: &mut MirrorProgress, message: &Message) -> Result<()> {
         let failed = |error: &dyn std::fmt::Display| FleetError::server("listen to events", error);
         let sequence = message.info().map_err(|error| failed(&error))?.stream_sequence;
-        let origin = link.names.origin_of(&message.subject);
-        match origin {
+        match link.names.parse_events_subject(&message.subject) {
             Some((machine, session)) => match open_batch(link, &machine, &session, &message.payload) {
-                Ok(batch) => self.take_in(notes, &machine, &session, &batch)?,
-                Err(foreign) => self.count_foreign(&foreign),
+                Ok(batch) => self.apply_batch(progress, &machine, &session, &batch)?,
+                Err(error) => self.count_unreadable(&error),
             },
-            None => self.count_foreign(&Foreign::Malformed(message.subject.to_string())),
+            None => self.count_unreadable(&MessageError::Malformed(message.subject.to_string())),
         }
-        notes.set_sequence(sequence);
+        progress.set_sequence(sequence);
         Ok(())
     }
 
-    fn count_foreign(&self, foreign: &Foreign) {
+    fn count_unreadable(&self, error: &MessageError) {
         self.shared.update(|status| {
-            status.foreign += 1;
-            if let Foreign::Later(version) = foreign {
-                status.later = status.later.max(Some(*version));
+            status.unreadable += 1;
+            if let MessageError::Later(version) = error {
+                status.newer_version = status.newer_version.max(Some(*version));
             }
         });
     }
 
-    /// Lines of a machine that the session does not belong to are passed over: should it be theirs one day, they are
-    /// fetched.
-    fn take_in(&self, notes: &mut Notes, machine: &str, session: &str, batch: &Batch) -> Result<()> {
+    /// Appends lines to a timeline. Lines of a machine that does not own the session are skipped; if it becomes the
+    /// owner, the timeline is fetched.
+    fn apply_batch(
+        &self,
+        progress: &mut MirrorProgress,
+        machine: &str,
+        session: &str,
+        batch: &Batch,
+    ) -> Result<()> {
         let Some(id) = SessionId::parse(session) else {
-            self.count_foreign(&Foreign::Malformed(session.to_owned()));
+            self.count_unreadable(&MessageError::Malformed(session.to_owned()));
             return Ok(());
         };
-        let Some(place) = notes.place(&id).filter(|place| place.machine == machine) else { return Ok(()) };
-        let fit = timeline::fit(place, batch);
+        let Some(position) = progress.position(&id) else { return Ok(()) };
+        if position.machine != machine {
+            return Ok(());
+        }
+        let fit = timeline::classify(position, batch);
         let session = self.home.session(&id);
         match fit {
-            Fit::Known => {}
-            Fit::Strange => self.count_foreign(&Foreign::Malformed("lines that are here in part".to_owned())),
-            // Somebody has removed it. It comes back with its next state.
-            _ if !session.exists() => notes.forget(&id),
-            Fit::Next | Fit::Anew => {
-                let place = timeline::write(&session, place, batch, fit == Fit::Anew)?;
-                notes.set(&id, place);
+            BatchFit::Duplicate => {}
+            BatchFit::Overlap => {
+                self.count_unreadable(&MessageError::Malformed("lines that are here in part".to_owned()));
+            }
+            // The folder was removed. It is written again with the next state.
+            _ if !session.exists() => progress.forget(&id),
+            BatchFit::Next | BatchFit::Restart => {
+                let position = timeline::write(&session, position, batch, fit == BatchFit::Restart)?;
+                progress.set(&id, position);
                 self.shared.update(|status| status.events += batch.lines.len() as u64);
             }
         }
         Ok(())
     }
 
-    /// States that the server has forgotten because of their age.
-    async fn sweep(&self, link: &Link, dirty: &mut Dirty) -> Result<()> {
+    /// Drops the states that have expired on the server.
+    async fn drop_expired_sessions(&self, link: &Link, pending: &mut PendingSessions) -> Result<()> {
         let failed = |error: &dyn std::fmt::Display| FleetError::server("list the sessions", error);
         let keys = link.sessions.keys().await.map_err(|error| failed(&error))?;
-        let keys = collect_within(keys, SILENCE).await?;
-        let there = keys.iter().filter_map(|key| listen::origin_of(key)).collect();
-        let mut known = lock(&self.shared.known);
-        for (machine, session) in known.states_without(&there) {
-            known.drop_state(&machine, &session);
-            dirty.0.entry(session).or_default();
+        let keys = collect_with_timeout(keys, READ_TIMEOUT).await?;
+        let on_server = keys.iter().filter_map(|key| listen::parse_state_key(key)).collect();
+        let mut fleet = lock(&self.shared.fleet);
+        for (machine, session) in fleet.states_missing_from(&on_server) {
+            fleet.drop_state(&machine, &session);
+            pending.0.entry(session).or_default();
         }
         Ok(())
     }
 }
 
-/// Everything that a list has. A server that dies while it lists does not end the list, and the client waits for it to
-/// come back, so the list is given up when nothing is heard for a while.
-async fn collect_within<T, E: std::fmt::Display>(
+/// All items of a list. If the server dies meanwhile, the client would wait forever, so this fails if no item arrives
+/// within the timeout.
+async fn collect_with_timeout<T, E: std::fmt::Display>(
     list: impl Stream<Item = std::result::Result<T, E>>,
-    silence: Duration,
+    idle_timeout: Duration,
 ) -> Result<Vec<T>> {
     let failed = |error: &dyn std::fmt::Display| FleetError::server("list the sessions", error);
     let mut list = pin!(list);
     let mut all = Vec::new();
-    while let Some(next) = timeout(silence, list.next()).await.map_err(|error| failed(&error))? {
+    while let Some(next) = timeout(idle_timeout, list.next()).await.map_err(|error| failed(&error))? {
         all.push(next.map_err(|error| failed(&error))?);
     }
     Ok(all)
 }
 
-fn remove(notes: &mut Notes, session: &Session) -> Result<()> {
-    notes.forget(session.id());
+fn remove(progress: &mut MirrorProgress, session: &Session) -> Result<()> {
+    progress.forget(session.id());
     Ok(copy::remove(session)?)
 }
 
@@ -223,24 +248,24 @@ async fn fetch_state(link: &Link, machine: &str, session: &str) -> Result<Option
     let key = state_key(machine, session);
     let value = link.sessions.get(&key).await;
     let value = value.map_err(|error| FleetError::server("fetch a session", error))?;
-    // One that cannot be understood was counted when it was heard of.
-    Ok(value.and_then(|bytes| open_state_of(&link.keyring, &key, &bytes).ok()).map(|(state, _)| state))
+    // Unreadable states were counted when their change was received.
+    Ok(value.and_then(|bytes| open_state_with_time(&link.keyring, &key, &bytes).ok()).map(|(state, _)| state))
 }
 
-/// When everything that is listened to was made: what is deleted and made again has another time.
-async fn made(link: &Link) -> Result<Vec<String>> {
+/// The creation times of all followed streams. A stream that is deleted and created again has another time.
+async fn creation_times(link: &Link) -> Result<Vec<String>> {
     let failed = |error: &dyn std::fmt::Display| FleetError::server("look at the streams", error);
     let events = link.events.get_info().await.map_err(|error| failed(&error))?;
     let mut all = vec![format!("{:?}", events.created)];
-    for store in [&link.claims, &link.machines, &link.pulse, &link.sessions] {
-        // The bucket's own status is that of when it was opened.
+    for store in [&link.claims, &link.machines, &link.heartbeats, &link.sessions] {
+        // The store's own status is cached since it was opened.
         let info = store.stream.get_info().await.map_err(|error| failed(&error))?;
         all.push(format!("{:?}", info.created));
     }
     Ok(all)
 }
 
-fn is_same(before: &[String], now: &[String]) -> Result<()> {
+fn check_not_recreated(before: &[String], now: &[String]) -> Result<()> {
     if before == now {
         return Ok(());
     }
@@ -253,12 +278,12 @@ mod tests {
     use futures_util::stream;
 
     #[tokio::test]
-    async fn a_list_that_never_ends_is_given_up() {
+    async fn a_list_that_never_ends_times_out() {
         let begun = stream::iter([Ok::<_, String>("a"), Ok("b")]);
-        let whole = collect_within(begun.clone(), SILENCE).await.unwrap();
+        let whole = collect_with_timeout(begun.clone(), READ_TIMEOUT).await.unwrap();
         assert_eq!(whole, ["a", "b"]);
-        // Nothing more ever comes, so any limit will do.
-        let cut_off = collect_within(begun.chain(stream::pending()), Duration::from_millis(1)).await;
+        // No item ever arrives, so any timeout will do.
+        let cut_off = collect_with_timeout(begun.chain(stream::pending()), Duration::from_millis(1)).await;
         assert!(cut_off.is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! What the server says, taken in: entries of buckets one by one, and the stream of events.
+//! Receives the changes of buckets and the stream of events, and applies them to the known state of the fleet.
 
 use std::collections::HashMap;
 
@@ -7,118 +7,118 @@ use async_nats::jetstream::kv::{Entry, Operation, Store, Watch};
 use futures_util::StreamExt as _;
 use overtone_store::SessionId;
 
-use super::known::Known;
-use crate::claims::{pulse, standing};
+use super::fleet_state::FleetState;
+use crate::claims::{open_claim, open_heartbeat};
 use crate::error::{FleetError, Result};
 use crate::link::Link;
-use crate::message::{Foreign, SessionState};
-use crate::names::word;
-use crate::picture::{entries, feature_of, open_machine, open_state};
+use crate::message::{MessageError, SessionState};
+use crate::names::decode_token;
+use crate::snapshot::{open_machine, open_state, parse_feature_key, read_bucket};
 use crate::trust::{Keyring, Kind};
 
-/// Sessions that are to be looked at, with what was just heard of them.
+/// Sessions that have to be written, with the states that were just received for them.
 #[derive(Debug, Default)]
-pub(super) struct Dirty(pub(super) HashMap<String, Vec<SessionState>>);
+pub(super) struct PendingSessions(pub(super) HashMap<String, Vec<SessionState>>);
 
-impl Dirty {
+impl PendingSessions {
     fn mark(&mut self, session: &str) {
         self.0.entry(session.to_owned()).or_default();
     }
 
-    fn hear(&mut self, state: SessionState) {
-        let heard = self.0.entry(state.session.clone()).or_default();
-        heard.retain(|known| known.machine != state.machine);
-        heard.push(state);
+    fn add(&mut self, state: SessionState) {
+        let received = self.0.entry(state.session.clone()).or_default();
+        received.retain(|known| known.machine != state.machine);
+        received.push(state);
     }
 }
 
-/// Something that was heard of one of the buckets.
+/// A change in one of the buckets.
 #[derive(Debug)]
-pub(super) enum Heard {
+pub(super) enum BucketChange {
     Claim(Entry),
     Machine(Entry),
-    Pulse(Entry),
+    Heartbeat(Entry),
     State(Entry),
     /// A list of the team.
     Team,
 }
 
-impl Heard {
+impl BucketChange {
     pub(super) const fn is_of_team(&self) -> bool {
         matches!(self, Self::Team)
     }
 
-    pub(super) fn take_in(&self, keyring: &Keyring, known: &mut Known, dirty: &mut Dirty) {
+    pub(super) fn apply(&self, keyring: &Keyring, fleet: &mut FleetState, pending: &mut PendingSessions) {
         match self {
-            Self::Claim(entry) => hear_claim(keyring, known, dirty, entry),
-            Self::Machine(entry) => hear_machine(keyring, known, entry),
-            Self::Pulse(entry) => hear_pulse(keyring, known, entry),
-            Self::State(entry) => hear_state(keyring, known, dirty, entry),
+            Self::Claim(entry) => apply_claim(keyring, fleet, pending, entry),
+            Self::Machine(entry) => apply_machine(keyring, fleet, entry),
+            Self::Heartbeat(entry) => apply_heartbeat(keyring, fleet, entry),
+            Self::State(entry) => apply_state(keyring, fleet, pending, entry),
             Self::Team => {}
         }
     }
 }
 
-/// Whatever changes in the buckets.
-pub(super) struct News {
+/// Watches all buckets that the mirror needs.
+pub(super) struct BucketWatcher {
     claims: Watch,
     machines: Watch,
-    pulses: Watch,
+    heartbeats: Watch,
     states: Watch,
     team: Watch,
 }
 
-impl News {
-    /// Everything that is there now, and what changes from then on.
-    pub(super) async fn open(link: &Link, dirty: &mut Dirty) -> Result<(Known, Self)> {
+impl BucketWatcher {
+    /// Reads the current content of all buckets, and watches for changes after it.
+    pub(super) async fn open(link: &Link, pending: &mut PendingSessions) -> Result<(FleetState, Self)> {
         let team = link.team.watch_all().await;
         let team = team.map_err(|error| FleetError::server("watch the fleet", error))?;
         link.sync_team().await?;
-        let (claims_now, claims) = bucket(&link.claims).await?;
-        let (machines_now, machines) = bucket(&link.machines).await?;
-        let (pulses_now, pulses) = bucket(&link.pulse).await?;
-        let (states_now, states) = bucket(&link.sessions).await?;
-        let heard = claims_now.into_iter().map(Heard::Claim);
-        let heard = heard.chain(machines_now.into_iter().map(Heard::Machine));
-        let heard = heard.chain(pulses_now.into_iter().map(Heard::Pulse));
-        let heard = heard.chain(states_now.into_iter().map(Heard::State));
-        let mut known = Known::default();
-        for one in heard {
-            one.take_in(&link.keyring, &mut known, dirty);
+        let (claims_now, claims) = watch_bucket(&link.claims).await?;
+        let (machines_now, machines) = watch_bucket(&link.machines).await?;
+        let (heartbeats_now, heartbeats) = watch_bucket(&link.heartbeats).await?;
+        let (states_now, states) = watch_bucket(&link.sessions).await?;
+        let current = claims_now.into_iter().map(BucketChange::Claim);
+        let current = current.chain(machines_now.into_iter().map(BucketChange::Machine));
+        let current = current.chain(heartbeats_now.into_iter().map(BucketChange::Heartbeat));
+        let current = current.chain(states_now.into_iter().map(BucketChange::State));
+        let mut fleet = FleetState::default();
+        for change in current {
+            change.apply(&link.keyring, &mut fleet, pending);
         }
-        Ok((known, Self { claims, machines, pulses, states, team }))
+        Ok((fleet, Self { claims, machines, heartbeats, states, team }))
     }
 
-    pub(super) async fn next(&mut self) -> Result<Heard> {
+    pub(super) async fn next(&mut self) -> Result<BucketChange> {
         tokio::select! {
-            entry = self.claims.next() => there(entry).map(Heard::Claim),
-            entry = self.machines.next() => there(entry).map(Heard::Machine),
-            entry = self.pulses.next() => there(entry).map(Heard::Pulse),
-            entry = self.states.next() => there(entry).map(Heard::State),
-            entry = self.team.next() => there(entry).map(|_| Heard::Team),
+            entry = self.claims.next() => next_or_error(entry).map(BucketChange::Claim),
+            entry = self.machines.next() => next_or_error(entry).map(BucketChange::Machine),
+            entry = self.heartbeats.next() => next_or_error(entry).map(BucketChange::Heartbeat),
+            entry = self.states.next() => next_or_error(entry).map(BucketChange::State),
+            entry = self.team.next() => next_or_error(entry).map(|_| BucketChange::Team),
         }
     }
 }
 
-/// The next of something that ends only if the server ends it.
-pub(super) fn there<T, E: std::fmt::Display>(news: Option<std::result::Result<T, E>>) -> Result<T> {
+/// The next item of a stream that only ends if the server ends it.
+pub(super) fn next_or_error<T, E: std::fmt::Display>(item: Option<std::result::Result<T, E>>) -> Result<T> {
     let failed = |error: &dyn std::fmt::Display| FleetError::server("follow the fleet", error);
-    match news {
-        Some(Ok(news)) => Ok(news),
+    match item {
+        Some(Ok(item)) => Ok(item),
         Some(Err(error)) => Err(failed(&error)),
         None => Err(failed(&"the server has ended it")),
     }
 }
 
-/// Everything in a bucket, and then whatever changes.
-async fn bucket(store: &Store) -> Result<(Vec<Entry>, Watch)> {
-    let all = entries(store).await?;
+/// All entries of a bucket, and a watch for the changes after them.
+async fn watch_bucket(store: &Store) -> Result<(Vec<Entry>, Watch)> {
+    let all = read_bucket(store).await?;
     let next = all.iter().map(|entry| entry.revision).max().map_or(1, |last| last + 1);
     let watch = store.watch_all_from_revision(next).await;
     Ok((all, watch.map_err(|error| FleetError::server("watch the fleet", error))?))
 }
 
-/// All events after a number.
+/// All events after a sequence.
 pub(super) async fn events(link: &Link, after: u64) -> Result<pull::Ordered> {
     let start_sequence = after + 1;
     let config = pull::OrderedConfig {
@@ -131,80 +131,86 @@ pub(super) async fn events(link: &Link, after: u64) -> Result<pull::Ordered> {
     consumer.messages().await.map_err(|error| failed(&error))
 }
 
-fn place_of(entry: &Entry) -> String {
+/// Identifies an entry across all buckets.
+fn entry_path(entry: &Entry) -> String {
     format!("{}/{}", entry.bucket, entry.key)
 }
 
-/// Notes what an entry says, or that nobody knows what it says.
-fn understood<T>(known: &mut Known, entry: &Entry, said: std::result::Result<T, Foreign>) -> Option<T> {
-    match said {
-        Ok(said) => {
-            known.is_understood(&place_of(entry));
-            Some(said)
+/// Records whether an entry is readable, and returns its content if it is.
+fn record_readability<T>(
+    fleet: &mut FleetState,
+    entry: &Entry,
+    content: std::result::Result<T, MessageError>,
+) -> Option<T> {
+    match content {
+        Ok(content) => {
+            fleet.mark_readable(&entry_path(entry));
+            Some(content)
         }
-        Err(foreign) => {
-            known.note_foreign(place_of(entry), &foreign);
+        Err(error) => {
+            fleet.mark_unreadable(entry_path(entry), &error);
             None
         }
     }
 }
 
-fn strange(what: &str) -> Foreign {
-    Foreign::Malformed(what.to_owned())
+fn malformed(what: &str) -> MessageError {
+    MessageError::Malformed(what.to_owned())
 }
 
-fn hear_claim(keyring: &Keyring, known: &mut Known, dirty: &mut Dirty, entry: &Entry) {
+fn apply_claim(keyring: &Keyring, fleet: &mut FleetState, pending: &mut PendingSessions, entry: &Entry) {
     let claim = if entry.operation == Operation::Put {
-        understood(known, entry, standing(keyring, entry)).map(|standing| standing.claim)
+        record_readability(fleet, entry, open_claim(keyring, entry)).map(|stored| stored.claim)
     } else {
-        known.is_understood(&place_of(entry));
+        fleet.mark_readable(&entry_path(entry));
         None
     };
-    if let Some(session) = entry.key.strip_prefix("session.").and_then(word) {
-        known.set_owner(&session, claim);
-        dirty.mark(&session);
-    } else if let Some(feature) = feature_of(&entry.key) {
-        known.set_claim(feature, claim);
+    if let Some(session) = entry.key.strip_prefix("session.").and_then(decode_token) {
+        fleet.set_owner(&session, claim);
+        pending.mark(&session);
+    } else if let Some(feature) = parse_feature_key(&entry.key) {
+        fleet.set_feature_claim(feature, claim);
     }
 }
 
-fn hear_pulse(keyring: &Keyring, known: &mut Known, entry: &Entry) {
+fn apply_heartbeat(keyring: &Keyring, fleet: &mut FleetState, entry: &Entry) {
     if entry.operation != Operation::Put {
-        known.end_pulse(&word(&entry.key).unwrap_or_default());
-    } else if let Some(info) = understood(known, entry, pulse(keyring, entry)) {
-        known.note_pulse(info);
+        fleet.end_heartbeat(&decode_token(&entry.key).unwrap_or_default());
+    } else if let Some(info) = record_readability(fleet, entry, open_heartbeat(keyring, entry)) {
+        fleet.record_heartbeat(info);
     }
 }
 
-fn hear_machine(keyring: &Keyring, known: &mut Known, entry: &Entry) {
+fn apply_machine(keyring: &Keyring, fleet: &mut FleetState, entry: &Entry) {
     if entry.operation == Operation::Put
-        && let Some(info) = understood(known, entry, open_machine(keyring, Kind::Machine, entry))
+        && let Some(info) = record_readability(fleet, entry, open_machine(keyring, Kind::Machine, entry))
     {
-        known.note_machine(info);
+        fleet.update_machine(info);
     }
 }
 
-fn hear_state(keyring: &Keyring, known: &mut Known, dirty: &mut Dirty, entry: &Entry) {
-    let Some((machine, session)) = origin_of(&entry.key) else {
-        known.note_foreign(place_of(entry), &strange("not a session"));
+fn apply_state(keyring: &Keyring, fleet: &mut FleetState, pending: &mut PendingSessions, entry: &Entry) {
+    let Some((machine, session)) = parse_state_key(&entry.key) else {
+        fleet.mark_unreadable(entry_path(entry), &malformed("not a session"));
         return;
     };
-    let said = open_state(keyring, entry).and_then(|state| {
-        let is_session = SessionId::parse(&state.session).is_some();
-        if is_session { Ok(state) } else { Err(strange("not its place")) }
-    });
-    let state = if entry.operation == Operation::Put { understood(known, entry, said) } else { None };
-    if let Some(state) = state {
-        known.set_state(&state, entry.revision);
-        dirty.hear(state);
+    let state = match open_state(keyring, entry) {
+        Ok(state) if SessionId::parse(&state.session).is_none() => Err(malformed("not its place")),
+        opened => opened,
+    };
+    if entry.operation == Operation::Put
+        && let Some(state) = record_readability(fleet, entry, state)
+    {
+        fleet.set_state(&state, entry.revision);
+        pending.add(state);
     } else {
-        known.drop_state(&machine, &session);
-        dirty.mark(&session);
+        fleet.drop_state(&machine, &session);
+        pending.mark(&session);
     }
 }
 
-/// Machine and session of a state's key.
-pub(super) fn origin_of(key: &str) -> Option<(String, String)> {
+/// The machine and the session of a state's key.
+pub(super) fn parse_state_key(key: &str) -> Option<(String, String)> {
     let (machine, session) = key.split_once('.')?;
-    Some((word(machine)?, word(session)?))
+    Some((decode_token(machine)?, decode_token(session)?))
 }

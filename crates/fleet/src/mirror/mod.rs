@@ -1,16 +1,16 @@
-//! The mirror: every session of the fleet as files in a home of its own, so that whatever shows the sessions of a
-//! machine can show those of all.
+//! The mirror: copies of all sessions of the fleet in a separate home, so that everything that shows the sessions of a
+//! home can show those of all machines.
 //!
-//! One thread keeps it: it watches what the server has of sessions, claims and machines, and follows the timelines.
-//! What cannot be understood is counted and passed over. Whatever goes wrong on the way to the server is noted, and then
-//! everything is tried again; nothing is written twice, because [`notes`] say how far each file is. Not here: orders to
-//! other machines, which go their own way over the mirror's [`link`](Mirror::link).
+//! A thread watches sessions, claims and machines on the server, and follows the timelines. Unreadable messages are
+//! counted and skipped. After any error it reports the problem and connects again. Nothing is written twice, because
+//! [`progress`] records the position of each file. Orders to other machines are not part of the mirror; they are sent
+//! over its [`link`](Mirror::link).
 
 mod copy;
+mod fleet_state;
 mod follow;
-mod known;
 mod listen;
-mod notes;
+mod progress;
 mod timeline;
 
 use std::convert::Infallible;
@@ -19,29 +19,24 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use async_nats::Client;
 use async_nats::connection::State as Connection;
-use overtone_engine::text::printable;
+use overtone_core::engine::text::printable;
 use overtone_store::{Home, create_private_dir, files};
 
 use crate::config::Settings;
 use crate::error::Result;
 use crate::link::{self, Link};
-use crate::machine::folder;
-use crate::picture::MachineView;
-use crate::supervise::{End, Ended, OneThread, supervise};
+use crate::machine::fleet_dir;
+use crate::snapshot::MachineView;
+use crate::supervise::{SingleThreadRuntime, StopSignal, WorkerExit, reconnect_delay, supervise};
 use crate::trust::Keyring;
-use known::Known;
-pub use known::{FeatureWork, FeatureWorker};
-use notes::Notes;
+use fleet_state::FleetState;
+pub use fleet_state::{FeatureWork, FeatureWorker};
+use progress::MirrorProgress;
 
-/// How long to wait after something went wrong: longer and longer, up to the last.
-const PAUSES: [Duration; 4] =
-    [Duration::from_millis(200), Duration::from_millis(500), Duration::from_secs(2), Duration::from_secs(5)];
-
-/// What a mirror needs.
+/// The configuration of a mirror.
 #[derive(Debug, Clone)]
 pub struct MirrorSetup {
     /// The machine's own home; the mirror is a folder in it.
@@ -49,20 +44,21 @@ pub struct MirrorSetup {
     pub settings: Settings,
 }
 
-/// How it goes.
+/// The current state of a mirror.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MirrorStatus {
     pub is_connected: bool,
-    /// Events written since the start.
+    /// How many events were written since the start.
     pub events: u64,
-    /// Messages that could not be understood, and the latest version that some of them were of.
-    pub foreign: usize,
-    pub later: Option<u32>,
-    /// What went wrong last, while it does.
+    /// How many messages could not be read.
+    pub unreadable: usize,
+    /// The highest later version among the unreadable messages.
+    pub newer_version: Option<u32>,
+    /// The current problem, if there is one.
     pub problem: Option<String>,
 }
 
-/// A mirror that is kept. It ends when dropped.
+/// A running mirror. Dropping it stops its thread.
 #[derive(Debug)]
 pub struct Mirror {
     shared: Arc<Shared>,
@@ -71,14 +67,14 @@ pub struct Mirror {
 
 #[derive(Debug, Default)]
 struct Shared {
-    end: End,
+    stop: StopSignal,
     status: Mutex<MirrorStatus>,
-    known: Mutex<Known>,
+    fleet: Mutex<FleetState>,
     link: Mutex<Option<Link>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is inside is whole after every step.
+    // Every update is complete in itself, so a poisoned lock is still consistent.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -89,27 +85,32 @@ impl Shared {
 }
 
 impl Mirror {
-    /// The home that is kept for a machine.
+    /// The home of the mirror, in the machine's own home.
     pub fn home(home: &Home) -> Home {
-        Home::at(folder(home).join("mirror"))
+        Home::at(fleet_dir(home).join("mirror"))
     }
 
-    /// Begins. Its files are as far as was noted when this returns; the rest comes by and by.
+    /// Starts the mirror. The files are consistent when this returns; new content follows in the background.
     pub fn start(setup: MirrorSetup) -> io::Result<Self> {
         let home = Self::home(&setup.home);
         create_private_dir(&home.sessions_dir())?;
-        let place = files::try_lock_file(&lock_path(&home))?.ok_or_else(taken)?;
+        let lock_file = files::try_lock_file(&lock_path(&home))?.ok_or_else(already_running)?;
         home.sweep_removed();
-        Notes::load(&home).cut_back(&home)?;
+        MirrorProgress::load(&home).truncate_timelines(&home)?;
         let shared = Arc::new(Shared::default());
-        let keyring = Keyring::of(&setup.home, setup.settings.machine_name.as_deref())?;
-        let keeper =
-            Keeper { home, settings: setup.settings, keyring, shared: Arc::clone(&shared), _place: place };
+        let keyring = Keyring::load_or_create(&setup.home, setup.settings.machine_name.as_deref())?;
+        let worker = MirrorWorker {
+            home,
+            settings: setup.settings,
+            keyring,
+            shared: Arc::clone(&shared),
+            _lock: lock_file,
+        };
         let work = move || {
             supervise(
-                || keeper.run(),
-                |problem| keeper.note_problem(problem),
-                |time| keeper.shared.end.pause(time),
+                || worker.run(),
+                |problem| worker.report_problem(problem),
+                |time| worker.shared.stop.pause(time),
             );
         };
         let thread = thread::Builder::new().name("fleet-mirror".to_owned()).spawn(work)?;
@@ -117,24 +118,28 @@ impl Mirror {
     }
 
     pub fn status(&self) -> MirrorStatus {
-        let known = lock(&self.shared.known).foreign();
+        let (unreadable, newer_version) = lock(&self.shared.fleet).unreadable();
         let status = lock(&self.shared.status).clone();
-        MirrorStatus { foreign: status.foreign + known.0, later: status.later.max(known.1), ..status }
+        MirrorStatus {
+            unreadable: status.unreadable + unreadable,
+            newer_version: status.newer_version.max(newer_version),
+            ..status
+        }
     }
 
-    /// Every machine that was ever there, by name.
+    /// All machines that were ever online, sorted by name.
     pub fn machines(&self) -> Vec<MachineView> {
-        lock(&self.shared.known).machines()
+        lock(&self.shared.fleet).machines()
     }
 
-    /// Everything that is worked on, and by whom.
+    /// All features with the sessions that work on them.
     pub fn features(&self) -> Vec<FeatureWork> {
-        lock(&self.shared.known).features()
+        lock(&self.shared.fleet).features()
     }
 
-    /// The machine that a session belongs to: its number and its name.
+    /// The id and the name of the machine that owns a session.
     pub fn owner(&self, session: &str) -> Option<(String, String)> {
-        lock(&self.shared.known).owner(session)
+        lock(&self.shared.fleet).owner(session)
     }
 
     /// The connection, while there is one.
@@ -145,9 +150,9 @@ impl Mirror {
 
 impl Drop for Mirror {
     fn drop(&mut self) {
-        self.shared.end.ask();
+        self.shared.stop.request();
         if let Some(thread) = self.thread.take() {
-            // A panic in there was told by itself.
+            // The panic hook has already reported a panic of the thread.
             let _ = thread.join();
         }
     }
@@ -157,72 +162,77 @@ fn lock_path(home: &Home) -> PathBuf {
     home.root().join("mirror.lock")
 }
 
-fn taken() -> io::Error {
+fn already_running() -> io::Error {
     io::Error::new(io::ErrorKind::WouldBlock, "another process keeps the fleet's mirror")
 }
 
-/// What keeps the mirror, beside the connection.
+/// The state of the mirror that is independent of the connection.
 #[derive(Debug)]
-struct Keeper {
+struct MirrorWorker {
     home: Home,
     settings: Settings,
     keyring: Keyring,
     shared: Arc<Shared>,
-    _place: File,
+    /// Held as long as the mirror runs.
+    _lock: File,
 }
 
-impl Keeper {
-    /// One life of the worker. Files are as far as was noted when it begins.
-    fn run(&self) -> Ended {
-        let lived = || -> io::Result<()> {
-            let mut notes = Notes::load(&self.home);
-            notes.cut_back(&self.home)?;
-            OneThread::new()?.block_on(async {
+impl MirrorWorker {
+    /// Runs the worker once.
+    fn run(&self) -> WorkerExit {
+        let run = || -> io::Result<()> {
+            let mut progress = MirrorProgress::load(&self.home);
+            progress.truncate_timelines(&self.home)?;
+            SingleThreadRuntime::new()?.block_on(async {
                 tokio::select! {
-                    () = self.shared.end.asked() => {}
-                    _ = self.go_on(&mut notes) => {}
+                    () = self.shared.stop.requested() => {}
+                    _ = self.reconnect_forever(&mut progress) => {}
                 }
             });
-            notes.save()
+            progress.save()
         };
-        match lived() {
-            Ok(()) => Ended::Asked,
-            Err(error) if self.shared.end.is_asked() => {
+        match run() {
+            Ok(()) => WorkerExit::Stopped,
+            Err(error) if self.shared.stop.is_requested() => {
                 eprintln!("[overtone/fleet] {error}");
-                Ended::Asked
+                WorkerExit::Stopped
             }
-            Err(error) => Ended::Failed(error.to_string()),
+            Err(error) => WorkerExit::Failed(error.to_string()),
         }
     }
 
-    async fn go_on(&self, notes: &mut Notes) -> Infallible {
+    async fn reconnect_forever(&self, progress: &mut MirrorProgress) -> Infallible {
         let mut failures = 0;
         let mut client: Option<Client> = None;
         loop {
-            let Err(error) = Box::pin(self.work(&mut client, notes)).await;
-            // A while without trouble, and the next one is the first again.
-            let was_well = lock(&self.shared.status).is_connected;
-            failures = if was_well { 0 } else { failures + 1 };
-            self.note_problem(&error.to_string());
-            client = client.filter(|client| client.connection_state() == Connection::Connected);
-            tokio::time::sleep(PAUSES[failures.min(PAUSES.len() - 1)]).await;
+            let Err(error) = Box::pin(self.work(&mut client, progress)).await;
+            // A failure after a working connection counts as the first one.
+            let was_connected = lock(&self.shared.status).is_connected;
+            failures = if was_connected { 0 } else { failures + 1 };
+            self.report_problem(&error.to_string());
+            let is_connected =
+                client.as_ref().is_some_and(|client| client.connection_state() == Connection::Connected);
+            if !is_connected {
+                client = None;
+            }
+            tokio::time::sleep(reconnect_delay(failures)).await;
         }
     }
 
-    /// Works until something goes wrong.
-    async fn work(&self, client: &mut Option<Client>, notes: &mut Notes) -> Result<Infallible> {
+    /// Connects and follows the fleet until an error occurs.
+    async fn work(&self, client: &mut Option<Client>, progress: &mut MirrorProgress) -> Result<Infallible> {
         let open = match client.take() {
             Some(client) => client,
             None => link::connect(&self.settings, "overtone mirror").await?,
         };
         *client = Some(open.clone());
-        let link = Box::pin(Link::with(open, &self.settings, &self.keyring)).await?;
+        let link = Box::pin(Link::with_client(open, &self.settings, &self.keyring)).await?;
         *lock(&self.shared.link) = Some(link.clone());
-        Box::pin(self.follow(&link, notes)).await
+        Box::pin(self.follow(&link, progress)).await
     }
 
-    /// Says it once, and not again and again while it stays the same.
-    fn note_problem(&self, problem: &str) {
+    /// Records a problem. It is printed once, not again while it stays the same.
+    fn report_problem(&self, problem: &str) {
         *lock(&self.shared.link) = None;
         let mut is_new = false;
         self.shared.update(|status| {

@@ -1,4 +1,4 @@
-//! A session's timeline in the mirror: the lines of its owner, each once and in order.
+//! The timeline of a session in the mirror: the lines of its owner, each once and in order.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,106 +12,115 @@ use overtone_store::{Session, clock, files};
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::notes::Place;
+use super::progress::MirrorPosition;
 use crate::error::{FleetError, Result};
 use crate::link::Link;
 use crate::message::Batch;
-use crate::picture::open_batch;
+use crate::snapshot::open_batch;
 
-/// A server that has something to say says it sooner.
-pub(super) const SILENCE: Duration = Duration::from_secs(20);
+/// How long to wait for the next message that the server is known to have.
+pub(super) const READ_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What is written a moment after it happened needs no other date.
+/// For younger events, the time of writing is used as the modification time.
 const RECENT: Duration = Duration::from_secs(30);
 
-/// What becomes of lines that were heard.
+/// How a received batch relates to the timeline in the mirror.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fit {
-    /// They come next.
+pub(super) enum BatchFit {
+    /// Its lines come next.
     Next,
-    /// They are the first of a timeline that takes the place of the one that is here.
-    Anew,
-    /// They are here already, or of a timeline before this one.
-    Known,
-    /// They are partly here: somebody has told them otherwise before.
-    Strange,
+    /// It begins a timeline that replaces the current one.
+    Restart,
+    /// Its lines are already written, or belong to an earlier timeline.
+    Duplicate,
+    /// Some of its lines are already written, which a relay never sends.
+    Overlap,
 }
 
-pub(super) fn fit(place: &Place, batch: &Batch) -> Fit {
-    if place.is_stale || batch.generation > place.generation {
-        return Fit::Anew;
+pub(super) fn classify(position: &MirrorPosition, batch: &Batch) -> BatchFit {
+    if position.is_stale || batch.generation > position.generation {
+        return BatchFit::Restart;
     }
-    if batch.generation < place.generation || batch.end <= place.end {
-        return Fit::Known;
+    if batch.generation < position.generation || batch.end <= position.end {
+        return BatchFit::Duplicate;
     }
-    if batch.offset < place.end { Fit::Strange } else { Fit::Next }
+    if batch.offset < position.end { BatchFit::Overlap } else { BatchFit::Next }
 }
 
-/// Writes lines that fit, and returns where the timeline is then.
-pub(super) fn write(session: &Session, place: &Place, batch: &Batch, is_anew: bool) -> io::Result<Place> {
+/// Writes a batch that fits, and returns the new position.
+pub(super) fn write(
+    session: &Session,
+    position: &MirrorPosition,
+    batch: &Batch,
+    is_restart: bool,
+) -> io::Result<MirrorPosition> {
     let path = session.timeline_file();
-    let text = text(batch);
-    if is_anew {
+    let text = render_lines(batch);
+    if is_restart {
         files::write_atomic(&path, text.as_bytes(), files::PRIVATE)?;
     } else {
         files::append_lines(&path, &text)?;
     }
-    date(&path, batch);
-    let before = if is_anew { 0 } else { place.bytes };
-    Ok(after(place, batch, before + text.len() as u64))
+    set_modified_time(&path, batch);
+    let before = if is_restart { 0 } else { position.bytes };
+    Ok(advance(position, batch, before + text.len() as u64))
 }
 
-fn after(place: &Place, batch: &Batch, bytes: u64) -> Place {
-    let machine = place.machine.clone();
-    Place { machine, generation: batch.generation, end: batch.end, bytes, is_stale: false }
+fn advance(position: &MirrorPosition, batch: &Batch, bytes: u64) -> MirrorPosition {
+    let machine = position.machine.clone();
+    MirrorPosition { machine, generation: batch.generation, end: batch.end, bytes, is_stale: false }
 }
 
-/// Each line is one here as well, whatever somebody has put into it.
-fn text(batch: &Batch) -> String {
+/// The lines as text. Line breaks within a line are replaced, so that it stays one line.
+fn render_lines(batch: &Batch) -> String {
     batch.lines.iter().map(|line| line.replace(['\n', '\r'], " ") + "\n").collect()
 }
 
-/// When something last happened is what lists are sorted by; with what is fetched later it was not just now.
-fn date(path: &Path, batch: &Batch) {
-    let last = batch.lines.last().and_then(|line| serde_json::from_str::<Value>(line).ok());
-    let at = last.and_then(|last| clock::from_iso(last["ts"].as_str()?));
-    let at = at.and_then(|at| u64::try_from(at.0).ok()).map(Duration::from_millis);
-    let Some(at) = at.map(|at| SystemTime::UNIX_EPOCH + at) else { return };
+/// Sets the modification time to the time of the last event, because lists are sorted by it.
+fn set_modified_time(path: &Path, batch: &Batch) {
+    let Some(at) = time_of_last_event(batch) else { return };
     if at.elapsed().is_ok_and(|age| age > RECENT) {
-        // It is only a date.
+        // The time is only used for sorting, so a failure is ignored.
         let _ = File::options().write(true).open(path).and_then(|file| file.set_modified(at));
     }
 }
 
-/// The whole timeline as a machine has told it up to now, in place of what is here.
-pub(super) async fn fetch(link: &Link, session: &Session, machine: &str) -> Result<(Place, u64)> {
-    let begun = Place { machine: machine.to_owned(), ..Place::default() };
-    let subject = link.names.events_of(machine, session.id().as_str());
+fn time_of_last_event(batch: &Batch) -> Option<SystemTime> {
+    let event: Value = serde_json::from_str(batch.lines.last()?).ok()?;
+    let at = clock::from_iso(event["ts"].as_str()?)?;
+    Some(SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(at.0).ok()?))
+}
+
+/// Replaces the timeline by the complete one that a machine has published. Returns the position and the number of
+/// events.
+pub(super) async fn fetch(link: &Link, session: &Session, machine: &str) -> Result<(MirrorPosition, u64)> {
+    let start = MirrorPosition { machine: machine.to_owned(), ..MirrorPosition::default() };
+    let subject = link.names.events_subject(machine, session.id().as_str());
     let path = session.timeline_file();
-    let Some(last) = last_of(link, &subject).await? else {
+    let Some(last) = last_sequence(link, &subject).await? else {
         remove(&path)?;
-        return Ok((begun, 0));
+        return Ok((start, 0));
     };
-    let mut fetching = Fetching::begin(&path, begun)?;
+    let mut download = TimelineDownload::begin(&path, start)?;
     let failed = |error: &dyn std::fmt::Display| FleetError::server("read a timeline", error);
     let config = pull::OrderedConfig { filter_subject: subject, ..pull::OrderedConfig::default() };
     let consumer = link.events.create_consumer(config).await.map_err(|error| failed(&error))?;
     let mut messages = consumer.messages().await.map_err(|error| failed(&error))?;
     loop {
-        let message = timeout(SILENCE, messages.next()).await.map_err(|error| failed(&error))?;
+        let message = timeout(READ_TIMEOUT, messages.next()).await.map_err(|error| failed(&error))?;
         let message = message.ok_or_else(|| failed(&"the server has ended it"))?;
         let message = message.map_err(|error| failed(&error))?;
-        // What is foreign is counted where all events are heard.
+        // Unreadable messages are counted by `handle_event`.
         if let Ok(batch) = open_batch(link, machine, session.id().as_str(), &message.payload) {
-            fetching.take(&batch)?;
+            download.add(&batch)?;
         }
         if message.info().map_err(|error| failed(&error))?.stream_sequence >= last {
-            return Ok(fetching.finish()?);
+            return Ok(download.finish()?);
         }
     }
 }
 
-async fn last_of(link: &Link, subject: &str) -> Result<Option<u64>> {
+async fn last_sequence(link: &Link, subject: &str) -> Result<Option<u64>> {
     match link.events.get_last_raw_message_by_subject(subject).await {
         Ok(last) => Ok(Some(last.sequence)),
         Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
@@ -119,46 +128,45 @@ async fn last_of(link: &Link, subject: &str) -> Result<Option<u64>> {
     }
 }
 
-/// A timeline that is put together beside the one that is shown.
-struct Fetching {
+/// A timeline that is assembled in a temporary file.
+struct TimelineDownload {
     path: PathBuf,
     temp: PathBuf,
-    place: Place,
+    position: MirrorPosition,
     events: u64,
     last: Option<Batch>,
 }
 
-impl Fetching {
-    fn begin(path: &Path, place: Place) -> io::Result<Self> {
+impl TimelineDownload {
+    fn begin(path: &Path, position: MirrorPosition) -> io::Result<Self> {
         let temp = files::temp_path(path);
         files::write_new(&temp, b"", files::PRIVATE)?;
-        Ok(Self { path: path.to_owned(), temp, place, events: 0, last: None })
+        Ok(Self { path: path.to_owned(), temp, position, events: 0, last: None })
     }
 
-    fn take(&mut self, batch: &Batch) -> io::Result<()> {
-        let fit = fit(&self.place, batch);
-        match fit {
-            Fit::Known | Fit::Strange => return Ok(()),
-            Fit::Anew => {
+    fn add(&mut self, batch: &Batch) -> io::Result<()> {
+        match classify(&self.position, batch) {
+            BatchFit::Duplicate | BatchFit::Overlap => return Ok(()),
+            BatchFit::Restart => {
                 files::write_new(&self.temp, b"", files::PRIVATE)?;
-                self.place.bytes = 0;
+                self.position.bytes = 0;
             }
-            Fit::Next => {}
+            BatchFit::Next => {}
         }
-        let text = text(batch);
+        let text = render_lines(batch);
         files::append_lines(&self.temp, &text)?;
-        self.place = after(&self.place, batch, self.place.bytes + text.len() as u64);
+        self.position = advance(&self.position, batch, self.position.bytes + text.len() as u64);
         self.events += batch.lines.len() as u64;
         self.last = Some(Batch { lines: batch.lines.last().cloned().into_iter().collect(), ..batch.clone() });
         Ok(())
     }
 
-    fn finish(self) -> io::Result<(Place, u64)> {
+    fn finish(self) -> io::Result<(MirrorPosition, u64)> {
         if let Some(last) = &self.last {
-            date(&self.temp, last);
+            set_modified_time(&self.temp, last);
         }
         files::put_in_place(&self.temp, &self.path).map(drop)?;
-        Ok((self.place, self.events))
+        Ok((self.position, self.events))
     }
 }
 
@@ -174,26 +182,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_fit_by_their_place() {
+    fn a_batch_is_classified_by_its_position() {
         let batch = |generation, offset, end| Batch { generation, offset, end, lines: Vec::new() };
-        let place = Place { generation: 1, end: 10, ..Place::default() };
-        for (batch, wanted) in [
-            (batch(1, 10, 20), Fit::Next),
-            // Empty lines are not told.
-            (batch(1, 11, 20), Fit::Next),
-            (batch(1, 0, 10), Fit::Known),
-            (batch(0, 10, 20), Fit::Known),
-            (batch(1, 5, 20), Fit::Strange),
-            (batch(2, 0, 5), Fit::Anew),
+        let position = MirrorPosition { generation: 1, end: 10, ..MirrorPosition::default() };
+        for (batch, expected) in [
+            (batch(1, 10, 20), BatchFit::Next),
+            // Empty lines are not published.
+            (batch(1, 11, 20), BatchFit::Next),
+            (batch(1, 0, 10), BatchFit::Duplicate),
+            (batch(0, 10, 20), BatchFit::Duplicate),
+            (batch(1, 5, 20), BatchFit::Overlap),
+            (batch(2, 0, 5), BatchFit::Restart),
         ] {
-            assert_eq!(fit(&place, &batch), wanted, "{batch:?}");
+            assert_eq!(classify(&position, &batch), expected, "{batch:?}");
         }
-        assert_eq!(fit(&Place { is_stale: true, ..place }, &batch(0, 0, 5)), Fit::Anew);
+        assert_eq!(
+            classify(&MirrorPosition { is_stale: true, ..position }, &batch(0, 0, 5)),
+            BatchFit::Restart
+        );
     }
 
     #[test]
-    fn a_line_stays_one() {
+    fn line_breaks_within_a_line_are_replaced() {
         let lines = vec!["{\n}".to_owned(), "{}".to_owned()];
-        assert_eq!(text(&Batch { generation: 0, offset: 0, end: 9, lines }), "{ }\n{}\n");
+        assert_eq!(render_lines(&Batch { generation: 0, offset: 0, end: 9, lines }), "{ }\n{}\n");
     }
 }

@@ -1,17 +1,17 @@
-//! The relay: one thread that tells the fleet what happens here, and does what the fleet asks for.
+//! The relay: a thread that publishes the sessions of this machine and executes the orders of other machines.
 //!
-//! It reads the same files as everybody else; hooks know nothing of it. Whatever goes wrong on the way to the server is
-//! noted, and then everything is tried again: what was not told yet is in the files.
+//! It only reads session files; hooks do not know about it. After any error it reports the problem and connects again.
+//! Nothing is lost, because unpublished events are still in the files.
 
+mod claims;
 mod events;
-mod heed;
-mod obey;
-mod pulse;
-mod record;
+mod heartbeat;
+mod ledger;
+mod orders;
+mod progress;
 mod refused;
 mod state;
-mod track;
-mod visit;
+mod sync;
 
 use std::fs::File;
 use std::io;
@@ -21,57 +21,54 @@ use std::time::Duration;
 
 use async_nats::Client;
 use async_nats::connection::State as Connection;
-use overtone_engine::settings::Settings as Limits;
-use overtone_engine::text::printable;
-use overtone_messages::Lang;
+use overtone_core::engine::settings::Settings as Limits;
+use overtone_core::engine::text::printable;
+use overtone_core::messages::Lang;
 use overtone_store::config::Config;
 use overtone_store::{Home, clock, create_private_dir, files};
 use serde_json::json;
 
 use crate::config::Settings;
-use crate::dirty::Dirty;
+use crate::dirty::DirtySessions;
 use crate::error::{FleetError, Result};
 use crate::link::{self, Link};
-use crate::machine::{Machine, folder, random_hex};
-use crate::supervise::{End, Ended, OneThread, supervise};
+use crate::machine::{Machine, fleet_dir, random_hex};
+use crate::supervise::{SingleThreadRuntime, StopSignal, WorkerExit, reconnect_delay, supervise};
 use crate::trust::{Keyring, Membership};
-use record::Record;
-pub use refused::{Reason, RefusedOrder, RefusedOrders, refused_orders};
-use track::Tracks;
+use ledger::Ledger;
+use progress::ProgressMap;
+pub use refused::{RefusalReason, RefusedOrder, RefusedOrders, refused_orders};
 
-/// How long to wait after something went wrong: longer and longer, up to the last.
-const PAUSES: [Duration; 4] =
-    [Duration::from_millis(200), Duration::from_millis(500), Duration::from_secs(2), Duration::from_secs(5)];
-/// How often the place of the one relay is asked for, while another process has it.
-const ASK_EVERY: Duration = Duration::from_secs(2);
-/// Everything is looked at so often, whatever the system told of changes.
-const LOOK_EVERY: Duration = Duration::from_secs(30);
+/// How often to try the relay lock while another process holds it. A home has one active relay.
+const LOCK_RETRY_INTERVAL: Duration = Duration::from_secs(2);
+/// How often all sessions are checked, in case a file notification was missed.
+const RESCAN_INTERVAL: Duration = Duration::from_secs(30);
 
-/// What a relay needs.
+/// The configuration of a relay.
 #[derive(Debug, Clone)]
-pub struct Setup {
+pub struct RelaySetup {
     pub home: Home,
     pub version: &'static str,
     pub lang: Lang,
     pub settings: Settings,
 }
 
-/// How it goes.
+/// The current state of a relay.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Status {
+pub struct RelayStatus {
     pub is_connected: bool,
-    /// Events told since the start.
-    pub told: u64,
-    /// What went wrong last, while it does.
+    /// How many events were published since the start.
+    pub published: u64,
+    /// The current problem, if there is one.
     pub problem: Option<String>,
-    /// How often the worker was started again because it had ended.
+    /// How often the worker was restarted after a failure or a panic.
     pub restarts: u32,
-    /// Why, the last time.
+    /// The reason of the last restart.
     pub last_failure: Option<String>,
     pub membership: Membership,
 }
 
-/// A relay at work. It ends when dropped.
+/// A running relay. Dropping it stops its thread.
 #[derive(Debug)]
 pub struct Relay {
     shared: Arc<Shared>,
@@ -80,97 +77,97 @@ pub struct Relay {
 
 #[derive(Debug, Default)]
 struct Shared {
-    end: End,
-    status: Mutex<Status>,
+    stop: StopSignal,
+    status: Mutex<RelayStatus>,
 }
 
 impl Shared {
-    fn update(&self, change: impl FnOnce(&mut Status)) {
+    fn update(&self, change: impl FnOnce(&mut RelayStatus)) {
         change(&mut self.status.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    fn now(&self) -> Status {
+    fn now(&self) -> RelayStatus {
         self.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl Relay {
-    pub fn start(setup: Setup) -> io::Result<Self> {
+    pub fn start(setup: RelaySetup) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let inner = Arc::clone(&shared);
         let work = move || {
-            let mut place = None;
+            let mut lock = None;
             supervise(
-                || run(&setup, &inner, &mut place),
-                |problem| note_end(&setup, &inner, problem),
-                |time| inner.end.pause(time),
+                || run(&setup, &inner, &mut lock),
+                |problem| report_exit(&setup, &inner, problem),
+                |time| inner.stop.pause(time),
             );
         };
         let thread = thread::Builder::new().name("fleet".to_owned()).spawn(work)?;
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> RelayStatus {
         self.shared.now()
     }
 }
 
 impl Drop for Relay {
     fn drop(&mut self) {
-        self.shared.end.ask();
+        self.shared.stop.request();
         if let Some(thread) = self.thread.take() {
-            // A panic in there was told by itself.
+            // The panic hook has already reported a panic of the thread.
             let _ = thread.join();
         }
     }
 }
 
-/// The last status that a relay of this home has written down, as JSON.
-pub fn last_status(home: &Home) -> Option<serde_json::Value> {
+/// The last status that a relay of this home has written, as JSON.
+pub fn last_relay_status(home: &Home) -> Option<serde_json::Value> {
     let text = files::read_small(&status_file(home)).ok()??;
     serde_json::from_str(&text).ok()
 }
 
-/// Whether some process relays for this home now.
-pub fn is_running(home: &Home) -> bool {
+/// Whether a relay for this home is running, in any process.
+pub fn is_relay_running(home: &Home) -> bool {
     files::is_locked(&lock_path(home))
 }
 
 fn status_file(home: &Home) -> std::path::PathBuf {
-    folder(home).join("status.json")
+    fleet_dir(home).join("status.json")
 }
 
 fn lock_path(home: &Home) -> std::path::PathBuf {
-    folder(home).join("relay.lock")
+    fleet_dir(home).join("relay.lock")
 }
 
-/// One life of the worker. The place of the home's one relay is kept over all of them.
-fn run(setup: &Setup, shared: &Shared, place: &mut Option<File>) -> Ended {
-    live(setup, shared, place).unwrap_or_else(|error| Ended::Failed(error.to_string()))
+/// Runs the worker once. The relay lock is kept across restarts.
+fn run(setup: &RelaySetup, shared: &Shared, lock: &mut Option<File>) -> WorkerExit {
+    run_worker(setup, shared, lock).unwrap_or_else(|error| WorkerExit::Failed(error.to_string()))
 }
 
-fn live(setup: &Setup, shared: &Shared, place: &mut Option<File>) -> io::Result<Ended> {
-    create_private_dir(&folder(&setup.home))?;
-    while place.is_none() {
-        *place = files::try_lock_file(&lock_path(&setup.home))?;
-        if place.is_none() && !shared.end.pause(ASK_EVERY) {
-            return Ok(Ended::Asked);
+fn run_worker(setup: &RelaySetup, shared: &Shared, lock: &mut Option<File>) -> io::Result<WorkerExit> {
+    create_private_dir(&fleet_dir(&setup.home))?;
+    while lock.is_none() {
+        *lock = files::try_lock_file(&lock_path(&setup.home))?;
+        if lock.is_none() && !shared.stop.pause(LOCK_RETRY_INTERVAL) {
+            return Ok(WorkerExit::Stopped);
         }
     }
-    let ended = OneThread::new()?.block_on(async {
+    let ended = SingleThreadRuntime::new()?.block_on(async {
         tokio::select! {
-            () = shared.end.asked() => Ended::Asked,
-            ended = go_on(setup.clone(), shared) => {
+            () = shared.stop.requested() => WorkerExit::Stopped,
+            ended = reconnect_forever(setup.clone(), shared) => {
                 let Err(error) = ended;
-                Ended::Failed(error.to_string())
+                WorkerExit::Failed(error.to_string())
             }
         }
     });
-    Ok(ended.unwrap_or(Ended::Asked))
+    Ok(ended.unwrap_or(WorkerExit::Stopped))
 }
 
-/// The worker has ended and is started again: until then it is neither connected nor does it do anything.
-fn note_end(setup: &Setup, shared: &Shared, problem: &str) {
+/// Reports that the worker has failed and will be restarted.
+fn report_exit(setup: &RelaySetup, shared: &Shared, problem: &str) {
     eprintln!("[overtone/fleet] {}", printable(problem));
     shared.update(|status| {
         status.is_connected = false;
@@ -178,68 +175,76 @@ fn note_end(setup: &Setup, shared: &Shared, problem: &str) {
         status.restarts += 1;
         status.last_failure = Some(problem.to_owned());
     });
-    let machine = Machine::of(&setup.home, setup.settings.machine_name.as_deref());
+    let machine = Machine::load_or_create(&setup.home, setup.settings.machine_name.as_deref());
     write_status(&setup.home, machine.ok().as_ref(), &shared.now());
 }
 
-/// Ends only if this machine cannot even keep its own number.
-async fn go_on(setup: Setup, shared: &Shared) -> std::result::Result<std::convert::Infallible, io::Error> {
+/// Connects again after every error. Returns only if the worker's own files cannot be loaded.
+async fn reconnect_forever(
+    setup: RelaySetup,
+    shared: &Shared,
+) -> std::result::Result<std::convert::Infallible, io::Error> {
     let mut worker = Worker::new(setup, shared)?;
     let _watching = worker.dirty.watch(&worker.setup.home);
     let mut failures = 0;
     let mut client: Option<Client> = None;
     loop {
         let Err(error) = Box::pin(worker.work(&mut client)).await;
-        // A while without trouble, and the next one is the first again.
+        // A failure after a working connection counts as the first one.
         failures = if shared.now().is_connected { 0 } else { failures + 1 };
-        worker.note_problem(&error);
-        client = client.filter(|client| client.connection_state() == Connection::Connected);
-        tokio::time::sleep(PAUSES[failures.min(PAUSES.len() - 1)]).await;
+        worker.report_problem(&error);
+        let is_connected =
+            client.as_ref().is_some_and(|client| client.connection_state() == Connection::Connected);
+        if !is_connected {
+            client = None;
+        }
+        tokio::time::sleep(reconnect_delay(failures)).await;
         if client.is_none() {
-            worker.read_settings_again();
+            worker.reload_settings();
         }
     }
 }
 
-/// Everything that a relay works with, beside the connection.
+/// The state of the relay that is independent of the connection.
 #[derive(Debug)]
 struct Worker<'a> {
-    setup: Setup,
+    setup: RelaySetup,
     limits: Limits,
     machine: Machine,
     keyring: Keyring,
-    record: Record,
-    /// Of this start.
+    ledger: Ledger,
+    /// Random id of this start, to detect a second machine with the same id.
     instance: String,
-    dirty: Dirty,
-    tracks: Tracks,
+    dirty: DirtySessions,
+    progress: ProgressMap,
     shared: &'a Shared,
 }
 
 impl<'a> Worker<'a> {
-    fn new(setup: Setup, shared: &'a Shared) -> io::Result<Self> {
-        let keyring = Keyring::of(&setup.home, setup.settings.machine_name.as_deref())?;
+    fn new(setup: RelaySetup, shared: &'a Shared) -> io::Result<Self> {
+        let keyring = Keyring::load_or_create(&setup.home, setup.settings.machine_name.as_deref())?;
         Ok(Self {
             limits: Config::load_or_default(&setup.home).settings(),
             machine: keyring.machine(),
             keyring,
-            record: Record::load(&setup.home),
+            ledger: Ledger::load(&setup.home),
             instance: random_hex(8)?,
-            dirty: Dirty::default(),
-            tracks: Tracks::load(&setup.home),
+            dirty: DirtySessions::default(),
+            progress: ProgressMap::load(&setup.home),
             shared,
             setup,
         })
     }
 
-    /// Somebody may have put a new address or new credentials there. What cannot be used is left alone.
-    fn read_settings_again(&mut self) {
+    /// Reads the settings again, because the address or the credentials may have changed. Unusable settings are
+    /// ignored.
+    fn reload_settings(&mut self) {
         if let (Some(settings), _) = Settings::load(&self.setup.home) {
             self.setup.settings = settings;
         }
     }
 
-    /// Works until something goes wrong.
+    /// Connects and works until an error occurs.
     async fn work(
         &self,
         client: &mut Option<Client>,
@@ -249,32 +254,33 @@ impl<'a> Worker<'a> {
             None => link::connect(&self.setup.settings, &self.machine.name).await?,
         };
         *client = Some(open.clone());
-        let link = Box::pin(Link::with(open, &self.setup.settings, &self.keyring)).await?;
-        // Whoever is in another team believes nothing that was signed for the one before, so all is told again.
-        self.tracks.begin(&format!("{} {}", link.events_made_at(), self.keyring.team()));
+        let link = Box::pin(Link::with_client(open, &self.setup.settings, &self.keyring)).await?;
+        // Messages are signed for a team, so everything is published again after a change of the team.
+        self.progress.reset(&format!("{} {}", link.events_created_at(), self.keyring.team()));
         self.dirty.mark_all(&self.setup.home);
-        self.shared.update(|status| *status = Status { is_connected: true, problem: None, ..status.clone() });
+        self.shared
+            .update(|status| *status = RelayStatus { is_connected: true, problem: None, ..status.clone() });
         self.write_status();
-        // Each of them ends only with an error; then all begin anew.
+        // None of these returns without an error; then all of them start again.
         tokio::select! {
-            outcome = self.tell(&link) => outcome,
-            outcome = self.pulse(&link) => outcome,
-            outcome = self.obey(&link) => outcome,
-            outcome = self.heed(&link) => outcome,
+            outcome = self.publish_changes(&link) => outcome,
+            outcome = self.send_heartbeats(&link) => outcome,
+            outcome = self.process_orders(&link) => outcome,
+            outcome = self.watch_claims(&link) => outcome,
             outcome = self.follow_team(&link) => outcome,
-            outcome = self.look_at_everything() => outcome,
+            outcome = self.rescan_periodically() => outcome,
         }
     }
 
-    async fn look_at_everything(&self) -> Result<std::convert::Infallible> {
+    async fn rescan_periodically(&self) -> Result<std::convert::Infallible> {
         loop {
-            tokio::time::sleep(LOOK_EVERY).await;
+            tokio::time::sleep(RESCAN_INTERVAL).await;
             self.dirty.mark_all(&self.setup.home);
         }
     }
 
-    /// Says it once, and not again and again while it stays the same.
-    fn note_problem(&self, error: &FleetError) {
+    /// Records a problem. It is printed once, not again while it stays the same.
+    fn report_problem(&self, error: &FleetError) {
         let problem = error.to_string();
         let mut is_new = false;
         self.shared.update(|status| {
@@ -292,20 +298,20 @@ impl<'a> Worker<'a> {
         write_status(&self.setup.home, Some(&self.machine()), &self.shared.now());
     }
 
-    /// This machine, by the name that the team knows.
+    /// This machine, with its name in the team's list.
     fn machine(&self) -> Machine {
         self.keyring.machine()
     }
 }
 
-/// For `status`, `doctor` and whoever else asks without a server.
-fn write_status(home: &Home, machine: Option<&Machine>, status: &Status) {
+/// Writes the status file, which `status` and `doctor` read.
+fn write_status(home: &Home, machine: Option<&Machine>, status: &RelayStatus) {
     let json = json!({
-        "connected": status.is_connected, "told": status.told, "problem": status.problem,
+        "connected": status.is_connected, "told": status.published, "problem": status.problem,
         "restarts": status.restarts, "lastFailure": status.last_failure, "membership": status.membership.name(),
         "machine": machine.map(|machine| &machine.id), "name": machine.map(|machine| &machine.name),
         "at": clock::to_iso(clock::now()),
     });
-    // It is for looking at only.
+    // The file is informational, so a failure is ignored.
     let _ = files::write_atomic(&status_file(home), json.to_string().as_bytes(), files::PRIVATE);
 }

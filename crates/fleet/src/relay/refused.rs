@@ -1,25 +1,25 @@
-//! Orders that were not carried out because they could not be, kept for people to look at: `fleet/refused.json`.
+//! Records messages that are not valid orders in `fleet/refused.json`, for the user to inspect.
 
 use std::io;
 use std::path::PathBuf;
 
-use overtone_engine::text::printable;
+use overtone_core::engine::text::printable;
 use overtone_store::{Home, clock, files};
 use serde::{Deserialize, Serialize};
 
-use crate::machine::folder;
-use crate::message::Foreign;
+use crate::machine::fleet_dir;
+use crate::message::MessageError;
 
-/// The last ones are enough to see what is going on.
-const MOST_KEPT: usize = 50;
-/// How much of an order is kept, in characters.
-const PREVIEW: usize = 120;
+/// How many of the last orders are kept.
+const MAX_KEPT: usize = 50;
+/// How many characters of an order are kept.
+const PREVIEW_CHARS: usize = 120;
 
-/// Why an order was put aside.
+/// Why an order was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Reason {
-    /// No message of ours.
+pub enum RefusalReason {
+    /// Not a message of the fleet.
     Malformed,
     /// From a later version.
     Later,
@@ -29,73 +29,78 @@ pub enum Reason {
     UnknownSender,
     /// The signature is not that of the sender.
     Forged,
-    /// Its number is too long, too short, or has characters that no number has.
+    /// Its id has an invalid length or invalid characters.
     BadId,
-    /// Given too long ago, or in the future.
+    /// Signed too long ago, or in the future.
     OutOfTime,
-    /// It was begun several times, and the worker ended each time.
+    /// It was started several times, and the worker ended each time.
     GivenUp,
-    /// For later versions, which may have other reasons.
+    /// A reason of a later version.
     #[serde(other)]
     Other,
 }
 
-impl From<&Foreign> for Reason {
-    fn from(foreign: &Foreign) -> Self {
-        match foreign {
-            Foreign::Malformed(_) => Self::Malformed,
-            Foreign::Later(_) => Self::Later,
-            Foreign::Unsigned => Self::Unsigned,
-            Foreign::Unknown { .. } => Self::UnknownSender,
-            Foreign::Forged => Self::Forged,
+impl From<&MessageError> for RefusalReason {
+    fn from(error: &MessageError) -> Self {
+        match error {
+            MessageError::Malformed(_) => Self::Malformed,
+            MessageError::Later(_) => Self::Later,
+            MessageError::Unsigned => Self::Unsigned,
+            MessageError::Unknown { .. } => Self::UnknownSender,
+            MessageError::Forged => Self::Forged,
         }
     }
 }
 
-/// An order that was put aside.
+/// An order that was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefusedOrder {
     pub at: String,
-    pub reason: Reason,
-    /// The name of the machine that has sent it, if it is known for sure.
+    pub reason: RefusalReason,
+    /// The name of the sender, if it is verified.
     #[serde(default)]
     pub from: Option<String>,
     pub bytes: usize,
-    /// How it begins.
+    /// The beginning of the order.
     pub preview: String,
 }
 
-/// All that were put aside.
+/// All refused orders.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefusedOrders {
-    /// Since the machine joined.
+    /// How many orders were refused since the machine joined.
     pub count: u64,
     /// The last ones, the newest at the end.
     pub orders: Vec<RefusedOrder>,
 }
 
 fn path(home: &Home) -> PathBuf {
-    folder(home).join("refused.json")
+    fleet_dir(home).join("refused.json")
 }
 
-/// Orders of this home that were put aside. What cannot be read counts as none.
+/// The refused orders of this home. An unreadable file counts as empty.
 pub fn refused_orders(home: &Home) -> RefusedOrders {
     let text = files::read_small(&path(home)).ok().flatten();
     text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
-pub(super) fn put_aside(home: &Home, reason: Reason, from: Option<&str>, payload: &[u8]) -> io::Result<()> {
+pub(super) fn record_refused(
+    home: &Home,
+    reason: RefusalReason,
+    from: Option<&str>,
+    payload: &[u8],
+) -> io::Result<()> {
     let mut all = refused_orders(home);
-    let start = String::from_utf8_lossy(&payload[..payload.len().min(4 * PREVIEW)]);
+    let start = String::from_utf8_lossy(&payload[..payload.len().min(4 * PREVIEW_CHARS)]);
     all.count += 1;
     all.orders.push(RefusedOrder {
         at: clock::to_iso(clock::now()),
         reason,
         from: from.map(str::to_owned),
         bytes: payload.len(),
-        preview: printable(&start).chars().take(PREVIEW).collect(),
+        preview: printable(&start).chars().take(PREVIEW_CHARS).collect(),
     });
-    let surplus = all.orders.len().saturating_sub(MOST_KEPT);
+    let surplus = all.orders.len().saturating_sub(MAX_KEPT);
     all.orders.drain(..surplus);
     let text = serde_json::to_vec(&all).map_err(io::Error::other)?;
     files::write_atomic(&path(home), &text, files::PRIVATE)
@@ -108,13 +113,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_ones_are_kept_and_can_be_shown() {
+    fn the_last_orders_are_kept_and_printable() {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::at(dir.path().to_owned());
-        create_private_dir(&folder(&home)).unwrap();
+        create_private_dir(&fleet_dir(&home)).unwrap();
         for number in 0..60 {
             let payload = format!("\u{1b}[31m{number}\n{}", "x".repeat(70_000));
-            put_aside(&home, Reason::Malformed, None, payload.as_bytes()).unwrap();
+            record_refused(&home, RefusalReason::Malformed, None, payload.as_bytes()).unwrap();
         }
         let all = refused_orders(&home);
         assert_eq!((all.count, all.orders.len()), (60, 50));

@@ -1,4 +1,4 @@
-//! Tells what a session has come to: its state, the feature it works on, and its agents' messages where they are shared.
+//! Publishes the state of a session, the claim of its feature, and its handoffs if texts are shared.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -7,62 +7,68 @@ use std::time::{Duration, Instant};
 
 use async_nats::jetstream::kv::{CreateErrorKind, Operation, UpdateErrorKind};
 use bytes::Bytes;
-use overtone_engine::Record;
-use overtone_registry::EventKind;
+use overtone_core::engine::Record;
+use overtone_core::registry::WarningReason;
+use overtone_session::view::{Summary, Supervision, session_json};
 use overtone_store::{Session, SessionId, clock, files, timeline};
-use overtone_view::{Summary, Supervision, supervised};
 use serde_json::{Value, json};
 
 use super::Worker;
-use super::track::{Told, Track};
-use crate::claims::{self, Insist, Outcome};
+use super::progress::{PublishedState, SessionProgress};
+use crate::claims::{self, ClaimOutcome, TakeOver};
 use crate::config::Share;
 use crate::error::{FleetError, Result};
-use crate::link::{Link, MAX_VALUE};
+use crate::link::{Link, MAX_VALUE_BYTES};
 use crate::message::{Claim, Handoff, SessionState};
-use crate::names::{feature_claim, handoff_key, session_claim, state_key};
+use crate::names::{feature_claim_key, handoff_key, session_claim_key, state_key};
 use crate::trust::Kind;
 use crate::{repository, share};
 
-/// A session that changes all the time is told of so often.
-const SETTLE: Duration = Duration::from_millis(250);
+/// The state of a session is published at most this often.
+const PUBLISH_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Longer messages of agents stay at home.
-const MAX_HANDOFF: u64 = 512 * 1024;
+/// Larger handoffs are not published.
+const MAX_HANDOFF_BYTES: u64 = 512 * 1024;
 
 impl Worker<'_> {
-    /// Says whether it is to be looked at again: it was told of a moment ago.
-    pub(super) async fn tell_state(&self, link: &Link, session: &Session, track: &mut Track) -> Result<bool> {
-        let state = self.state_of(session);
+    /// Publishes the state if it has changed. Returns whether it has to be tried again, because another state was
+    /// stored meanwhile.
+    pub(super) async fn publish_state(
+        &self,
+        link: &Link,
+        session: &Session,
+        progress: &mut SessionProgress,
+    ) -> Result<bool> {
+        let state = self.read_state(session);
         let fingerprint = fingerprint(&state);
-        if track.state.fingerprint == fingerprint && track.state.revision.is_some() {
+        if progress.state.fingerprint == fingerprint && progress.state.revision.is_some() {
             return Ok(false);
         }
-        if track.state.at.is_some_and(|at| at.elapsed() < SETTLE) {
-            self.look_later(session.id());
+        if progress.state.at.is_some_and(|at| at.elapsed() < PUBLISH_INTERVAL) {
+            self.schedule_retry(session.id());
             return Ok(false);
         }
-        self.tell_handoffs(link, session, &state, track).await?;
-        self.claim_feature(link, session, &state, track).await?;
+        self.publish_handoffs(link, session, &state, progress).await?;
+        self.claim_feature(link, session, &state, progress).await?;
         let key = state_key(&self.machine.id, session.id().as_str());
-        let state = SessionState { timeline_bytes: track.place.end, ..state };
+        let state = SessionState { timeline_bytes: progress.position.end, ..state };
         let sealed_at = clock::now().0;
         let sealed = self.keyring.seal(Kind::State, &key, "", &state);
-        let revision = put(link, &key, sealed, track.state.revision).await?;
+        let revision = put_state(link, &key, sealed, progress.state.revision).await?;
         let fingerprint = if revision.is_some() { fingerprint } else { 0 };
-        track.state = Told { fingerprint, revision, at: Some(Instant::now()), sealed_at };
+        progress.state = PublishedState { fingerprint, revision, at: Some(Instant::now()), sealed_at };
         Ok(revision.is_none())
     }
 
-    fn look_later(&self, id: &SessionId) {
+    fn schedule_retry(&self, id: &SessionId) {
         let (dirty, id) = (self.dirty.clone(), id.clone());
         tokio::spawn(async move {
-            tokio::time::sleep(SETTLE).await;
+            tokio::time::sleep(PUBLISH_INTERVAL).await;
             dirty.mark([id]);
         });
     }
 
-    fn state_of(&self, session: &Session) -> SessionState {
+    fn read_state(&self, session: &Session) -> SessionState {
         let summary = Summary::load(session);
         let is_full = self.setup.settings.share == Share::Full;
         let workflow = summary.workflow.as_ref();
@@ -70,9 +76,9 @@ impl Worker<'_> {
             machine: self.machine.id.clone(),
             machine_name: self.machine().name,
             session: session.id().to_string(),
-            files: share::files(self.setup.settings.share, session),
+            files: share::shared_files(self.setup.settings.share, session),
             summary: self.summary(&summary, is_full),
-            repository: summary.project().and_then(repository::of),
+            repository: summary.project().and_then(repository::repository_name),
             feature: workflow.and_then(|workflow| workflow.feature_name.clone()),
             handoffs: if is_full { handoff_names(session) } else { Vec::new() },
             timeline_bytes: 0,
@@ -82,7 +88,7 @@ impl Worker<'_> {
 
     fn summary(&self, summary: &Summary, is_full: bool) -> Value {
         let supervision = Supervision::load(summary);
-        let mut json = supervised(summary, supervision.as_ref(), &self.limits);
+        let mut json = session_json(summary, supervision.as_ref(), &self.limits);
         json["machine"] = json!({ "id": self.machine.id, "name": self.machine().name });
         if !is_full {
             json["project"] = json["projectName"].clone();
@@ -90,110 +96,123 @@ impl Worker<'_> {
         json
     }
 
-    /// Before the state that names them.
-    async fn tell_handoffs(
+    /// Publishes new handoffs. They come before the state, which lists them.
+    async fn publish_handoffs(
         &self,
         link: &Link,
         session: &Session,
         state: &SessionState,
-        track: &mut Track,
+        progress: &mut SessionProgress,
     ) -> Result<()> {
         for name in &state.handoffs {
             let path = session.dir().join("handoffs").join(name);
-            let length = fs::symlink_metadata(&path).map_or(0, |about| about.len());
-            if length > MAX_HANDOFF || track.handoffs.get(name) == Some(&length) {
+            let length = fs::symlink_metadata(&path).map_or(0, |metadata| metadata.len());
+            if length > MAX_HANDOFF_BYTES || progress.handoffs.get(name) == Some(&length) {
                 continue;
             }
-            // Something else in its place (a link, a pipe) holds up nothing.
+            // Links, pipes and unreadable files are skipped.
             let Ok(Some(text)) = files::read_small(&path) else { continue };
             let key = handoff_key(session.id().as_str(), name);
             let sealed = self.keyring.seal(Kind::Handoff, &key, "", &Handoff { text });
-            // As JSON it has grown.
-            if sealed.len() <= MAX_VALUE {
+            // Escaping as JSON may have made it too large.
+            if sealed.len() <= MAX_VALUE_BYTES {
                 let put = link.handoffs.put(&key, sealed).await;
                 put.map_err(|error| FleetError::server("share an agent's message", error))?;
             }
-            track.handoffs.insert(name.clone(), length);
+            progress.handoffs.insert(name.clone(), length);
         }
         Ok(())
     }
 
-    /// While a session works on a feature, the feature is its. Whoever was first keeps it; the other one is told.
+    /// Claims the feature of a running session, and releases it afterwards. If another machine has claimed it first, a
+    /// warning is added to the timeline.
     async fn claim_feature(
         &self,
         link: &Link,
         session: &Session,
         state: &SessionState,
-        track: &mut Track,
+        progress: &mut SessionProgress,
     ) -> Result<()> {
-        let is_at_work = state.summary["state"] == "running";
-        let names = state.repository.as_ref().zip(state.feature.as_ref()).filter(|_| is_at_work);
-        let wanted = names.map(|(repository, feature)| feature_claim(repository, feature));
-        let ours = Claim::by(&self.machine(), Some(session.id().as_str()));
-        if track.feature == wanted {
+        let key = match (&state.repository, &state.feature) {
+            (Some(repository), Some(feature)) if state.summary["state"] == "running" => {
+                Some(feature_claim_key(repository, feature))
+            }
+            _ => None,
+        };
+        if progress.feature == key {
             return Ok(());
         }
-        if let Some(old) = track.feature.take() {
+        let ours = Claim::new(&self.machine(), Some(session.id().as_str()));
+        if let Some(old) = progress.feature.take() {
             claims::release(link, &old, &ours).await?;
         }
-        if let Some(key) = wanted {
-            let outcome = claims::claim(link, &key, ours, Insist::IfGone, 0).await?;
-            if let Outcome::Theirs(other) = &outcome
+        if let Some(key) = key {
+            let outcome = claims::claim(link, &key, ours, TakeOver::IfOwnerGone, 0).await?;
+            if let ClaimOutcome::Theirs(other) = &outcome
                 && other.machine != self.machine.id
             {
-                warn_of_other(session, &other.name);
+                record_feature_conflict(session, &other.name);
             }
-            track.feature = Some(key);
+            progress.feature = Some(key);
         }
         Ok(())
     }
 
-    /// A session that was deleted here is no longer shown, and nobody's.
-    pub(super) async fn withdraw(&self, link: &Link, id: &SessionId, track: Option<Track>) -> Result<()> {
-        let Some(track) = track.filter(|track| track.is_ours) else { return Ok(()) };
+    /// Removes a deleted session from the server, and releases its claims.
+    pub(super) async fn withdraw(
+        &self,
+        link: &Link,
+        id: &SessionId,
+        progress: Option<SessionProgress>,
+    ) -> Result<()> {
+        let Some(progress) = progress else { return Ok(()) };
+        if !progress.is_ours {
+            return Ok(());
+        }
         let key = state_key(&self.machine.id, id.as_str());
         let gone = link.sessions.delete(&key).await;
         gone.map_err(|error| FleetError::server("withdraw a session", error))?;
-        let claim = session_claim(id.as_str());
-        claims::release(link, &claim, &Claim::by(&self.machine(), None)).await?;
-        self.record.forget_claim(&claim);
-        match track.feature {
-            Some(key) => claims::release(link, &key, &Claim::by(&self.machine(), Some(id.as_str()))).await,
+        let claim = session_claim_key(id.as_str());
+        claims::release(link, &claim, &Claim::new(&self.machine(), None)).await?;
+        self.ledger.forget_claim(&claim);
+        match progress.feature {
+            Some(key) => claims::release(link, &key, &Claim::new(&self.machine(), Some(id.as_str()))).await,
             None => Ok(()),
         }
     }
 }
 
-/// Into the timeline: two machines work on the same thing. The work itself is not stopped.
-fn warn_of_other(session: &Session, name: &str) {
-    let record = Record::new(EventKind::SystemWarning).with("reason", "feature-taken").with("by", name);
+/// Adds a warning to the timeline that another machine works on the same feature. The work continues.
+fn record_feature_conflict(session: &Session, name: &str) {
+    let record = Record::warning(WarningReason::FeatureTaken).with("by", name);
     let Ok(_lock) = session.lock() else { return };
     if let Err(error) = timeline::append(&session.timeline_file(), &[&record], clock::now()) {
         eprintln!("[overtone/fleet] {error}");
     }
 }
 
-/// Without what changes with every line.
+/// A hash of the state, without the fields that change with every line of the timeline.
 fn fingerprint(state: &SessionState) -> u64 {
-    let mut still = state.clone();
-    if let Some(fields) = still.summary.as_object_mut() {
+    let mut stable = state.clone();
+    if let Some(fields) = stable.summary.as_object_mut() {
         fields.shift_remove("lastActivity");
         fields.shift_remove("bytes");
     }
     let mut hasher = DefaultHasher::new();
-    // Our own types have texts for keys and no endless numbers, so this cannot fail.
-    serde_json::to_vec(&still).unwrap_or_default().hash(&mut hasher);
+    // Types with string keys and finite numbers cannot fail to serialize.
+    serde_json::to_vec(&stable).unwrap_or_default().hash(&mut hasher);
     hasher.finish()
 }
 
-/// Puts a state in place of the one that is known; `None` if another one is there, which is then to be looked at.
-async fn put(link: &Link, key: &str, bytes: Bytes, known: Option<u64>) -> Result<Option<u64>> {
+/// Replaces the stored state, and returns its new revision. `None` if another state was stored meanwhile.
+async fn put_state(link: &Link, key: &str, bytes: Bytes, known: Option<u64>) -> Result<Option<u64>> {
     let failed = |error: &dyn std::fmt::Display| FleetError::server("put a session's state", error);
-    let revision = if known.is_some() {
-        known
-    } else {
-        let entry = link.sessions.entry(key).await.map_err(|error| failed(&error))?;
-        entry.filter(|entry| entry.operation == Operation::Put).map(|entry| entry.revision)
+    let revision = match known {
+        Some(revision) => Some(revision),
+        None => match link.sessions.entry(key).await.map_err(|error| failed(&error))? {
+            Some(entry) if entry.operation == Operation::Put => Some(entry.revision),
+            _ => None,
+        },
     };
     match revision {
         Some(revision) => match link.sessions.update(key, bytes, revision).await {

@@ -1,31 +1,32 @@
-//! What is said between machines: one JSON object with who says it, to whom and when, a signature, and the content.
+//! The envelope of all messages: one JSON object with the sender, the receiver, the time, a signature and the content.
 //!
-//! The signature covers every field and the content byte for byte, so none of it can be used anywhere else: not for
-//! another team, another machine, another key of a bucket, or as another kind of message.
+//! The signature covers every field and the content byte for byte, so a message cannot be reused for another team,
+//! another machine, another key of a bucket, or as another kind of message.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::key::{MachineKey, PublicKey};
 use crate::hex;
-use crate::message::{Foreign, VERSION};
+use crate::message::{MessageError, VERSION};
 
 /// The last version without signatures.
 const UNSIGNED_VERSION: u32 = 1;
 
-/// What a signature is for: no other program signs bytes that begin like this.
+/// The beginning of all signed bytes. No other program signs bytes that begin like this.
 const PURPOSE: &str = "overtone fleet message";
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kind {
     Order,
     Answer,
     Claim,
-    /// A sign of life, which the server forgets soon.
-    Pulse,
-    /// What a machine says of itself, for as long as it is remembered.
+    /// Expires on the server within seconds.
+    #[serde(rename = "pulse")]
+    Heartbeat,
+    /// The details of a machine, which are kept while it is offline.
     Machine,
     State,
     Events,
@@ -39,7 +40,7 @@ impl Kind {
             Self::Order => "order",
             Self::Answer => "answer",
             Self::Claim => "claim",
-            Self::Pulse => "pulse",
+            Self::Heartbeat => "pulse",
             Self::Machine => "machine",
             Self::State => "state",
             Self::Events => "events",
@@ -49,25 +50,25 @@ impl Kind {
     }
 }
 
-/// Everything but the content.
+/// All fields except the content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) kind: Kind,
     /// Empty for a machine that is part of no team yet.
     pub(crate) team: String,
     pub(crate) from: String,
-    /// Where it belongs: the machine that an order is for, the key in a bucket, the end of a subject.
+    /// The destination: the machine that an order is for, the key in a bucket, or the session of events.
     pub(crate) to: String,
     pub(crate) id: String,
-    /// When it was said, in milliseconds, by the clock of whoever says it.
+    /// When it was signed, in milliseconds, by the clock of the sender.
     pub(crate) at: i64,
-    /// For those who do not know the sender yet.
+    /// The sender's key, for machines that do not know the sender yet.
     pub(crate) key: Option<PublicKey>,
 }
 
 impl Header {
-    /// What is signed. Every field has its length before it, so no two messages have the same bytes.
-    fn canonical(&self, body: &str) -> Vec<u8> {
+    /// The bytes to sign. Every field is preceded by its length, so that no two messages have the same bytes.
+    fn signed_bytes(&self, body: &str) -> Vec<u8> {
         let at = self.at.to_string();
         let version = VERSION.to_string();
         let key = self.key.clone().map(String::from).unwrap_or_default();
@@ -93,7 +94,7 @@ impl Header {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Wire<'a> {
+struct WireEnvelope<'a> {
     v: u32,
     kind: Kind,
     #[serde(default)]
@@ -110,7 +111,7 @@ struct Wire<'a> {
     body: &'a RawValue,
 }
 
-/// A message whose signature was not looked at yet.
+/// A message whose signature is not verified yet.
 #[derive(Debug)]
 pub(crate) struct Envelope<'a> {
     pub(crate) header: Header,
@@ -118,10 +119,10 @@ pub(crate) struct Envelope<'a> {
     body: &'a RawValue,
 }
 
-/// Signs a content. `body` is JSON.
+/// Signs a message. `body` is its content as JSON.
 pub(crate) fn seal(header: &Header, body: &RawValue, key: &MachineKey) -> bytes::Bytes {
-    let signature = key.sign(&header.canonical(body.get()));
-    let wire = Wire {
+    let signature = key.sign(&header.signed_bytes(body.get()));
+    let wire = WireEnvelope {
         v: VERSION,
         kind: header.kind,
         team: header.team.clone(),
@@ -133,51 +134,48 @@ pub(crate) fn seal(header: &Header, body: &RawValue, key: &MachineKey) -> bytes:
         sig: hex::encode(&signature),
         body,
     };
-    // Texts and numbers only, so this cannot fail; an empty message would be recognised as none.
+    // Strings and numbers cannot fail to serialize. An empty message would be rejected by the receiver.
     serde_json::to_vec(&wire).unwrap_or_default().into()
 }
 
 impl<'a> Envelope<'a> {
-    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, Foreign> {
-        match serde_json::from_slice::<Wire<'a>>(bytes) {
+    pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, MessageError> {
+        match serde_json::from_slice::<WireEnvelope<'a>>(bytes) {
             Ok(wire) if wire.v == VERSION => Self::from_wire(wire),
-            Ok(wire) => Err(of_version(wire.v)),
-            Err(error) => Err(classify(bytes, &error)),
+            Ok(wire) => Err(version_error(wire.v)),
+            Err(error) => Err(classify_unreadable(bytes, &error)),
         }
     }
 
-    fn from_wire(wire: Wire<'a>) -> Result<Self, Foreign> {
-        let signature = hex::decode(&wire.sig).ok_or(Foreign::Forged)?;
-        let Wire { kind, team, from, to, id, at, key, body, .. } = wire;
+    fn from_wire(wire: WireEnvelope<'a>) -> Result<Self, MessageError> {
+        let signature = hex::decode(&wire.sig).ok_or(MessageError::Forged)?;
+        let WireEnvelope { kind, team, from, to, id, at, key, body, .. } = wire;
         Ok(Self { header: Header { kind, team, from, to, id, at, key }, signature, body })
     }
 
     pub(crate) fn is_signed_by(&self, key: &PublicKey) -> bool {
-        key.verifies(&self.header.canonical(self.body.get()), &self.signature)
+        key.verifies(&self.header.signed_bytes(self.body.get()), &self.signature)
     }
 
-    pub(crate) fn body<T: Deserialize<'a>>(&self) -> Result<T, Foreign> {
-        serde_json::from_str(self.body.get()).map_err(|error| Foreign::Malformed(error.to_string()))
-    }
-}
-
-fn of_version(version: u32) -> Foreign {
-    match version {
-        _ if version > VERSION => Foreign::Later(version),
-        _ => Foreign::Unsigned,
+    pub(crate) fn body<T: Deserialize<'a>>(&self) -> Result<T, MessageError> {
+        serde_json::from_str(self.body.get()).map_err(|error| MessageError::Malformed(error.to_string()))
     }
 }
 
-/// Why something is no envelope of ours.
-fn classify(bytes: &[u8], error: &serde_json::Error) -> Foreign {
+fn version_error(version: u32) -> MessageError {
+    if version > VERSION { MessageError::Later(version) } else { MessageError::Unsigned }
+}
+
+/// Why bytes that are not an envelope of this version cannot be read.
+fn classify_unreadable(bytes: &[u8], error: &serde_json::Error) -> MessageError {
     #[derive(Deserialize)]
     struct Versioned {
         v: u32,
     }
     match serde_json::from_slice::<Versioned>(bytes) {
-        Ok(Versioned { v }) if v > VERSION => Foreign::Later(v),
-        Ok(Versioned { v: UNSIGNED_VERSION }) => Foreign::Unsigned,
-        _ => Foreign::Malformed(error.to_string()),
+        Ok(Versioned { v }) if v > VERSION => MessageError::Later(v),
+        Ok(Versioned { v: UNSIGNED_VERSION }) => MessageError::Unsigned,
+        _ => MessageError::Malformed(error.to_string()),
     }
 }
 
@@ -206,10 +204,10 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sealed_can_be_read_and_checked() {
+    fn a_sealed_message_is_parsed_and_verified() {
         let key = MachineKey::temporary().unwrap();
         let bytes = sealed(&key).to_string();
-        let envelope = Envelope::read(bytes.as_bytes()).unwrap();
+        let envelope = Envelope::parse(bytes.as_bytes()).unwrap();
         assert_eq!(envelope.header, header());
         assert!(envelope.is_signed_by(key.public()));
         assert!(!envelope.is_signed_by(MachineKey::temporary().unwrap().public()));
@@ -217,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_changed_is_noticed() {
+    fn a_change_of_any_field_invalidates_the_signature() {
         let key = MachineKey::temporary().unwrap();
         for (field, other) in [
             ("kind", json!("answer")),
@@ -233,25 +231,25 @@ mod tests {
             let mut changed = sealed(&key);
             changed[field] = other;
             let bytes = changed.to_string();
-            assert!(!Envelope::read(bytes.as_bytes()).unwrap().is_signed_by(key.public()), "{bytes}");
+            assert!(!Envelope::parse(bytes.as_bytes()).unwrap().is_signed_by(key.public()), "{bytes}");
         }
-        // A boundary that moves from one field to the next is a change, too.
+        // Moving a boundary between two fields invalidates it as well.
         let mut moved = sealed(&key);
         (moved["team"], moved["from"]) = (json!("ta"), json!(""));
-        assert!(!Envelope::read(moved.to_string().as_bytes()).unwrap().is_signed_by(key.public()));
+        assert!(!Envelope::parse(moved.to_string().as_bytes()).unwrap().is_signed_by(key.public()));
     }
 
     #[test]
-    fn what_is_foreign_is_told_apart() {
-        let read = |bytes: &[u8]| Envelope::read(bytes).unwrap_err();
-        assert!(matches!(read(b"{"), Foreign::Malformed(_)));
-        assert!(matches!(read(b"\xff\xfe"), Foreign::Malformed(_)));
-        assert!(matches!(read(b"[]"), Foreign::Malformed(_)));
-        assert!(matches!(read(br#"{"v":2,"id":"1"}"#), Foreign::Malformed(_)));
-        assert_eq!(read(br#"{"v":1,"id":"1"}"#), Foreign::Unsigned);
-        assert_eq!(read(br#"{"v":7,"all":"else"}"#), Foreign::Later(7));
+    fn unreadable_messages_are_classified() {
+        let read = |bytes: &[u8]| Envelope::parse(bytes).unwrap_err();
+        assert!(matches!(read(b"{"), MessageError::Malformed(_)));
+        assert!(matches!(read(b"\xff\xfe"), MessageError::Malformed(_)));
+        assert!(matches!(read(b"[]"), MessageError::Malformed(_)));
+        assert!(matches!(read(br#"{"v":2,"id":"1"}"#), MessageError::Malformed(_)));
+        assert_eq!(read(br#"{"v":1,"id":"1"}"#), MessageError::Unsigned);
+        assert_eq!(read(br#"{"v":7,"all":"else"}"#), MessageError::Later(7));
         let mut torn = sealed(&MachineKey::temporary().unwrap());
         torn["sig"] = json!("?");
-        assert_eq!(read(torn.to_string().as_bytes()), Foreign::Forged);
+        assert_eq!(read(torn.to_string().as_bytes()), MessageError::Forged);
     }
 }

@@ -1,4 +1,4 @@
-//! The Ed25519 key of a machine: made once, kept in a private file, and known to others by its public half.
+//! The Ed25519 key of a machine. It is generated once and kept in a private file.
 
 use std::fmt;
 use std::io;
@@ -11,25 +11,25 @@ use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use serde::{Deserialize, Serialize};
 
 use crate::hex;
-use crate::machine::{folder, random_bytes};
+use crate::machine::{fleet_dir, random_bytes};
 
 const SEED_BYTES: usize = 32;
 
-/// How many bytes of a key's hash its fingerprint shows: enough that nobody finds another key with the same one.
+/// How many bytes of a key's hash are in its fingerprint: enough that no second key with the same one can be found.
 const FINGERPRINT_BYTES: usize = 10;
 
-/// A public key. It is written as 64 hexadecimal digits.
+/// A public key. It is serialized as 64 hexadecimal digits.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PublicKey([u8; 32]);
 
 impl PublicKey {
-    /// Whether this key's owner has signed these bytes.
+    /// Whether the signature of these bytes was made with this key.
     pub(crate) fn verifies(&self, bytes: &[u8], signature: &[u8]) -> bool {
         UnparsedPublicKey::new(&ED25519, self.0).verify(bytes, signature).is_ok()
     }
 
-    /// What people compare: `1f3a-…`, five groups of four digits.
+    /// A short form for users to compare: `1f3a-…`, five groups of four digits.
     pub fn fingerprint(&self) -> String {
         let digits = hex::encode(&digest(&SHA256, &self.0).as_ref()[..FINGERPRINT_BYTES]);
         let groups: Vec<_> = (0..digits.len()).step_by(4).map(|at| &digits[at..at + 4]).collect();
@@ -62,7 +62,7 @@ impl From<PublicKey> for String {
     }
 }
 
-/// The key of this machine. Its private half never leaves the file and this value.
+/// The private key of this machine. It never leaves its file and this value.
 pub(crate) struct MachineKey {
     pair: Ed25519KeyPair,
     public: PublicKey,
@@ -75,19 +75,19 @@ impl fmt::Debug for MachineKey {
 }
 
 fn key_file(home: &Home) -> PathBuf {
-    folder(home).join("machine.key")
+    fleet_dir(home).join("machine.key")
 }
 
 impl MachineKey {
-    /// The key in the home's fleet folder. A home without one gets one.
-    pub(crate) fn of(home: &Home) -> io::Result<Self> {
+    /// Loads the key from the home's fleet folder, or generates it.
+    pub(crate) fn load_or_create(home: &Home) -> io::Result<Self> {
         let path = key_file(home);
         if let Some(seed) = read_seed(&path)? {
             return Self::from_seed(&seed);
         }
-        create_private_dir(&folder(home))?;
-        let _lock = files::lock_file(&folder(home).join("machine.lock"), files::lock_wait())?;
-        // Another process may have been faster.
+        create_private_dir(&fleet_dir(home))?;
+        let _lock = files::lock_file(&fleet_dir(home).join("machine.lock"), files::lock_timeout())?;
+        // Another process may have created it meanwhile.
         if let Some(seed) = read_seed(&path)? {
             return Self::from_seed(&seed);
         }
@@ -96,7 +96,7 @@ impl MachineKey {
         Self::from_seed(&seed)
     }
 
-    /// A key that is in no file, for whoever only looks at a server.
+    /// A key that is not stored, for connections that belong to no machine.
     pub(crate) fn temporary() -> io::Result<Self> {
         Self::from_seed(&random_bytes(SEED_BYTES)?)
     }
@@ -117,7 +117,8 @@ impl MachineKey {
     }
 }
 
-/// `None` if there is no such file. One that others may read is refused: they would be this machine.
+/// `None` if there is no such file. A file that other users may read is rejected, because they could sign as this
+/// machine.
 fn read_seed(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let Some(text) = files::read_small(path)? else { return Ok(None) };
     let mode = path.symlink_metadata()?.permissions().mode();
@@ -125,9 +126,10 @@ fn read_seed(path: &Path) -> io::Result<Option<Vec<u8>>> {
         let why = format!("{}: other users may read this key\nhint: chmod 600 {0}", path.display());
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
     }
-    let seed = hex::decode(text.trim()).filter(|seed| seed.len() == SEED_BYTES);
-    let broken = || io::Error::new(io::ErrorKind::InvalidData, format!("{}: not a key", path.display()));
-    seed.map(Some).ok_or_else(broken)
+    match hex::decode(text.trim()) {
+        Some(seed) if seed.len() == SEED_BYTES => Ok(Some(seed)),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidData, format!("{}: not a key", path.display()))),
+    }
 }
 
 #[cfg(test)]
@@ -143,10 +145,10 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_made_once_and_only_its_owner_may_read_it() {
+    fn a_key_is_generated_once_and_is_private() {
         let (_dir, home) = home();
-        let key = MachineKey::of(&home).unwrap();
-        assert_eq!(MachineKey::of(&home).unwrap().public(), key.public());
+        let key = MachineKey::load_or_create(&home).unwrap();
+        assert_eq!(MachineKey::load_or_create(&home).unwrap().public(), key.public());
         let mode = fs::metadata(key_file(&home)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         let signature = key.sign(b"text");
@@ -154,19 +156,19 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_others_may_read_or_that_is_none_is_refused_and_kept() {
+    fn an_invalid_key_or_one_that_others_may_read_is_rejected_and_kept() {
         let (_dir, home) = home();
-        MachineKey::of(&home).unwrap();
+        MachineKey::load_or_create(&home).unwrap();
         let text = fs::read_to_string(key_file(&home)).unwrap();
         fs::set_permissions(key_file(&home), fs::Permissions::from_mode(0o644)).unwrap();
-        assert_eq!(MachineKey::of(&home).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        assert_eq!(MachineKey::load_or_create(&home).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
         assert_eq!(fs::read_to_string(key_file(&home)).unwrap(), text);
         files::write_atomic(&key_file(&home), b"what is this", files::PRIVATE).unwrap();
-        assert_eq!(MachineKey::of(&home).unwrap_err().kind(), io::ErrorKind::InvalidData);
+        assert_eq!(MachineKey::load_or_create(&home).unwrap_err().kind(), io::ErrorKind::InvalidData);
     }
 
     #[test]
-    fn a_public_key_is_written_as_digits_and_shown_as_a_fingerprint() {
+    fn a_public_key_is_serialized_as_digits_and_shown_as_a_fingerprint() {
         let key = MachineKey::from_seed(&[7; 32]).unwrap();
         let text = String::from(key.public().clone());
         assert_eq!(PublicKey::try_from(text.clone()).unwrap(), *key.public());

@@ -1,4 +1,4 @@
-//! Whom this machine believes: its own key, the team's list of keys, and the check of everything that arrives.
+//! Signs messages with this machine's key, and verifies received ones with the keys of the team.
 
 mod envelope;
 mod invite;
@@ -16,34 +16,34 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
 
-use crate::machine::{Machine, folder};
-use crate::message::{Claim, Foreign, Order};
+use crate::machine::{Machine, fleet_dir};
+use crate::message::{Claim, MessageError, Order};
 pub(crate) use envelope::Kind;
 use envelope::{Envelope, Header, seal};
-pub(crate) use invite::Proof;
-pub use invite::{BadInvitation, Invitation, Invited};
+pub(crate) use invite::InvitationProof;
+pub use invite::{Invitation, InvitationError, Invited};
 use key::MachineKey;
 pub use key::PublicKey;
-pub use sync::NotChanged;
+pub use sync::TeamError;
 use team::Anchor;
 pub use team::Member;
 use team::Team;
 
-/// How far the clocks of two machines may be apart, in milliseconds.
+/// How much the clocks of two machines may differ, in milliseconds.
 pub(crate) const CLOCK_SKEW: i64 = 60 * 60 * 1000;
 
-/// What this machine is to the team.
+/// The relation of this machine to the team on the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Membership {
-    /// No server was asked yet.
+    /// The server was not asked yet.
     #[default]
     Unknown,
     Member,
-    /// It knows the team, and the team does not know it yet.
+    /// It was invited and waits to be accepted.
     Waiting,
-    /// It was part of the team.
+    /// It was removed from the team.
     Removed,
-    /// Another team uses the server, and has not invited this machine.
+    /// The server is used by a team that has not invited this machine.
     Outsider,
 }
 
@@ -59,30 +59,30 @@ impl Membership {
     }
 }
 
-/// A message that was checked: its content, and who has really sent it.
+/// A message whose signature was verified, with its sender.
 #[derive(Debug)]
-pub(crate) struct Opened<T> {
+pub(crate) struct VerifiedMessage<T> {
     pub(crate) body: T,
     pub(crate) from: Member,
     pub(crate) id: String,
     pub(crate) at: i64,
 }
 
-/// What a machine that nobody knows says of itself. Only the key is sure to be its own.
+/// A message of a machine outside of the team. Only the key is verified.
 #[derive(Debug)]
-pub(crate) struct Introduced<T> {
+pub(crate) struct Introduction<T> {
     pub(crate) body: T,
     pub(crate) id: String,
     pub(crate) key: PublicKey,
 }
 
-/// This machine's key and the team's list.
+/// This machine's key and the keys of its team.
 #[derive(Debug, Clone)]
 pub struct Keyring(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// `None` for whoever only looks at a server.
+    /// `None` for a keyring that belongs to no machine.
     home: Option<Home>,
     machine: Machine,
     key: MachineKey,
@@ -92,12 +92,12 @@ struct Inner {
 #[derive(Debug, Default)]
 struct State {
     team: Option<Team>,
-    /// The list that an invitation names, until it was read.
+    /// The list of an invitation, until it was read from the server.
     anchor: Option<Anchor>,
     membership: Membership,
 }
 
-/// `team.json`.
+/// The content of `team.json`.
 #[derive(Serialize, Deserialize)]
 struct TeamFile {
     team: String,
@@ -106,12 +106,12 @@ struct TeamFile {
 }
 
 fn team_file(home: &Home) -> PathBuf {
-    folder(home).join("team.json")
+    fleet_dir(home).join("team.json")
 }
 
-/// Teams that this machine has left: with their lists it can come back.
-fn left_team_file(home: &Home, team: &str) -> PathBuf {
-    folder(home).join("teams").join(format!("{team}.json"))
+/// The file of a team that this machine has left. With its lists, the machine can join again without an invitation.
+fn archived_team_file(home: &Home, team: &str) -> PathBuf {
+    fleet_dir(home).join("teams").join(format!("{team}.json"))
 }
 
 fn load_team(path: &std::path::Path) -> io::Result<Option<Team>> {
@@ -124,16 +124,16 @@ fn load_team(path: &std::path::Path) -> io::Result<Option<Team>> {
 }
 
 impl Keyring {
-    /// Of a home. Its key is made if it has none.
-    pub fn of(home: &Home, name: Option<&str>) -> io::Result<Self> {
-        let machine = Machine::of(home, name)?;
-        let key = MachineKey::of(home)?;
+    /// Loads the keyring of a home. The machine's id and key are generated if they do not exist.
+    pub fn load_or_create(home: &Home, name: Option<&str>) -> io::Result<Self> {
+        let machine = Machine::load_or_create(home, name)?;
+        let key = MachineKey::load_or_create(home)?;
         let state = State { team: load_team(&team_file(home))?, ..State::default() };
         Ok(Self(Arc::new(Inner { home: Some(home.clone()), machine, key, state: Mutex::new(state) })))
     }
 
-    /// Belongs to nobody, believes nobody, and writes no file.
-    pub fn nobody() -> io::Result<Self> {
+    /// A keyring that belongs to no machine, trusts no other one, and writes no files.
+    pub fn anonymous() -> io::Result<Self> {
         let machine = Machine { id: "0".repeat(16), name: "nobody".to_owned() };
         let key = MachineKey::temporary()?;
         Ok(Self(Arc::new(Inner { home: None, machine, key, state: Mutex::default() })))
@@ -143,12 +143,13 @@ impl Keyring {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// This machine, under the name that the team knows it by.
+    /// This machine, with its name in the team's list if it is a member.
     pub fn machine(&self) -> Machine {
-        let known = self.member(&self.0.machine.id).filter(|member| member.key == *self.0.key.public());
-        match known {
-            Some(member) => Machine { id: member.id, name: member.name },
-            None => self.0.machine.clone(),
+        match self.member(&self.0.machine.id) {
+            Some(member) if member.key == *self.0.key.public() => {
+                Machine { id: member.id, name: member.name }
+            }
+            _ => self.0.machine.clone(),
         }
     }
 
@@ -169,19 +170,21 @@ impl Keyring {
         self.state().team.as_ref()?.member(id).cloned()
     }
 
-    /// A machine whose word counts: this one, or one of the team.
-    pub(crate) fn known(&self, id: &str) -> Option<Member> {
+    /// A machine whose messages are accepted: this one, or a member of the team.
+    pub(crate) fn trusted_machine(&self, id: &str) -> Option<Member> {
         if let Some(member) = self.member(id) {
             return Some(member);
         }
         let Inner { machine, key, .. } = &*self.0;
-        let own = || Member { id: machine.id.clone(), name: machine.name.clone(), key: key.public().clone() };
-        (id == machine.id).then(own)
+        if id != machine.id {
+            return None;
+        }
+        Some(Member { id: machine.id.clone(), name: machine.name.clone(), key: key.public().clone() })
     }
 
-    /// Signs something. `to` is where it belongs, `id` what it is called there.
+    /// Signs a message. `to` is its destination, `id` its id there.
     pub(crate) fn seal<T: Serialize>(&self, kind: Kind, to: &str, id: &str, body: &T) -> Bytes {
-        let key = matches!(kind, Kind::Pulse | Kind::Machine).then(|| self.0.key.public().clone());
+        let key = matches!(kind, Kind::Heartbeat | Kind::Machine).then(|| self.0.key.public().clone());
         let header = Header {
             kind,
             team: self.team(),
@@ -191,7 +194,7 @@ impl Keyring {
             at: clock::now().0,
             key,
         };
-        // Our own types have texts for keys and no endless numbers, so this cannot fail.
+        // Types with string keys and finite numbers cannot fail to serialize.
         let body = to_raw_value(body).unwrap_or_default();
         seal(&header, &body, &self.0.key)
     }
@@ -201,83 +204,83 @@ impl Keyring {
         self.seal(Kind::Order, machine, id, order)
     }
 
-    /// Checks who has sent something and that it belongs here, and only then reads it.
+    /// Verifies the sender and the destination of a message, and then parses its content.
     pub(crate) fn open<T: DeserializeOwned>(
         &self,
         kind: Kind,
         to: &str,
         bytes: &[u8],
-    ) -> Result<Opened<T>, Foreign> {
-        let envelope = Envelope::read(bytes)?;
+    ) -> Result<VerifiedMessage<T>, MessageError> {
+        let envelope = Envelope::parse(bytes)?;
         let from = self.check(kind, to, &envelope)?;
         let body = envelope.body()?;
         let Header { id, at, .. } = envelope.header;
-        Ok(Opened { body, from, id, at })
+        Ok(VerifiedMessage { body, from, id, at })
     }
 
-    fn check(&self, kind: Kind, to: &str, envelope: &Envelope) -> Result<Member, Foreign> {
+    fn check(&self, kind: Kind, to: &str, envelope: &Envelope) -> Result<Member, MessageError> {
         let header = &envelope.header;
         if header.kind != kind || header.to != to {
-            return Err(Foreign::Malformed("not its place".to_owned()));
+            return Err(MessageError::Malformed("not its place".to_owned()));
         }
-        let unknown = || Foreign::Unknown { from: header.from.clone() };
+        let unknown = || MessageError::Unknown { from: header.from.clone() };
         let team = self.team();
-        let member = self.known(&header.from).ok_or_else(unknown)?;
+        let member = self.trusted_machine(&header.from).ok_or_else(unknown)?;
         if header.team != team {
             return Err(unknown());
         }
-        if envelope.is_signed_by(&member.key) { Ok(member) } else { Err(Foreign::Forged) }
+        if envelope.is_signed_by(&member.key) { Ok(member) } else { Err(MessageError::Forged) }
     }
 
-    /// What a machine outside of the team says of itself, if it has at least signed that with its own key.
+    /// Parses a message of a machine outside of the team, if it is signed with the key that it contains.
     pub(crate) fn open_introduction<T: DeserializeOwned>(
         kind: Kind,
         to: &str,
         bytes: &[u8],
-    ) -> Result<Introduced<T>, Foreign> {
-        let envelope = Envelope::read(bytes)?;
+    ) -> Result<Introduction<T>, MessageError> {
+        let envelope = Envelope::parse(bytes)?;
         let header = &envelope.header;
         if header.kind != kind || header.to != to {
-            return Err(Foreign::Malformed("not its place".to_owned()));
+            return Err(MessageError::Malformed("not its place".to_owned()));
         }
-        let key = header.key.clone().ok_or(Foreign::Forged)?;
+        let key = header.key.clone().ok_or(MessageError::Forged)?;
         if !envelope.is_signed_by(&key) {
-            return Err(Foreign::Forged);
+            return Err(MessageError::Forged);
         }
-        Ok(Introduced { body: envelope.body()?, id: header.from.clone(), key })
+        Ok(Introduction { body: envelope.body()?, id: header.from.clone(), key })
     }
 
-    /// Forgets the team. Its lists are kept, so that the machine can come back without a new invitation.
+    /// Leaves the team. Its lists are archived, so that the machine can join again without an invitation.
     pub fn leave(home: &Home) -> io::Result<()> {
         let Some(team) = load_team(&team_file(home))? else { return Ok(()) };
-        put_aside(home, &team)?;
+        archive_team(home, &team)?;
         files::take_away(&team_file(home)).map(drop)
     }
 
-    /// `is_joined`: this machine has just become part of it. Otherwise a team in the file that another process has
-    /// joined meanwhile is left alone.
+    /// Stores the team. `is_joined`: this machine has just joined it. Otherwise another team in the file, which another
+    /// process joined meanwhile, is kept.
     fn save(&self, team: &Team, is_joined: bool) -> io::Result<()> {
         let Some(home) = &self.0.home else { return Ok(()) };
-        create_private_dir(&folder(home))?;
-        let _lock = files::lock_file(&folder(home).join("machine.lock"), files::lock_wait())?;
+        create_private_dir(&fleet_dir(home))?;
+        let _lock = files::lock_file(&fleet_dir(home).join("machine.lock"), files::lock_timeout())?;
         match load_team(&team_file(home))? {
-            // A process that has read more of the same team's lists keeps them.
-            Some(there) if there.id == team.id && there.number() >= team.number() => return Ok(()),
-            Some(there) if there.id != team.id && !is_joined => return Ok(()),
-            Some(there) if there.id != team.id => put_aside(home, &there)?,
+            // Another process has already stored these lists, or newer ones.
+            Some(stored) if stored.id == team.id && stored.number() >= team.number() => return Ok(()),
+            Some(stored) if stored.id != team.id && !is_joined => return Ok(()),
+            Some(stored) if stored.id != team.id => archive_team(home, &stored)?,
             _ => {}
         }
         write_team(&team_file(home), team)
     }
 
-    /// The number of the team that this machine knows; empty for none.
+    /// The id of this machine's team; empty without a team.
     pub fn team(&self) -> String {
         self.state().team.as_ref().map(|team| team.id.clone()).unwrap_or_default()
     }
 }
 
-fn put_aside(home: &Home, team: &Team) -> io::Result<()> {
-    let path = left_team_file(home, &team.id);
+fn archive_team(home: &Home, team: &Team) -> io::Result<()> {
+    let path = archived_team_file(home, &team.id);
     if let Some(folder) = path.parent() {
         create_private_dir(folder)?;
     }
@@ -285,12 +288,12 @@ fn put_aside(home: &Home, team: &Team) -> io::Result<()> {
 }
 
 fn write_team(path: &std::path::Path, team: &Team) -> io::Result<()> {
-    let (team, first, lists) = team.clone().parts();
+    let (team, first, lists) = team.clone().into_parts();
     let text = serde_json::to_vec(&TeamFile { team, first, lists }).map_err(io::Error::other)?;
     files::write_atomic(path, &text, files::PRIVATE)
 }
 
-/// Whom a claim names, without a look at its signature.
+/// The machine in a claim. The signature is not verified.
 pub(crate) fn claimed_machine(bytes: &[u8]) -> Option<String> {
-    Envelope::read(bytes).ok()?.body::<Claim>().ok().map(|claim| claim.machine)
+    Envelope::parse(bytes).ok()?.body::<Claim>().ok().map(|claim| claim.machine)
 }

@@ -1,9 +1,9 @@
-//! Who is part of the team: a chain of lists, each signed by somebody who was on the one before.
+//! The members of the team, as a chain of lists. Each list is signed by a member of the previous one.
 //!
-//! The first list makes the team and its number. Every change is a new list; nothing that was said before is taken
-//! back, so a machine that was away reads the lists it has missed and knows the same as all others.
+//! The first list creates the team; its hash is the team's id. Every change is a new list and lists are never changed,
+//! so a machine that was offline reads the lists that it has missed and has the same members as all others.
 
-use overtone_engine::text::printable;
+use overtone_core::engine::text::printable;
 use overtone_store::clock;
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
@@ -14,14 +14,14 @@ use super::key::{MachineKey, PublicKey};
 use crate::hex;
 use crate::machine::{MAX_NAME, Machine, is_machine_id};
 
-/// More machines than this are no small team, and each list has all of them.
-const MOST_MEMBERS: usize = 500;
+/// The limit for the members of a team. Each list contains all of them.
+const MAX_MEMBERS: usize = 500;
 
-/// A machine that the team knows.
+/// A machine of the team.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
     pub id: String,
-    /// How everybody calls it, whatever it calls itself.
+    /// The name that all machines show for it, whatever it calls itself.
     pub name: String,
     pub key: PublicKey,
 }
@@ -35,23 +35,23 @@ struct Roster {
     members: Vec<Member>,
 }
 
-/// Why a list is not the next one.
+/// Why a list is not a valid next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NotNext {
+pub(crate) enum RosterError {
     Unreadable,
-    /// Signed by nobody who was on the list before, or not signed at all.
+    /// Not signed by a member of the previous list.
     Unsigned,
-    /// It does not continue the list before.
+    /// It does not continue the previous list.
     Elsewhere,
-    /// Names or numbers that no list of ours has.
+    /// Its names or ids are invalid.
     Unusable,
 }
 
-/// The lists that this machine has, without a gap.
+/// A team with the lists that this machine has, without gaps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Team {
     pub(crate) id: String,
-    /// The number of the first list here: a machine that was invited begins with the one of its invitation.
+    /// The number of the first list. An invited machine begins with the list of its invitation.
     first: u64,
     lists: Vec<String>,
     #[serde(skip)]
@@ -61,7 +61,7 @@ pub(crate) struct Team {
     former: Vec<Member>,
 }
 
-/// A list by its number and its hash: where an invited machine begins.
+/// The number and the hash of the list with which an invited machine begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Anchor {
     pub(crate) team: String,
@@ -78,14 +78,14 @@ pub(crate) fn roster_key(number: u64) -> String {
     format!("roster.{number}")
 }
 
-/// The number of a team, by its first list.
+/// The id of a team, derived from its first list.
 pub(crate) fn team_id(first_list: &str) -> String {
     hash(first_list)[..32].to_owned()
 }
 
 impl Team {
-    /// A new team of one machine.
-    pub(crate) fn found(machine: &Machine, key: &MachineKey) -> Self {
+    /// Creates a team of one machine.
+    pub(crate) fn create(machine: &Machine, key: &MachineKey) -> Self {
         let members =
             vec![Member { id: machine.id.clone(), name: machine.name.clone(), key: key.public().clone() }];
         let roster = Roster { number: 1, previous: String::new(), members: members.clone() };
@@ -93,20 +93,23 @@ impl Team {
         Self { id: team_id(&list), first: 1, lists: vec![list], members, former: Vec::new() }
     }
 
-    /// Begins with a list that an invitation names.
-    pub(crate) fn anchored(anchor: &Anchor, list: &str) -> Option<Self> {
+    /// A team that begins with the list of an invitation. `None` if the list is another one.
+    pub(crate) fn from_anchor(anchor: &Anchor, list: &str) -> Option<Self> {
         if hash(list) != anchor.hash {
             return None;
         }
         Self::from_lists(anchor.team.clone(), anchor.number, vec![list.to_owned()])
     }
 
-    /// Lists that were kept on this machine. The first is taken as it is; the others must follow it.
+    /// A team from stored lists. The first one is trusted; the others must be valid successors.
     pub(crate) fn from_lists(id: String, first: u64, lists: Vec<String>) -> Option<Self> {
         let mut lists = lists.into_iter();
         let start = lists.next()?;
-        let roster = read(&start).ok()?;
-        if roster.number != first || !is_usable(&roster.members) || (first == 1 && team_id(&start) != id) {
+        let roster = parse_roster(&start).ok()?;
+        if roster.number != first
+            || !is_valid_member_list(&roster.members)
+            || (first == 1 && team_id(&start) != id)
+        {
             return None;
         }
         let mut team = Self { id, first, lists: vec![start], members: roster.members, former: Vec::new() };
@@ -116,8 +119,8 @@ impl Team {
         Some(team)
     }
 
-    /// What was kept of it; [`from_lists`](Self::from_lists) makes it whole again.
-    pub(crate) fn parts(self) -> (String, u64, Vec<String>) {
+    /// The parts to store, from which [`from_lists`](Self::from_lists) restores the team.
+    pub(crate) fn into_parts(self) -> (String, u64, Vec<String>) {
         (self.id, self.first, self.lists)
     }
 
@@ -129,7 +132,7 @@ impl Team {
         self.members.iter().find(|member| member.id == id)
     }
 
-    /// Whether a machine was on a list and no longer is.
+    /// Whether a machine was a member and no longer is.
     pub(crate) fn was_removed(&self, id: &str, key: &PublicKey) -> bool {
         let was_here = self.former.iter().any(|member| member.id == id || member.key == *key);
         was_here && self.member(id).is_none()
@@ -139,7 +142,7 @@ impl Team {
         self.first + self.lists.len() as u64 - 1
     }
 
-    pub(crate) fn last(&self) -> &str {
+    pub(crate) fn last_list(&self) -> &str {
         self.lists.last().map_or("", String::as_str)
     }
 
@@ -149,29 +152,29 @@ impl Team {
     }
 
     pub(crate) fn anchor(&self) -> Anchor {
-        Anchor { team: self.id.clone(), number: self.number(), hash: hash(self.last()) }
+        Anchor { team: self.id.clone(), number: self.number(), hash: hash(self.last_list()) }
     }
 
-    /// Takes the next list, if it is one.
-    pub(crate) fn append(&mut self, list: String) -> Result<(), NotNext> {
-        let envelope = Envelope::read(list.as_bytes()).map_err(|_| NotNext::Unreadable)?;
+    /// Appends the next list, if it is valid.
+    pub(crate) fn append(&mut self, list: String) -> Result<(), RosterError> {
+        let envelope = Envelope::parse(list.as_bytes()).map_err(|_| RosterError::Unreadable)?;
         let header = &envelope.header;
-        let is_for_this = header.kind == Kind::Roster
+        let is_next = header.kind == Kind::Roster
             && header.team == self.id
             && header.to == roster_key(self.number() + 1);
-        if !is_for_this {
-            return Err(NotNext::Elsewhere);
+        if !is_next {
+            return Err(RosterError::Elsewhere);
         }
-        let signer = self.member(&header.from).ok_or(NotNext::Unsigned)?;
+        let signer = self.member(&header.from).ok_or(RosterError::Unsigned)?;
         if !envelope.is_signed_by(&signer.key) {
-            return Err(NotNext::Unsigned);
+            return Err(RosterError::Unsigned);
         }
-        let roster: Roster = envelope.body().map_err(|_| NotNext::Unreadable)?;
-        if roster.number != self.number() + 1 || roster.previous != hash(self.last()) {
-            return Err(NotNext::Elsewhere);
+        let roster: Roster = envelope.body().map_err(|_| RosterError::Unreadable)?;
+        if roster.number != self.number() + 1 || roster.previous != hash(self.last_list()) {
+            return Err(RosterError::Elsewhere);
         }
-        if !is_usable(&roster.members) {
-            return Err(NotNext::Unusable);
+        if !is_valid_member_list(&roster.members) {
+            return Err(RosterError::Unusable);
         }
         let before = std::mem::replace(&mut self.members, roster.members);
         let is_kept = |member: &Member| self.members.contains(member);
@@ -180,9 +183,9 @@ impl Team {
         Ok(())
     }
 
-    /// The next list, signed by this machine.
+    /// Creates the next list, signed by this machine.
     pub(crate) fn next_list(&self, members: Vec<Member>, machine: &Machine, key: &MachineKey) -> String {
-        let roster = Roster { number: self.number() + 1, previous: hash(self.last()), members };
+        let roster = Roster { number: self.number() + 1, previous: hash(self.last_list()), members };
         sign(&roster, &self.id, machine, key)
     }
 
@@ -208,19 +211,19 @@ fn sign(roster: &Roster, team: &str, machine: &Machine, key: &MachineKey) -> Str
         at: clock::now().0,
         key: None,
     };
-    // Our own types have texts for keys and no endless numbers, so this cannot fail.
+    // Types with string keys and finite numbers cannot fail to serialize.
     let body = to_raw_value(roster).unwrap_or_default();
     String::from_utf8_lossy(&seal(&header, &body, key)).into_owned()
 }
 
-fn read(list: &str) -> Result<Roster, NotNext> {
-    let envelope = Envelope::read(list.as_bytes()).map_err(|_| NotNext::Unreadable)?;
-    envelope.body().map_err(|_| NotNext::Unreadable)
+fn parse_roster(list: &str) -> Result<Roster, RosterError> {
+    let envelope = Envelope::parse(list.as_bytes()).map_err(|_| RosterError::Unreadable)?;
+    envelope.body().map_err(|_| RosterError::Unreadable)
 }
 
-/// Names and numbers that can be shown and told apart.
-fn is_usable(members: &[Member]) -> bool {
-    let is_named = |member: &Member| {
+/// Whether the names and ids of all members are printable and distinct.
+fn is_valid_member_list(members: &[Member]) -> bool {
+    let is_printable = |member: &Member| {
         let name = &member.name;
         is_machine_id(&member.id)
             && !name.trim().is_empty()
@@ -228,23 +231,23 @@ fn is_usable(members: &[Member]) -> bool {
             && printable(name) == name.as_str()
     };
     let is_same = |a: &Member, b: &Member| a.id == b.id || a.key == b.key || a.name == b.name;
-    let is_alone = |at: usize| !members[..at].iter().any(|other| is_same(other, &members[at]));
+    let is_distinct = |at: usize| !members[..at].iter().any(|other| is_same(other, &members[at]));
     !members.is_empty()
-        && members.len() <= MOST_MEMBERS
-        && members.iter().all(is_named)
-        && (0..members.len()).all(is_alone)
+        && members.len() <= MAX_MEMBERS
+        && members.iter().all(is_printable)
+        && (0..members.len()).all(is_distinct)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    struct Someone {
+    struct TestMachine {
         machine: Machine,
         key: MachineKey,
     }
 
-    impl Someone {
+    impl TestMachine {
         fn new(name: &str) -> Self {
             let machine = Machine { id: format!("{:0>16x}", name.len() * 7919), name: name.to_owned() };
             Self { machine, key: MachineKey::temporary().unwrap() }
@@ -265,55 +268,55 @@ mod tests {
     }
 
     #[test]
-    fn a_team_grows_by_lists_that_members_sign() {
-        let (ann, bob, eve) = (Someone::new("a"), Someone::new("bb"), Someone::new("ccc"));
-        let mut team = Team::found(&ann.machine, &ann.key);
+    fn only_members_can_sign_the_next_list() {
+        let (ann, bob, eve) = (TestMachine::new("a"), TestMachine::new("bb"), TestMachine::new("ccc"));
+        let mut team = Team::create(&ann.machine, &ann.key);
         // Eve cannot add herself.
-        assert_eq!(team.clone().append(eve.list(&team, &[&ann, &eve])), Err(NotNext::Unsigned));
+        assert_eq!(team.clone().append(eve.list(&team, &[&ann, &eve])), Err(RosterError::Unsigned));
         team.append(ann.list(&team, &[&ann, &bob])).unwrap();
         assert_eq!(names(&team), ["a", "bb"]);
-        // Bob may go on; a list that was taken already does not come again.
-        let old = team.last().to_owned();
+        // Bob may sign the next list. A list that was appended already is rejected.
+        let old = team.last_list().to_owned();
         team.append(bob.list(&team, &[&bob])).unwrap();
-        assert_eq!(team.append(old), Err(NotNext::Elsewhere));
+        assert_eq!(team.append(old), Err(RosterError::Elsewhere));
         assert!(team.was_removed(&ann.machine.id, ann.key.public()));
-        assert_eq!(team.append(ann.list(&team, &[&ann, &bob])), Err(NotNext::Unsigned));
+        assert_eq!(team.append(ann.list(&team, &[&ann, &bob])), Err(RosterError::Unsigned));
         let again = team.clone();
-        let (id, first, lists) = team.parts();
+        let (id, first, lists) = team.into_parts();
         assert_eq!(Team::from_lists(id, first, lists), Some(again));
     }
 
     #[test]
-    fn a_list_of_another_team_or_with_strange_names_is_refused() {
-        let (ann, bob) = (Someone::new("a"), Someone::new("bb"));
-        let team = Team::found(&ann.machine, &ann.key);
-        let other = Team::found(&ann.machine, &MachineKey::temporary().unwrap());
-        assert_eq!(team.clone().append(ann.list(&other, &[&ann])), Err(NotNext::Elsewhere));
+    fn a_list_of_another_team_or_with_invalid_names_is_rejected() {
+        let (ann, bob) = (TestMachine::new("a"), TestMachine::new("bb"));
+        let team = Team::create(&ann.machine, &ann.key);
+        let other = Team::create(&ann.machine, &MachineKey::temporary().unwrap());
+        assert_eq!(team.clone().append(ann.list(&other, &[&ann])), Err(RosterError::Elsewhere));
         for name in ["", " ", "a\u{202e}b", "a\nb", "a", &"x".repeat(200)] {
             let mut strange = bob.member();
             name.clone_into(&mut strange.name);
             let list = team.next_list(vec![ann.member(), strange], &ann.machine, &ann.key);
-            assert_eq!(team.clone().append(list), Err(NotNext::Unusable), "{name:?}");
+            assert_eq!(team.clone().append(list), Err(RosterError::Unusable), "{name:?}");
         }
     }
 
     #[test]
-    fn an_invited_machine_begins_with_the_list_it_was_told() {
-        let (ann, bob) = (Someone::new("a"), Someone::new("bb"));
-        let mut team = Team::found(&ann.machine, &ann.key);
+    fn an_invited_machine_begins_with_the_list_of_its_invitation() {
+        let (ann, bob) = (TestMachine::new("a"), TestMachine::new("bb"));
+        let mut team = Team::create(&ann.machine, &ann.key);
         team.append(ann.list(&team, &[&ann, &bob])).unwrap();
         let anchor = team.anchor();
-        let mut begun = Team::anchored(&anchor, team.last()).unwrap();
+        let mut begun = Team::from_anchor(&anchor, team.last_list()).unwrap();
         assert_eq!((begun.number(), names(&begun)), (2, vec!["a", "bb"]));
         begun.append(bob.list(&begun, &[&bob])).unwrap();
-        let forged = Team::found(&bob.machine, &bob.key);
-        assert_eq!(Team::anchored(&anchor, forged.last()), None);
+        let forged = Team::create(&bob.machine, &bob.key);
+        assert_eq!(Team::from_anchor(&anchor, forged.last_list()), None);
     }
 
     #[test]
-    fn names_are_not_given_twice() {
-        let ann = Someone::new("a");
-        let team = Team::found(&ann.machine, &ann.key);
+    fn a_taken_name_gets_a_number() {
+        let ann = TestMachine::new("a");
+        let team = Team::create(&ann.machine, &ann.key);
         assert_eq!(team.free_name("a", "other"), "a-2");
         assert_eq!(team.free_name("a", &ann.machine.id), "a");
         assert_eq!(team.free_name("b", "other"), "b");

@@ -1,4 +1,4 @@
-//! The fleet with real servers. One program, so that tests that wait do so side by side.
+//! Tests of the fleet with real servers. They are one binary, so that waiting tests run in parallel.
 
 #![allow(
     clippy::unwrap_used,
@@ -6,13 +6,13 @@
     reason = "a panic is the failure report of a test, and of one that cannot be set up"
 )]
 
+mod authentication;
 mod cluster;
-mod entry;
+mod failures;
 mod mirror;
 mod moving;
 mod permissions;
 mod races;
 mod relay;
 mod support;
-mod trouble;
 mod trust;

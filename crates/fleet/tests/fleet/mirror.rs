@@ -1,22 +1,22 @@
-//! The mirror with real servers and relays: the files of all machines in one home, each line once.
+//! The mirror with real servers and relays: every line of all machines is copied once.
 
 use std::path::PathBuf;
 
-use crate::support::{Servers, Station, block_on, event, open, text, until};
+use crate::support::{Servers, TestMachine, block_on, event, open, text, wait_until};
 use overtone_fleet::{
-    Claim, Insist, Machine, MachineInfo, Mirror, MirrorSetup, Pull, Share, claim, feature_claim, state_key,
-    timeline,
+    Claim, Machine, MachineInfo, Mirror, MirrorSetup, Pull, Share, TakeOver, claim, feature_claim_key,
+    fetch_timeline, state_key,
 };
+use overtone_session::view::COPY_SUMMARY_FILE;
 use overtone_store::{Home, SessionId};
-use overtone_view::TOLD_FILE;
 use serde_json::{Value, json};
 
-/// Somebody who only looks.
-struct Watcher(Station);
+/// A machine that keeps a mirror.
+struct MirrorOwner(TestMachine);
 
-impl Watcher {
+impl MirrorOwner {
     fn new(settings: &overtone_fleet::Settings) -> Self {
-        Self(Station::new(settings, "watcher"))
+        Self(TestMachine::new(settings, "watcher"))
     }
 
     fn own_home(&self) -> Home {
@@ -48,7 +48,7 @@ impl Watcher {
     }
 }
 
-fn machine(station: &Station) -> Machine {
+fn machine(station: &TestMachine) -> Machine {
     station.machine()
 }
 
@@ -56,148 +56,151 @@ fn full(servers: &Servers) -> overtone_fleet::Settings {
     overtone_fleet::Settings { share: Share::Full, ..servers.settings("a") }
 }
 
-/// As it is on the server, line by line.
-fn told(station: &Station, session: &str) -> String {
+/// The lines of a session on the server.
+fn published_timeline(station: &TestMachine, session: &str) -> String {
     let batches = block_on(async {
         let link = open(&station.settings).await;
-        timeline(&link, &machine(station).id, session).await.unwrap()
+        fetch_timeline(&link, &machine(station).id, session).await.unwrap()
     });
     batches.iter().flat_map(|batch| &batch.lines).map(|line| line.clone() + "\n").collect()
 }
 
-fn own(station: &Station, session: &str) -> String {
+fn local_timeline(station: &TestMachine, session: &str) -> String {
     text(&station.session(session).timeline_file())
 }
 
 #[test]
-fn sessions_of_all_machines_are_there_byte_for_byte() {
+fn sessions_of_all_machines_are_copied_byte_for_byte() {
     let servers = Servers::one();
     let settings = full(&servers);
-    let (one, two) = (Station::new(&settings, "one"), Station::new(&settings, "two"));
+    let (one, two) = (TestMachine::new(&settings, "one"), TestMachine::new(&settings, "two"));
     one.workflow("s.1");
     two.workflow("t");
     (0..700).for_each(|n| one.append("s.1", n));
     (0..5).for_each(|n| two.append("t", n));
     one.session("s.1").save_handoff("handoffs/01-DEV-developer.md", "what was done").unwrap();
-    let watcher = Watcher::new(&settings);
-    // One is told of before the mirror is there, the other after it.
+    let owner = MirrorOwner::new(&settings);
+    // One session is published before the mirror starts, the other one after it.
     let _first = one.relay();
-    until("it was told", || told(&one, "s.1") == own(&one, "s.1"));
-    let mirror = watcher.start();
+    wait_until("it was told", || published_timeline(&one, "s.1") == local_timeline(&one, "s.1"));
+    let mirror = owner.start();
     let _second = two.relay();
-    until("all is there", || {
-        watcher.timeline("s.1") == own(&one, "s.1") && watcher.timeline("t") == own(&two, "t")
+    wait_until("all is there", || {
+        owner.timeline("s.1") == local_timeline(&one, "s.1")
+            && owner.timeline("t") == local_timeline(&two, "t")
     });
     (5..50).for_each(|n| two.append("t", n));
-    until("what came later, too", || watcher.timeline("t") == own(&two, "t"));
-    until("the state is the same", || {
-        watcher.json("t", "workflow.json")
+    wait_until("what came later, too", || owner.timeline("t") == local_timeline(&two, "t"));
+    wait_until("the state is the same", || {
+        owner.json("t", "workflow.json")
             == serde_json::from_str::<Value>(&text(&two.session("t").workflow_file())).unwrap()
     });
     assert_eq!(
-        watcher.json("s.1", "session.json")["machine"],
+        owner.json("s.1", "session.json")["machine"],
         json!({ "id": machine(&one).id, "name": "one" })
     );
-    assert_eq!(watcher.json("s.1", TOLD_FILE)["state"], "running");
-    until("messages of agents", || {
-        text(&watcher.file("s.1", "handoffs/01-DEV-developer.md")) == "what was done"
+    assert_eq!(owner.json("s.1", COPY_SUMMARY_FILE)["state"], "running");
+    wait_until("messages of agents", || {
+        text(&owner.file("s.1", "handoffs/01-DEV-developer.md")) == "what was done"
     });
-    until("both machines are seen", || mirror.machines().iter().filter(|view| view.is_present).count() == 2);
+    wait_until("both machines are seen", || {
+        mirror.machines().iter().filter(|view| view.is_present).count() == 2
+    });
     assert_eq!(mirror.owner("t"), Some((machine(&two).id, "two".to_owned())));
-    until("all is well", || {
+    wait_until("all is well", || {
         let status = mirror.status();
-        (status.is_connected, status.foreign, status.problem) == (true, 0, None)
+        (status.is_connected, status.unreadable, status.problem) == (true, 0, None)
     });
 }
 
 #[test]
-fn without_texts_it_is_what_was_told() {
+fn redacted_timelines_are_copied_as_published() {
     let servers = Servers::one();
-    let station = Station::new(&servers.settings("a"), "one");
+    let station = TestMachine::new(&servers.settings("a"), "one");
     station.workflow("s");
     (0..20).for_each(|n| station.append("s", n));
-    let watcher = Watcher::new(&station.settings);
-    let (_relay, _mirror) = (station.relay(), watcher.start());
-    until("all is there", || watcher.timeline("s").lines().count() == 20);
-    assert_eq!(watcher.timeline("s"), told(&station, "s"));
+    let owner = MirrorOwner::new(&station.settings);
+    let (_relay, _mirror) = (station.relay(), owner.start());
+    wait_until("all is there", || owner.timeline("s").lines().count() == 20);
+    assert_eq!(owner.timeline("s"), published_timeline(&station, "s"));
 }
 
 #[test]
-fn one_that_was_killed_writes_nothing_twice() {
+fn a_restarted_mirror_writes_no_line_twice() {
     let servers = Servers::one();
-    let station = Station::new(&full(&servers), "one");
+    let station = TestMachine::new(&full(&servers), "one");
     station.workflow("s");
-    let watcher = Watcher::new(&station.settings);
+    let owner = MirrorOwner::new(&station.settings);
     let _relay = station.relay();
     for round in 0..3 {
         (round * 40..(round + 1) * 40).for_each(|n| station.append("s", n));
-        let mirror = watcher.start();
-        until("all is there", || watcher.timeline("s") == own(&station, "s"));
+        let mirror = owner.start();
+        wait_until("all is there", || owner.timeline("s") == local_timeline(&station, "s"));
         drop(mirror);
-        // A kill before the notes were written leaves more in the file than they say.
+        // A crash before the positions are saved leaves more lines in the file than recorded.
         let strange = format!("{}\n", event("s", 9999));
-        overtone_store::files::append_lines(&watcher.file("s", "timeline.jsonl"), &strange).unwrap();
-        (round == 1)
-            .then(|| std::fs::remove_file(watcher.own_home().root().join("fleet/mirror/mirror.json")));
-        // A file that has lost something is fetched anew.
-        (round == 2).then(|| std::fs::remove_file(watcher.file("s", "timeline.jsonl")));
+        overtone_store::files::append_lines(&owner.file("s", "timeline.jsonl"), &strange).unwrap();
+        (round == 1).then(|| std::fs::remove_file(owner.own_home().root().join("fleet/mirror/mirror.json")));
+        // A file that is too short is fetched again.
+        (round == 2).then(|| std::fs::remove_file(owner.file("s", "timeline.jsonl")));
     }
-    let _mirror = watcher.start();
-    until("all is there again", || watcher.timeline("s") == own(&station, "s"));
+    let _mirror = owner.start();
+    wait_until("all is there again", || owner.timeline("s") == local_timeline(&station, "s"));
 }
 
 #[test]
-fn a_server_that_is_killed_is_found_again() {
+fn the_mirror_reconnects_to_a_restarted_server() {
     let mut servers = Servers::one();
-    let station = Station::new(&full(&servers), "one");
+    let station = TestMachine::new(&full(&servers), "one");
     station.workflow("s");
     station.append("s", 0);
-    let watcher = Watcher::new(&station.settings);
-    let (_relay, mirror) = (station.relay(), watcher.start());
-    until("it is there", || watcher.timeline("s") == own(&station, "s"));
+    let owner = MirrorOwner::new(&station.settings);
+    let (_relay, mirror) = (station.relay(), owner.start());
+    wait_until("it is there", || owner.timeline("s") == local_timeline(&station, "s"));
     // The first attempt may have failed, and its problem is cleared only after the files are there.
-    until("it is connected", || mirror.status().is_connected);
+    wait_until("it is connected", || mirror.status().is_connected);
     servers.nodes[0].kill();
     (1..30).for_each(|n| station.append("s", n));
-    until("it says what is wrong", || mirror.status().problem.is_some());
+    wait_until("it says what is wrong", || mirror.status().problem.is_some());
     assert!(mirror.link().is_none());
     servers.nodes[0].restart();
-    until("all is there", || watcher.timeline("s") == own(&station, "s"));
-    until("all is well", || mirror.status().problem.is_none());
+    wait_until("all is there", || owner.timeline("s") == local_timeline(&station, "s"));
+    wait_until("all is well", || mirror.status().problem.is_none());
 }
 
 #[test]
-fn streams_that_were_deleted_are_followed_again() {
+fn deleted_streams_are_followed_again() {
     let servers = Servers::one();
-    let station = Station::new(&full(&servers), "one");
+    let station = TestMachine::new(&full(&servers), "one");
     station.workflow("s");
     (0..20).for_each(|n| station.append("s", n));
-    let watcher = Watcher::new(&station.settings);
-    let (_relay, _mirror) = (station.relay(), watcher.start());
-    until("it is there", || watcher.timeline("s") == own(&station, "s"));
+    let owner = MirrorOwner::new(&station.settings);
+    let (_relay, _mirror) = (station.relay(), owner.start());
+    wait_until("it is there", || owner.timeline("s") == local_timeline(&station, "s"));
     block_on(async {
         let link = open(&station.settings).await;
         link.context.delete_stream(link.names.events_stream()).await.unwrap();
         link.context.delete_key_value(link.names.sessions_bucket()).await.unwrap();
     });
     (20..30).for_each(|n| station.append("s", n));
-    until("all is there again", || {
-        watcher.timeline("s") == own(&station, "s") && watcher.json("s", TOLD_FILE)["state"] == "running"
+    wait_until("all is there again", || {
+        owner.timeline("s") == local_timeline(&station, "s")
+            && owner.json("s", COPY_SUMMARY_FILE)["state"] == "running"
     });
 }
 
 #[test]
-fn a_moved_session_is_shown_once_and_a_deleted_one_no_more() {
+fn a_moved_session_is_listed_once_and_a_deleted_one_is_removed() {
     let servers = Servers::one();
     let settings = full(&servers);
-    let (one, two) = (Station::new(&settings, "one"), Station::new(&settings, "two"));
+    let (one, two) = (TestMachine::new(&settings, "one"), TestMachine::new(&settings, "two"));
     one.workflow("s");
     one.workflow("gone");
     (0..30).for_each(|n| one.append("s", n));
-    let watcher = Watcher::new(&settings);
-    let (_first, _second, mirror) = (one.relay(), two.relay(), watcher.start());
-    until("both are there", || {
-        watcher.timeline("s") == own(&one, "s") && watcher.sessions() == ["gone", "s"]
+    let owner = MirrorOwner::new(&settings);
+    let (_first, _second, mirror) = (one.relay(), two.relay(), owner.start());
+    wait_until("both are there", || {
+        owner.timeline("s") == local_timeline(&one, "s") && owner.sessions() == ["gone", "s"]
     });
     let (project, session) = (two.dir.path().join("project"), SessionId::parse("s").unwrap());
     let here = machine(&two);
@@ -212,47 +215,47 @@ fn a_moved_session_is_shown_once_and_a_deleted_one_no_more() {
     block_on(async { pull.run(&two.link().await).await }).unwrap();
     (30..40).for_each(|n| two.append("s", n));
     one.session("gone").remove().unwrap();
-    until("it goes on there", || {
-        watcher.json("s", "session.json")["machine"]["name"] == "two"
-            && watcher.timeline("s") == own(&two, "s")
+    wait_until("it goes on there", || {
+        owner.json("s", "session.json")["machine"]["name"] == "two"
+            && owner.timeline("s") == local_timeline(&two, "s")
     });
-    until("the other one is gone", || watcher.sessions() == ["s"]);
+    wait_until("the other one is gone", || owner.sessions() == ["s"]);
     assert_eq!(mirror.owner("s").unwrap().1, "two");
 }
 
 #[test]
-fn what_is_foreign_is_counted_and_disturbs_nothing() {
+fn unreadable_messages_are_counted_and_skipped() {
     let servers = Servers::one();
-    let station = Station::new(&full(&servers), "one");
+    let station = TestMachine::new(&full(&servers), "one");
     station.workflow("s");
-    let watcher = Watcher::new(&station.settings);
-    let (_relay, mirror) = (station.relay(), watcher.start());
-    until("it is there", || watcher.sessions() == ["s"]);
+    let owner = MirrorOwner::new(&station.settings);
+    let (_relay, mirror) = (station.relay(), owner.start());
+    wait_until("it is there", || owner.sessions() == ["s"]);
     block_on(async {
         let link = open(&station.settings).await;
         for bytes in ["no JSON", r#"{"v":9,"new":true}"#] {
-            let subject = link.names.events_of("stranger", "x");
+            let subject = link.names.events_subject("stranger", "x");
             link.context.publish(subject, bytes.into()).await.unwrap().await.unwrap();
         }
         link.sessions.put(state_key("stranger", "x"), r#"{"v":8}"#.into()).await.unwrap();
         link.sessions.put(state_key("stranger", "../y"), "[]".into()).await.unwrap();
         link.claims.put("session.x", "?".into()).await.unwrap();
-        link.pulse.put("stranger", "{}".into()).await.unwrap();
+        link.heartbeats.put("stranger", "{}".into()).await.unwrap();
     });
     station.append("s", 0);
-    until("the rest goes on", || watcher.timeline("s") == own(&station, "s"));
-    until("they are counted", || {
+    wait_until("the rest goes on", || owner.timeline("s") == local_timeline(&station, "s"));
+    wait_until("they are counted", || {
         let status = mirror.status();
-        (status.foreign, status.later, status.problem) == (6, Some(9), None)
+        (status.unreadable, status.newer_version, status.problem) == (6, Some(9), None)
     });
-    assert_eq!(watcher.sessions(), ["s"]);
+    assert_eq!(owner.sessions(), ["s"]);
 }
 
 #[test]
-fn two_machines_at_one_feature_are_seen() {
+fn two_machines_on_one_feature_are_contested() {
     let servers = Servers::one();
     let settings = servers.settings("a");
-    let station = Station::new(&settings, "one");
+    let station = TestMachine::new(&settings, "one");
     station.workflow("s");
     let file = station.session("s").workflow_file();
     let mut state: Value = serde_json::from_str(&text(&file)).unwrap();
@@ -260,16 +263,16 @@ fn two_machines_at_one_feature_are_seen() {
     overtone_store::files::write_atomic(&file, state.to_string().as_bytes(), 0o600).unwrap();
     let origin = overtone_store::Origin { project: Some("/nowhere/shop".into()), transcript: None };
     station.session("s").note_origin(&origin).unwrap();
-    let other = Station::new(&settings, "other");
+    let other = TestMachine::new(&settings, "other");
     block_on(async {
         let link = other.link().await;
-        link.give_sign_of_life(&MachineInfo::new(&other.machine(), "0.0.0", "x")).await.unwrap();
-        let key = feature_claim("shop", "login");
-        claim(&link, &key, Claim::by(&other.machine(), Some("t")), Insist::No, 0).await.unwrap();
+        link.publish_heartbeat(&MachineInfo::new(&other.machine(), "0.0.0", "x")).await.unwrap();
+        let key = feature_claim_key("shop", "login");
+        claim(&link, &key, Claim::new(&other.machine(), Some("t")), TakeOver::Never, 0).await.unwrap();
     });
-    let watcher = Watcher::new(&settings);
-    let (_relay, mirror) = (station.relay(), watcher.start());
-    until("both are seen", || mirror.features().iter().any(overtone_fleet::FeatureWork::is_contested));
+    let owner = MirrorOwner::new(&settings);
+    let (_relay, mirror) = (station.relay(), owner.start());
+    wait_until("both are seen", || mirror.features().iter().any(overtone_fleet::FeatureWork::is_contested));
     let features = mirror.features();
     let names: Vec<_> =
         features[0].workers.iter().map(|worker| (worker.name.as_str(), worker.has_claim)).collect();
@@ -277,13 +280,12 @@ fn two_machines_at_one_feature_are_seen() {
 }
 
 #[test]
-fn there_is_one_keeper() {
+fn a_home_has_one_mirror() {
     let servers = Servers::one();
-    let watcher = Watcher::new(&servers.settings("a"));
-    let mirror = watcher.start();
-    let second =
-        Mirror::start(MirrorSetup { home: watcher.own_home(), settings: watcher.0.settings.clone() });
+    let owner = MirrorOwner::new(&servers.settings("a"));
+    let mirror = owner.start();
+    let second = Mirror::start(MirrorSetup { home: owner.own_home(), settings: owner.0.settings.clone() });
     assert_eq!(second.unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
     drop(mirror);
-    watcher.start();
+    owner.start();
 }

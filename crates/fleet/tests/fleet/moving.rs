@@ -1,7 +1,9 @@
-//! Orders from afar, and sessions that move.
+//! Orders from other machines, and sessions that move between machines.
 
-use crate::support::{self, Servers, Station, block_on, open, picture, text, until};
-use overtone_fleet::{Deed, Machine, MachineInfo, NotPulled, Pull, Reply, Share, send_within};
+use crate::support::{self, Servers, TestMachine, block_on, open, snapshot, text, wait_until};
+use overtone_fleet::{
+    Machine, MachineInfo, OrderCommand, OrderOutcome, Pull, PullError, Share, send_order_with_timeout,
+};
 use overtone_store::{Session, SessionId};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -10,18 +12,18 @@ fn timeline(session: &Session) -> Vec<Value> {
     text(&session.timeline_file()).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn machine(station: &Station) -> Machine {
+fn machine(station: &TestMachine) -> Machine {
     station.machine()
 }
 
-fn order(station: &Station, session: &str, deed: Deed) -> Reply {
+fn order(station: &TestMachine, session: &str, command: OrderCommand) -> OrderOutcome {
     block_on(async {
         let link = open(&station.settings).await;
-        support::order(&link, &machine(station).id, session, deed, "ann").await
+        support::order(&link, &machine(station).id, session, command, "ann").await
     })
 }
 
-fn pull(to: &Station, session: &str, take_over: bool) -> Result<overtone_fleet::Pulled, NotPulled> {
+fn pull(to: &TestMachine, session: &str, take_over: bool) -> Result<overtone_fleet::PullSummary, PullError> {
     let project = to.dir.path().join("project");
     let (machine, session) = (machine(to), SessionId::parse(session).unwrap());
     let pull = Pull {
@@ -38,25 +40,28 @@ fn pull(to: &Station, session: &str, take_over: bool) -> Result<overtone_fleet::
     })
 }
 
-fn is_shown(station: &Station, session: &str) -> bool {
+fn is_shown(station: &TestMachine, session: &str) -> bool {
     block_on(async {
-        let picture = picture(&station.settings).await;
-        picture.sessions.iter().any(|state| state.session == session && state.machine == machine(station).id)
+        let snapshot = snapshot(&station.settings).await;
+        snapshot.sessions.iter().any(|state| state.session == session && state.machine == machine(station).id)
     })
 }
 
 #[test]
-fn an_order_is_done_once_traced_and_answered() {
+fn an_order_is_executed_once_recorded_and_answered() {
     let servers = Servers::one();
-    let station = Station::new(&servers.settings("a"), "one");
+    let station = TestMachine::new(&servers.settings("a"), "one");
     station.workflow("s");
     let _relay = station.relay();
-    until("it is shown", || is_shown(&station, "s"));
-    assert_eq!(order(&station, "s", Deed::Message { text: "look at the tests".into() }), Reply::Done);
-    assert_eq!(order(&station, "s", Deed::Stop), Reply::Done);
-    assert_eq!(order(&station, "s", Deed::Stop), Reply::Done);
-    assert_eq!(order(&station, "s", Deed::Resume), Reply::Done);
-    assert!(matches!(order(&station, "none", Deed::Stop), Reply::Refused(_)));
+    wait_until("it is shown", || is_shown(&station, "s"));
+    assert_eq!(
+        order(&station, "s", OrderCommand::Message { text: "look at the tests".into() }),
+        OrderOutcome::Done
+    );
+    assert_eq!(order(&station, "s", OrderCommand::Stop), OrderOutcome::Done);
+    assert_eq!(order(&station, "s", OrderCommand::Stop), OrderOutcome::Done);
+    assert_eq!(order(&station, "s", OrderCommand::Resume), OrderOutcome::Done);
+    assert!(matches!(order(&station, "none", OrderCommand::Stop), OrderOutcome::Refused(_)));
     let session = station.session("s");
     let traces = timeline(&session);
     let by = |line: &&Value| line["by"].as_str().is_some_and(|by| by.ends_with("ann@one"));
@@ -69,30 +74,32 @@ fn an_order_is_done_once_traced_and_answered() {
 #[test]
 fn an_order_to_a_machine_that_is_gone_is_refused() {
     let servers = Servers::one();
-    let station = Station::new(&servers.settings("a"), "one");
-    assert_eq!(order(&station, "s", Deed::Stop), Reply::Gone);
-    // It says that it is there, but nobody listens: then the order is taken back.
+    let station = TestMachine::new(&servers.settings("a"), "one");
+    assert_eq!(order(&station, "s", OrderCommand::Stop), OrderOutcome::Gone);
+    // With a heartbeat but no relay, the order is withdrawn.
     let reply = block_on(async {
         let link = open(&station.settings).await;
         let id = machine(&station).id;
-        link.give_sign_of_life(&MachineInfo::new(&machine(&station), "0.0.0", "x")).await.unwrap();
-        // Nobody ever answers, so any limit will do.
-        send_within(&link, &id, "s", Deed::Stop, "ann", Duration::from_millis(200)).await.unwrap()
+        link.publish_heartbeat(&MachineInfo::new(&machine(&station), "0.0.0", "x")).await.unwrap();
+        // No answer ever arrives, so any timeout will do.
+        send_order_with_timeout(&link, &id, "s", OrderCommand::Stop, "ann", Duration::from_millis(200))
+            .await
+            .unwrap()
     });
-    assert_eq!(reply, Reply::Withdrawn);
+    assert_eq!(reply, OrderOutcome::Withdrawn);
 }
 
 #[test]
-fn a_session_moves_with_everything_and_the_old_owner_steps_aside() {
+fn a_session_moves_completely_and_the_old_owner_hands_it_over() {
     let servers = Servers::one();
     let mut settings = servers.settings("a");
     settings.share = Share::Full;
-    let (one, two) = (Station::new(&settings, "one"), Station::new(&settings, "two"));
+    let (one, two) = (TestMachine::new(&settings, "one"), TestMachine::new(&settings, "two"));
     one.workflow("s");
     (0..700).for_each(|n| one.append("s", n));
     one.session("s").save_handoff("handoffs/01-DEV-developer.md", "what was done").unwrap();
     let relay = one.relay();
-    until("it is shown", || is_shown(&one, "s"));
+    wait_until("it is shown", || is_shown(&one, "s"));
     let pulled = pull(&two, "s", false).unwrap();
     assert_eq!(
         (pulled.from.as_str(), pulled.handoffs, pulled.is_full, pulled.is_cut),
@@ -106,43 +113,43 @@ fn a_session_moves_with_everything_and_the_old_owner_steps_aside() {
     let state = |session: &Session| session.workflow().unwrap().unwrap().state;
     assert_eq!((state(&there).moved_to.as_deref(), state(&here).moved_to), (Some("two"), None));
     assert_eq!(here.origin().project.unwrap(), two.dir.path().join("project"));
-    // The old owner no longer takes orders for it, and says who does.
-    let refused = order(&one, "s", Deed::Stop);
-    assert!(matches!(&refused, Reply::Refused(reason) if reason.contains("two")), "{refused:?}");
+    // The old owner refuses orders for it, and names the new owner.
+    let refused = order(&one, "s", OrderCommand::Stop);
+    assert!(matches!(&refused, OrderOutcome::Refused(reason) if reason.contains("two")), "{refused:?}");
     drop(relay);
     // And back again.
     let _relay = two.relay();
-    until("it is shown", || is_shown(&two, "s"));
+    wait_until("it is shown", || is_shown(&two, "s"));
     let _old = one.relay();
     pull(&one, "s", false).unwrap();
     assert_eq!(state(&one.session("s")).moved_to, None);
-    until("the other steps aside", || state(&two.session("s")).moved_to.as_deref() == Some("one"));
+    wait_until("the other steps aside", || state(&two.session("s")).moved_to.as_deref() == Some("one"));
 }
 
 #[test]
-fn a_dead_owner_is_taken_over_only_by_saying_so_and_finds_out() {
+fn a_session_of_an_offline_machine_is_pulled_only_with_take_over() {
     let servers = Servers::one();
     let settings = servers.settings("a");
-    let (one, two) = (Station::new(&settings, "one"), Station::new(&settings, "two"));
+    let (one, two) = (TestMachine::new(&settings, "one"), TestMachine::new(&settings, "two"));
     one.workflow("s");
     (0..5).for_each(|n| one.append("s", n));
     let relay = one.relay();
-    until("it is shown", || is_shown(&one, "s"));
+    wait_until("it is shown", || is_shown(&one, "s"));
     drop(relay);
     block_on(async {
         let link = open(&settings).await;
-        link.pulse.delete(&machine(&one).id).await.unwrap();
+        link.heartbeats.delete(&machine(&one).id).await.unwrap();
     });
-    assert!(matches!(pull(&two, "s", false), Err(NotPulled::Gone { name }) if name == "one"));
+    assert!(matches!(pull(&two, "s", false), Err(PullError::Gone { name }) if name == "one"));
     let pulled = pull(&two, "s", true).unwrap();
     assert_eq!((pulled.events, pulled.is_full), (5, false));
     let last = timeline(&two.session("s")).pop().unwrap();
     assert_eq!((&last["reason"], &last["from"]), (&json!("session-pulled"), &json!("one")));
-    // It went on there for a while, cut off; then it comes back and sees.
+    // The old owner continues offline for a while, and then reconnects.
     one.append("s", 5);
     let relay = one.relay();
     let moved = || one.session("s").workflow().unwrap().unwrap().state.moved_to;
-    until("it steps aside", || moved().as_deref() == Some("two"));
+    wait_until("it steps aside", || moved().as_deref() == Some("two"));
     drop(relay);
     assert_eq!(timeline(&one.session("s")).last().unwrap()["reason"], "session-moved");
 }

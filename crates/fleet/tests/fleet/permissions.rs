@@ -1,29 +1,30 @@
-//! Teams on one server: the configuration that we write lets each team do all of its own work, and nothing of another's.
+//! Several teams on one server: with the generated configuration each team can work, but cannot access another team.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::support::{
-    self, LOOK_EVERY, Node, PATIENCE, Servers, Station, block_on, free_port, open, told, until,
+    self, Node, POLL_INTERVAL, Servers, TIMEOUT, TestMachine, block_on, free_port, open, published_events,
+    wait_until,
 };
 use overtone_fleet::{
-    Complaints, Deed, Link, Machine, Names, NotPulled, Picture, Pull, Pulled, Reply, ServerConfig,
-    ServerFiles, Settings, connect_listening,
+    FleetSnapshot, Link, Machine, Names, OrderCommand, OrderOutcome, Pull, PullError, PullSummary,
+    ServerConfig, ServerErrors, ServerFiles, Settings, connect_recording_errors,
 };
 use overtone_store::{SessionId, files};
 use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
-/// For what never comes, so any limit will do.
-const NEVER: Duration = Duration::from_millis(300);
+/// For messages that never arrive, so any timeout will do.
+const SHORT_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// A server that runs with a configuration of ours, as it was written.
-struct Written {
+/// A server that runs with the generated configuration.
+struct ConfiguredServer {
     servers: Servers,
     files: ServerFiles,
 }
 
-impl Written {
+impl ConfiguredServer {
     fn start() -> Self {
         let (dir, port) = (tempfile::tempdir().unwrap(), free_port());
         let files = config(&dir, port).write().unwrap();
@@ -31,7 +32,7 @@ impl Written {
         Self { servers: Servers { nodes: vec![Node::start(arguments, port)], dir }, files }
     }
 
-    /// The settings of a machine that has got the files of a team, and reaches for the names of one.
+    /// The settings of a machine with the login of `team` and the names of `prefix`.
     fn settings(&self, team: &str, prefix: &str) -> Settings {
         let login = self.files.logins.iter().find(|(name, _)| name == team).map(|(_, path)| path.clone());
         let port = self.servers.nodes[0].port;
@@ -51,8 +52,8 @@ fn config(dir: &TempDir, port: u16) -> ServerConfig {
     ServerConfig { hosts: vec!["127.0.0.1".to_owned()], port, teams: teams.to_vec(), folder }
 }
 
-/// With the same permissions, but without the wall between accounts.
-fn in_one_account() -> Written {
+/// A server with the same permissions, but with all users in one account.
+fn start_in_one_account() -> ConfiguredServer {
     let (dir, port) = (tempfile::tempdir().unwrap(), free_port());
     let written = config(&dir, port).write().unwrap();
     let text = support::text(&written.config);
@@ -69,18 +70,18 @@ fn in_one_account() -> Written {
     );
     files::write_atomic(&written.config, all.as_bytes(), 0o600).unwrap();
     let arguments = vec!["-c".to_owned(), written.config.display().to_string()];
-    Written { servers: Servers { nodes: vec![Node::start(arguments, port)], dir }, files: written }
+    ConfiguredServer { servers: Servers { nodes: vec![Node::start(arguments, port)], dir }, files: written }
 }
 
-fn machine(station: &Station) -> Machine {
+fn machine(station: &TestMachine) -> Machine {
     station.machine()
 }
 
-fn picture(settings: &Settings) -> Picture {
-    block_on(support::picture(settings))
+fn snapshot(settings: &Settings) -> FleetSnapshot {
+    block_on(support::snapshot(settings))
 }
 
-fn pull(to: &Station, session: &str) -> Result<Pulled, NotPulled> {
+fn pull(to: &TestMachine, session: &str) -> Result<PullSummary, PullError> {
     let (machine, session, project) = (machine(to), SessionId::parse(session).unwrap(), to.dir.path());
     let pull =
         Pull { home: &to.home, machine: &machine, session: &session, project, user: "ann", take_over: false };
@@ -90,61 +91,63 @@ fn pull(to: &Station, session: &str) -> Result<Pulled, NotPulled> {
     })
 }
 
-/// Everything that a team does, with the permissions that were written and no others.
-fn works_for(written: &Written, team: &str) {
+/// Checks that a team can do everything with the generated permissions.
+fn assert_team_works(written: &ConfiguredServer, team: &str) {
     let settings = written.settings(team, team);
-    let (one, two) = (Station::new(&settings, "one"), Station::new(&settings, "two"));
+    let (one, two) = (TestMachine::new(&settings, "one"), TestMachine::new(&settings, "two"));
     one.workflow("s");
     (0..30).for_each(|n| one.append("s", n));
     let (relay, _other) = (one.relay(), two.relay());
-    until("it is shown", || {
-        let picture = picture(&settings);
-        picture.machines.iter().filter(|view| view.is_present).count() == 2 && !picture.sessions.is_empty()
+    wait_until("it is shown", || {
+        let snapshot = snapshot(&settings);
+        snapshot.machines.iter().filter(|view| view.is_present).count() == 2 && !snapshot.sessions.is_empty()
     });
-    until("every event is there", || told(&settings).unwrap_or_default().into_values().flatten().eq(0..30));
-    let complaints = Complaints::default();
+    wait_until("every event is there", || {
+        published_events(&settings).unwrap_or_default().into_values().flatten().eq(0..30)
+    });
+    let server_errors = ServerErrors::default();
     let reply = block_on(async {
-        let client = connect_listening(&settings, "test", &complaints).await.unwrap();
-        let link = Box::pin(Link::with(client, &settings, &one.keyring())).await.unwrap();
-        link.try_out("m").await.unwrap();
-        support::order(&link, &machine(&one).id, "s", Deed::Stop, "ann").await
+        let client = connect_recording_errors(&settings, "test", &server_errors).await.unwrap();
+        let link = Box::pin(Link::with_client(client, &settings, &one.keyring())).await.unwrap();
+        link.check_read_write("m").await.unwrap();
+        support::order(&link, &machine(&one).id, "s", OrderCommand::Stop, "ann").await
     });
-    assert_eq!((reply, complaints.all()), (Reply::Done, Vec::new()));
+    assert_eq!((reply, server_errors.all()), (OrderOutcome::Done, Vec::new()));
     assert_eq!(pull(&two, "s").unwrap().from, "one");
-    until("nothing is wrong", || relay.status().problem.is_none());
+    wait_until("nothing is wrong", || relay.status().problem.is_none());
 }
 
-/// Waits until the server has dealt with everything that this client said, and has sent it all that there was for it:
-/// it refuses what comes next, and says so in the same order.
-async fn settle(client: &async_nats::Client, complaints: &Complaints) {
+/// Waits until the server has processed all messages of this client. A rejected publish serves as the marker, because
+/// errors are sent in order.
+async fn wait_for_server(client: &async_nats::Client, server_errors: &ServerErrors) {
     static REFUSED: AtomicUsize = AtomicUsize::new(0);
     let subject = format!("nobody.may.{}.", REFUSED.fetch_add(1, Ordering::Relaxed)) + "say";
     client.publish(subject.clone(), "".into()).await.unwrap();
     client.flush().await.unwrap();
     let is_refused = async {
-        while !complaints.all().iter().any(|text| text.to_lowercase().contains(&subject)) {
-            sleep(LOOK_EVERY).await;
+        while !server_errors.all().iter().any(|text| text.to_lowercase().contains(&subject)) {
+            sleep(POLL_INTERVAL).await;
         }
     };
-    timeout(PATIENCE, is_refused).await.expect("the server refuses it");
+    timeout(TIMEOUT, is_refused).await.expect("the server refuses it");
 }
 
-/// What another team's user gets to hear of this one, and gets to say.
-fn is_closed_to(written: &Written, other: &str, prefix: &str) {
+/// Checks that the user of another team can neither read nor write the data of this one.
+fn assert_isolated_from(written: &ConfiguredServer, other: &str, prefix: &str) {
     let (theirs, ours) = (written.settings(prefix, prefix), written.settings(other, "team-x"));
-    let complaints = Complaints::default();
+    let server_errors = ServerErrors::default();
     block_on(async {
         let link = open(&theirs).await;
-        let client = connect_listening(&ours, "thief", &complaints).await.unwrap();
+        let client = connect_recording_errors(&ours, "thief", &server_errors).await.unwrap();
         let mut thief = async_nats::jetstream::new(client.clone());
-        thief.set_timeout(NEVER);
+        thief.set_timeout(SHORT_TIMEOUT);
         // Reading: subjects, inboxes, streams, buckets, consumers.
         for subject in [format!("{prefix}.>"), "_INBOX.>".to_owned(), "$KV.>".to_owned(), ">".to_owned()] {
             let mut heard = client.subscribe(subject.clone()).await.unwrap();
-            settle(&client, &complaints).await;
+            wait_for_server(&client, &server_errors).await;
             link.claims.put("session.x", "secret".into()).await.unwrap();
-            settle(&client, &complaints).await;
-            let next = timeout(NEVER, futures_util::StreamExt::next(&mut heard)).await;
+            wait_for_server(&client, &server_errors).await;
+            let next = timeout(SHORT_TIMEOUT, futures_util::StreamExt::next(&mut heard)).await;
             assert!(!matches!(next, Ok(Some(_))), "{other} hears {subject}: {next:?}");
         }
         assert!(thief.get_stream(theirs.names.events_stream()).await.is_err());
@@ -152,44 +155,44 @@ fn is_closed_to(written: &Written, other: &str, prefix: &str) {
         // Writing: events, orders, values.
         let before = link.orders.get_info().await.unwrap().state.messages;
         for subject in [
-            theirs.names.events_of("m", "s"),
-            theirs.names.orders_for("m"),
+            theirs.names.events_subject("m", "s"),
+            theirs.names.orders_subject("m"),
             format!("$KV.{}.session.x", theirs.names.claims_bucket()),
         ] {
             client.publish(subject, "forged".into()).await.unwrap();
         }
-        settle(&client, &complaints).await;
+        wait_for_server(&client, &server_errors).await;
         assert_eq!(link.orders.get_info().await.unwrap().state.messages, before);
         assert_eq!(link.claims.get("session.x").await.unwrap().unwrap(), "secret");
         assert_eq!(link.events.get_info().await.unwrap().state.messages, 0);
         link.claims.delete("session.x").await.unwrap();
     });
     assert!(
-        complaints.all().iter().any(|text| text.to_lowercase().contains("permissions violation")),
-        "{complaints:?}"
+        server_errors.all().iter().any(|text| text.to_lowercase().contains("permissions violation")),
+        "{server_errors:?}"
     );
 }
 
 #[test]
-fn the_configuration_keeps_teams_apart() {
-    let written = Written::start();
-    is_closed_to(&written, "team.b", "team-a");
-    is_closed_to(&written, "team-a", "team.b");
-    works_for(&written, "team-a");
-    works_for(&written, "team.b");
+fn the_configuration_isolates_teams() {
+    let written = ConfiguredServer::start();
+    assert_isolated_from(&written, "team.b", "team-a");
+    assert_isolated_from(&written, "team-a", "team.b");
+    assert_team_works(&written, "team-a");
+    assert_team_works(&written, "team.b");
 }
 
 #[test]
-fn its_permissions_alone_guard_subjects_and_buckets() {
-    let written = in_one_account();
-    is_closed_to(&written, "team.b", "team-a");
-    works_for(&written, "team-a");
-    assert!(picture(&written.settings("team.b", "team.b")).machines.is_empty());
+fn the_permissions_alone_protect_subjects_and_buckets() {
+    let written = start_in_one_account();
+    assert_isolated_from(&written, "team.b", "team-a");
+    assert_team_works(&written, "team-a");
+    assert!(snapshot(&written.settings("team.b", "team.b")).machines.is_empty());
 }
 
 #[test]
-fn nobody_gets_in_without_the_login_or_without_encryption() {
-    let written = Written::start();
+fn connections_without_login_or_encryption_are_rejected() {
+    let written = ConfiguredServer::start();
     let right = written.settings("team-a", "team-a");
     block_on(open(&right));
     let port = written.servers.nodes[0].port;

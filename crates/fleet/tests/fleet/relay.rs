@@ -1,32 +1,32 @@
-//! The relay with a real server: everything told once and in order, whatever happens in between.
+//! The relay with a real server: every event is published once and in order.
 
-use crate::support::{Servers, Station, block_on, open, told, until};
+use crate::support::{Servers, TestMachine, block_on, open, published_events, wait_until};
 
 fn counts(servers: &Servers, prefix: &str) -> Vec<Vec<u64>> {
-    told(&servers.settings(prefix)).unwrap_or_default().into_values().collect()
+    published_events(&servers.settings(prefix)).unwrap_or_default().into_values().collect()
 }
 
 #[test]
-fn what_happens_is_told_once_and_in_order() {
+fn events_are_published_once_and_in_order() {
     let servers = Servers::one();
-    let station = Station::new(&servers.settings("a"), "one");
+    let station = TestMachine::new(&servers.settings("a"), "one");
     (0..10).for_each(|n| station.append("s.1", n));
     let relay = station.relay();
-    until("the first are there", || counts(&servers, "a") == [(0..10).collect::<Vec<_>>()]);
+    wait_until("the first are there", || counts(&servers, "a") == [(0..10).collect::<Vec<_>>()]);
     (10..600).for_each(|n| station.append("s.1", n));
-    until("the others are there", || counts(&servers, "a").iter().map(Vec::len).sum::<usize>() >= 600);
+    wait_until("the others are there", || counts(&servers, "a").iter().map(Vec::len).sum::<usize>() >= 600);
     drop(relay);
-    until("each is there once", || counts(&servers, "a") == [(0..600).collect::<Vec<_>>()]);
+    wait_until("each is there once", || counts(&servers, "a") == [(0..600).collect::<Vec<_>>()]);
 }
 
 #[test]
-fn a_relay_that_comes_back_goes_on_even_without_its_notes() {
+fn a_restarted_relay_continues_even_without_its_cursors() {
     let servers = Servers::one();
-    let station = Station::new(&servers.settings("a"), "one");
+    let station = TestMachine::new(&servers.settings("a"), "one");
     for round in 0..4 {
         (round * 50..(round + 1) * 50).for_each(|n| station.append("s", n));
         let relay = station.relay();
-        until("they are there", || {
+        wait_until("they are there", || {
             counts(&servers, "a").iter().map(Vec::len).sum::<usize>() == (round + 1) * 50
         });
         drop(relay);
@@ -36,32 +36,32 @@ fn a_relay_that_comes_back_goes_on_even_without_its_notes() {
 }
 
 #[test]
-fn offline_at_first_it_catches_up() {
+fn a_relay_that_starts_offline_catches_up() {
     let mut servers = Servers::one();
     servers.nodes[0].kill();
-    let station = Station::new(&servers.settings("a"), "one");
+    let station = TestMachine::new(&servers.settings("a"), "one");
     (0..100).for_each(|n| station.append("s", n));
     let relay = station.relay();
-    until("it says what is wrong", || relay.status().problem.is_some());
+    wait_until("it says what is wrong", || relay.status().problem.is_some());
     servers.nodes[0].restart();
-    until("all are there", || counts(&servers, "a") == [(0..100).collect::<Vec<_>>()]);
-    until("nothing is wrong", || relay.status().problem.is_none());
+    wait_until("all are there", || counts(&servers, "a") == [(0..100).collect::<Vec<_>>()]);
+    wait_until("nothing is wrong", || relay.status().problem.is_none());
 }
 
 #[test]
-fn a_stream_that_was_deleted_is_filled_again() {
+fn a_deleted_stream_is_filled_again() {
     let servers = Servers::one();
     let settings = servers.settings("a");
-    let station = Station::new(&settings, "one");
+    let station = TestMachine::new(&settings, "one");
     (0..20).for_each(|n| station.append("s", n));
     let relay = station.relay();
-    until("all are there", || counts(&servers, "a") == [(0..20).collect::<Vec<_>>()]);
+    wait_until("all are there", || counts(&servers, "a") == [(0..20).collect::<Vec<_>>()]);
     block_on(async {
         let link = open(&settings).await;
         link.context.delete_stream(link.names.events_stream()).await.unwrap();
         link.context.delete_key_value(link.names.sessions_bucket()).await.unwrap();
     });
     (20..30).for_each(|n| station.append("s", n));
-    until("all are there again", || counts(&servers, "a") == [(0..30).collect::<Vec<_>>()]);
+    wait_until("all are there again", || counts(&servers, "a") == [(0..30).collect::<Vec<_>>()]);
     drop(relay);
 }

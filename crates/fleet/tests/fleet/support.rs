@@ -1,4 +1,4 @@
-//! Real servers and machines for the tests: `nats-server` processes on loopback, and homes with sessions.
+//! Servers and machines for the tests: `nats-server` processes on loopback, and homes with sessions.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,24 +9,24 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
+use overtone_core::messages::Lang;
 use overtone_fleet::{
-    Deed, Keyring, Link, Machine, MachineInfo, Membership, Names, Picture, Relay, Reply, Settings, Setup,
-    Share, send_within,
+    FleetSnapshot, Keyring, Link, Machine, MachineInfo, Membership, Names, OrderCommand, OrderOutcome, Relay,
+    RelaySetup, Settings, Share, send_order_with_timeout,
 };
-use overtone_messages::Lang;
 use overtone_store::{Home, Session, SessionId, files};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Longer than anything takes that will ever come: a watchdog, not a measure.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(10);
+/// A watchdog for conditions that never become true. It is much longer than any of them takes.
+pub(crate) const TIMEOUT: Duration = Duration::from_mins(10);
 
-/// Everything can be read in a fraction of this, also on a busy machine.
-const READING: Duration = Duration::from_mins(2);
+/// Reading all events takes a fraction of this, even on a busy machine.
+const READ_TIMEOUT: Duration = Duration::from_mins(2);
 
-pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(50);
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Where `nats-server` is; tests without it would say nothing.
+/// The path of `nats-server`. The tests fail without it.
 fn program() -> PathBuf {
     let places = ["/usr/sbin/nats-server", "/usr/local/bin/nats-server", "/usr/bin/nats-server"];
     let found = places.iter().map(PathBuf::from).find(|path| path.exists());
@@ -37,7 +37,7 @@ pub(crate) fn free_port() -> u16 {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
 }
 
-/// One server process. It ends with the test.
+/// One server process. It is killed when dropped.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) port: u16,
@@ -52,12 +52,12 @@ impl Node {
         node
     }
 
-    /// Starts it, or starts it again, and returns when it accepts connections.
+    /// Starts or restarts the server, and returns when it accepts connections.
     pub(crate) fn restart(&mut self) {
         self.kill();
         let mut child = self.spawn();
-        until("the server accepts connections", || {
-            // Another program may have had the port for a moment while nobody listened there.
+        wait_until("the server accepts connections", || {
+            // Another program may have used the port while the server was down.
             if child.try_wait().unwrap().is_some() {
                 child = self.spawn();
             }
@@ -75,11 +75,11 @@ impl Node {
     fn accepts_connections(&self) -> bool {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
         let Ok(stream) = TcpStream::connect(address) else { return false };
-        // Where nobody listens, the system may connect a socket to itself.
+        // Without a listener, the system may connect a socket to itself.
         stream.local_addr().unwrap() != address
     }
 
-    /// As a crash does.
+    /// Kills the server without a shutdown.
     pub(crate) fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             let _ = child.kill();
@@ -98,7 +98,7 @@ impl Drop for Node {
     }
 }
 
-/// One or three servers with a folder of their own.
+/// One or three servers with their data folder.
 #[derive(Debug)]
 pub(crate) struct Servers {
     pub(crate) nodes: Vec<Node>,
@@ -110,7 +110,7 @@ impl Servers {
         Self::one_with(&[])
     }
 
-    /// With lines of the server's own configuration.
+    /// One server with additional lines in its configuration.
     pub(crate) fn one_with(lines: &[&str]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let port = free_port();
@@ -123,7 +123,7 @@ impl Servers {
         servers
     }
 
-    /// The same server with other lines, and all connections new.
+    /// Restarts the server with other configuration lines.
     pub(crate) fn reconfigure(&mut self, lines: &[&str]) {
         configure(self.dir.path(), self.nodes[0].port, lines);
         self.nodes[0].restart();
@@ -153,7 +153,7 @@ impl Servers {
         servers
     }
 
-    /// Until streams can be made.
+    /// Waits until streams can be created.
     fn wait(&self) {
         block_on(open(&self.settings("ready")));
     }
@@ -191,7 +191,7 @@ pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
 }
 
-/// The first machine of every team in these tests, by the server's port and the prefix.
+/// The first machine of every team, by the server's port and the prefix.
 static FOUNDERS: Mutex<BTreeMap<String, (Home, String)>> = Mutex::new(BTreeMap::new());
 
 fn team_of(settings: &Settings) -> String {
@@ -199,63 +199,70 @@ fn team_of(settings: &Settings) -> String {
     format!("{port} {}", settings.names.prefix())
 }
 
-/// The key of the team's first machine; without a team, one that nobody knows.
+/// The keyring of the team's first machine, or an anonymous one without a team.
 fn keyring(settings: &Settings) -> Keyring {
     let founder = FOUNDERS.lock().unwrap().get(&team_of(settings)).cloned();
     match founder.filter(|(home, _)| home.root().exists()) {
-        Some((home, name)) => Keyring::of(&home, Some(&name)).unwrap(),
-        None => Keyring::nobody().unwrap(),
+        Some((home, name)) => Keyring::load_or_create(&home, Some(&name)).unwrap(),
+        None => Keyring::anonymous().unwrap(),
     }
 }
 
-/// A connection of the team's first machine.
+/// Connects as the team's first machine.
 pub(crate) async fn open(settings: &Settings) -> Link {
     open_with(settings, &keyring(settings)).await
 }
 
-/// One try, where the server may be away.
+/// Connects in one attempt, for tests in which the server may be down.
 pub(crate) async fn try_open(settings: &Settings) -> overtone_fleet::Result<Link> {
     Link::open(settings, &keyring(settings)).await
 }
 
-/// A busy server may need more than one attempt.
+/// Connects, with more than one attempt if the server is busy.
 pub(crate) async fn open_with(settings: &Settings, keyring: &Keyring) -> Link {
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
         match Link::open(settings, keyring).await {
             Ok(link) => return link,
-            Err(error) => assert!(begun.elapsed() < PATIENCE, "no connection: {error}"),
+            Err(error) => assert!(started.elapsed() < TIMEOUT, "no connection: {error}"),
         }
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
-/// What the server knows of the fleet.
-pub(crate) async fn picture(settings: &Settings) -> Picture {
-    let begun = Instant::now();
+/// The state of the fleet on the server.
+pub(crate) async fn snapshot(settings: &Settings) -> FleetSnapshot {
+    let started = Instant::now();
     loop {
-        match Picture::take(&Box::pin(open(settings)).await).await {
-            Ok(picture) => return picture,
-            Err(error) => assert!(begun.elapsed() < PATIENCE, "no picture: {error}"),
+        match FleetSnapshot::fetch(&Box::pin(open(settings)).await).await {
+            Ok(snapshot) => return snapshot,
+            Err(error) => assert!(started.elapsed() < TIMEOUT, "no picture: {error}"),
         }
     }
 }
 
-/// Gives an order, and waits for the answer as long as it takes.
-pub(crate) async fn order(link: &Link, machine: &str, session: &str, deed: Deed, user: &str) -> Reply {
-    send_within(link, machine, session, deed, user, PATIENCE).await.unwrap()
+/// Sends an order, and waits for the answer.
+pub(crate) async fn order(
+    link: &Link,
+    machine: &str,
+    session: &str,
+    command: OrderCommand,
+    user: &str,
+) -> OrderOutcome {
+    send_order_with_timeout(link, machine, session, command, user, TIMEOUT).await.unwrap()
 }
 
 /// A machine: a home, and settings for its relay.
 #[derive(Debug)]
-pub(crate) struct Station {
+pub(crate) struct TestMachine {
     pub(crate) dir: TempDir,
     pub(crate) home: Home,
     pub(crate) settings: Settings,
 }
 
-impl Station {
-    /// The first one of a prefix makes a team as soon as it reaches the server; the others are invited and accepted.
+impl TestMachine {
+    /// A machine of the team. The first one of a prefix creates the team when it connects; the others are invited and
+    /// accepted.
     pub(crate) fn new(settings: &Settings, name: &str) -> Self {
         let station = Self::outside(settings, name);
         let mut founders = FOUNDERS.lock().unwrap();
@@ -264,7 +271,7 @@ impl Station {
         let is_first = founder.0.root() == station.home.root();
         drop(founders);
         if !is_first {
-            block_on(station.be_accepted());
+            block_on(station.join_team());
         }
         station
     }
@@ -277,24 +284,24 @@ impl Station {
         Self { dir, home, settings }
     }
 
-    async fn be_accepted(&self) {
+    async fn join_team(&self) {
         let member = open(&self.settings).await;
         let invitation = member.keyring.invite(&self.settings).unwrap().unwrap();
         let keyring = self.keyring();
-        keyring.follow(&invitation).unwrap();
+        keyring.accept_invitation(&invitation).unwrap();
         let link = open_with(&self.settings, &keyring).await;
-        link.introduce(&MachineInfo::new(&keyring.machine(), "0.0.0", "x")).await.unwrap();
-        let unknown = Picture::take(&member).await.unwrap().unknown;
+        link.publish_machine_info(&MachineInfo::new(&keyring.machine(), "0.0.0", "x")).await.unwrap();
+        let unknown = FleetSnapshot::fetch(&member).await.unwrap().unknown_machines;
         let stranger = unknown.iter().find(|stranger| stranger.id == keyring.machine().id).unwrap();
         member.admit(stranger).await.unwrap();
         assert_eq!(link.sync_team().await.unwrap(), Membership::Member);
     }
 
     pub(crate) fn keyring(&self) -> Keyring {
-        Keyring::of(&self.home, self.settings.machine_name.as_deref()).unwrap()
+        Keyring::load_or_create(&self.home, self.settings.machine_name.as_deref()).unwrap()
     }
 
-    /// A connection as this machine.
+    /// Connects as this machine.
     pub(crate) async fn link(&self) -> Link {
         open_with(&self.settings, &self.keyring()).await
     }
@@ -304,7 +311,7 @@ impl Station {
     }
 
     pub(crate) fn relay(&self) -> Relay {
-        let setup = Setup {
+        let setup = RelaySetup {
             home: self.home.clone(),
             version: "0.0.0",
             lang: Lang::En,
@@ -319,12 +326,12 @@ impl Station {
         session
     }
 
-    /// As a hook does.
+    /// Appends an event to a timeline, like a hook.
     pub(crate) fn append(&self, id: &str, number: usize) {
         files::append_lines(&self.session(id).timeline_file(), &format!("{}\n", event(id, number))).unwrap();
     }
 
-    /// Several at once, as after a while without a look.
+    /// Appends several events in one write.
     pub(crate) fn append_many(&self, id: &str, numbers: std::ops::Range<usize>) {
         let lines: String = numbers.map(|number| event(id, number) + "\n").collect();
         files::append_lines(&self.session(id).timeline_file(), &lines).unwrap();
@@ -348,27 +355,27 @@ pub(crate) fn event(session: &str, number: usize) -> String {
     .to_string()
 }
 
-/// What is on the server, by machine and session.
-pub(crate) type Told = BTreeMap<(String, String), Vec<u64>>;
+/// The numbers of the published events, by machine and session.
+pub(crate) type PublishedEvents = BTreeMap<(String, String), Vec<u64>>;
 
-/// All events on the server, in the order in which they are there; `None` if it cannot be asked just now.
-pub(crate) fn told(settings: &Settings) -> Option<Told> {
+/// All events on the server in their order; `None` if the server cannot be reached.
+pub(crate) fn published_events(settings: &Settings) -> Option<PublishedEvents> {
     block_on(async {
         let link = try_open(settings).await.ok()?;
-        // A reader whose server has just gone may wait for ever; the next one will not.
-        tokio::time::timeout(READING, on_the_server(&link)).await.ok()?
+        // A reader whose server has just died may wait forever.
+        tokio::time::timeout(READ_TIMEOUT, read_events(&link)).await.ok()?
     })
 }
 
-async fn on_the_server(link: &Link) -> Option<Told> {
+async fn read_events(link: &Link) -> Option<PublishedEvents> {
     use async_nats::jetstream::consumer::pull;
-    let mut all = Told::new();
+    let mut all = PublishedEvents::new();
     let wanted = link.events.get_info().await.ok()?.state.messages;
     let consumer = link.events.create_consumer(pull::OrderedConfig::default()).await.ok()?;
     let mut messages = consumer.messages().await.ok()?;
     for _ in 0..wanted {
         let message = messages.next().await?.ok()?;
-        let origin = link.names.origin_of(&message.subject).unwrap();
+        let origin = link.names.parse_events_subject(&message.subject).unwrap();
         let Ok(said) = serde_json::from_slice::<Value>(&message.payload) else { continue };
         let Some(lines) = said["body"]["lines"].as_array() else { continue };
         let count = |line: &Value| serde_json::from_str::<Value>(line.as_str()?).ok()?["count"].as_u64();
@@ -377,12 +384,12 @@ async fn on_the_server(link: &Link) -> Option<Told> {
     Some(all)
 }
 
-/// Waits until something is so.
-pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < PATIENCE, "never happened: {what}");
-        std::thread::sleep(LOOK_EVERY);
+/// Waits until a condition is true.
+pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !condition() {
+        assert!(started.elapsed() < TIMEOUT, "never happened: {what}");
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 

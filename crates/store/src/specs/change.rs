@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use overtone_registry::{SpecsDocs, StageKey, Workflow};
+use overtone_core::registry::{SpecsDocs, StageKey, Workflow};
 
 use super::disk::{TASKS_FILE, ensure_shelf, features_dir, read_document, shelf_dir};
 use super::error::Context;

@@ -2,21 +2,21 @@
 //!
 //! The session lock does not do here: two sessions may work on the same project.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use jsonc_edit::effective_timeout;
+use jsonc_edit::lock::{LockError, lock_within};
 
 use super::disk::found;
 use super::error::Context;
-use crate::files::lock_wait;
-use crate::patience;
+use crate::files::lock_timeout;
 
-/// A hook must not hang on a lock that somebody forgot to give back.
-const PATIENCE: Duration = Duration::from_secs(2);
-const PAUSE: Duration = Duration::from_millis(2);
+/// Hooks do not wait longer than this for a process that never releases its lock.
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Held until dropped. It follows the directory when that is moved.
 #[derive(Debug)]
@@ -41,14 +41,9 @@ impl FeatureLock {
 }
 
 fn wait(directory: &File) -> io::Result<()> {
-    let deadline = Instant::now() + patience(PATIENCE).min(lock_wait());
-    loop {
-        match directory.try_lock() {
-            Err(TryLockError::WouldBlock) if Instant::now() < deadline => sleep(PAUSE),
-            Err(TryLockError::WouldBlock) => return Err(ErrorKind::TimedOut.into()),
-            // Some network file systems cannot lock a directory. Going without is better there than never
-            // ticking a box.
-            Ok(()) | Err(TryLockError::Error(_)) => return Ok(()),
-        }
+    match lock_within(directory, effective_timeout(TIMEOUT).min(lock_timeout())) {
+        // Some network file systems cannot lock a directory. Without a lock, tasks can still be ticked off there.
+        Ok(()) | Err(LockError::Unsupported(_)) => Ok(()),
+        Err(LockError::Busy) => Err(ErrorKind::TimedOut.into()),
     }
 }

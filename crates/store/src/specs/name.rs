@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use overtone_engine::text::printable;
+use overtone_core::engine::text::printable;
 
 const MAX_LENGTH: usize = 64;
 

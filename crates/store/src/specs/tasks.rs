@@ -1,6 +1,6 @@
 //! The meaning of the checkboxes in `tasks.md`: progress, and which box stands for which stage.
 
-use overtone_registry::{Stage, StageKey};
+use overtone_core::registry::{Stage, StageKey};
 
 use super::checkbox::{Checkbox, Section, scan};
 

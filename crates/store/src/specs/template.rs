@@ -5,7 +5,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use overtone_registry::{SpecsDocs, Workflow};
+use overtone_core::registry::{SpecsDocs, Workflow};
 
 use super::disk::TASKS_FILE;
 use super::error::Context;

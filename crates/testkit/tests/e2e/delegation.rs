@@ -1,6 +1,6 @@
 //! What sub-agents are given, and what is kept of their work.
 
-use overtone_registry::{Agent, RefSkill};
+use overtone_core::registry::{Agent, RefSkill};
 use overtone_testkit::{Actor, Client, Run, Sandbox, text, tool};
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use overtone_registry::{Agent, Hook, Workflow};
+use overtone_core::registry::{Agent, Hook, Workflow};
 use overtone_testkit::{Actor, Client, Exit, Run, Sandbox, Script, text, tool};
 use serde_json::{Value, json};
 

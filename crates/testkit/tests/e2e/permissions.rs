@@ -54,7 +54,7 @@ fn a_whole_workflow_runs_unasked() {
         ];
         let run = unasked(&sandbox, turns).run("mend the door");
         let main = run.requests(Actor::Main);
-        assert!(main.nth(1).new_text().contains("# Right size first, then run it"));
+        assert!(main.nth(1).new_text().contains("# Choose a workflow and run it"));
         assert!(main.nth(2).new_text().contains("single"));
         assert!(run.requests(Actor::Sub("developer")).first().text().contains("mend the door"));
         assert_eq!(sandbox.workflow(&run.session_id)["ending"], "completed");

@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use overtone_registry::limits;
+use overtone_core::registry::limits;
 use overtone_testkit::{Actor, Client, Exit, Request, Run, Sandbox, error, text, tool};
 use serde_json::{Value, json};
 
 use crate::delegate;
 
 const HOOKS: &str = "hooks/hooks.json";
-const PROGRAM: &str = "bin/overtone";
+const PROGRAM: &str = "bin/overtone-hook";
 
 #[test]
 fn an_agent_that_dies_of_an_api_error_is_sent_again() {

@@ -1,6 +1,6 @@
 //! The loop: the session goes on until every stage is done, and not longer.
 
-use overtone_registry::Workflow;
+use overtone_core::registry::Workflow;
 use overtone_testkit::{Actor, Client, Exit, Run, Sandbox, Turn, text};
 use serde_json::Value;
 

@@ -1,24 +1,24 @@
-//! What there is to say about a session, each thing in a few words.
+//! Short facts about a session.
 
-use overtone_engine::state::{ActiveAgent, Millis, StoppedBy};
-use overtone_engine::text::duration;
-use overtone_messages::{cli, page, top as words};
-use overtone_view::{Condition, State, pause_words};
+use overtone_core::engine::state::{ActiveAgent, Millis, StoppedBy};
+use overtone_core::engine::text::duration;
+use overtone_core::messages::{cli, page, top as words};
+use overtone_session::view::{Condition, SessionState, pause_reason};
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
 use super::text::{age, clean, fit};
 use super::tone::Tone;
 use crate::sessions::Row;
-use crate::state::Look;
+use crate::state::DisplayOptions;
 
-/// Between two facts.
-const DOT: &str = " · ";
-/// From these per cent on, the use of the context is a warning.
-const FULL: u32 = 70;
-const VERY_FULL: u32 = 90;
+const SEPARATOR: &str = " · ";
+/// The use of the context, in percent, from which it is shown as a warning.
+const CONTEXT_WARNING: u32 = 70;
+/// The use of the context, in percent, from which it is shown as an error.
+const CONTEXT_CRITICAL: u32 = 90;
 
-/// What goes last when there is too little room.
+/// The importance of a fact. The lowest is dropped first if the line is too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Weight {
     Rounds,
@@ -46,125 +46,132 @@ impl Fact {
     }
 }
 
-/// In the order in which they are shown.
-pub(super) fn facts(row: &Row, look: &Look, now: Millis) -> Vec<Fact> {
-    let mut facts = condition(row, look, now);
+/// The facts in the order in which they are shown.
+pub(super) fn facts(row: &Row, display: &DisplayOptions, now: Millis) -> Vec<Fact> {
+    let mut facts = condition(row, display, now);
     if row.summary.state.is_open() {
-        facts.extend(tasks(row, look));
-        facts.extend(rounds(row, look));
+        facts.extend(tasks(row, display));
+        facts.extend(rounds(row, display));
     }
-    facts.extend(usage(row, look));
-    facts.extend(supervisor(row, look));
+    facts.extend(usage(row, display));
+    facts.extend(supervisor(row, display));
     facts
 }
 
-/// What only the pane has room for.
-pub(super) fn counters(row: &Row, look: &Look) -> Vec<Fact> {
+/// Counters that are shown only in the pane of the selected session.
+pub(super) fn counters(row: &Row, display: &DisplayOptions) -> Vec<Fact> {
     let Some(workflow) = row.workflow() else { return Vec::new() };
     let compactions = row.summary.compactions.automatic.saturating_add(row.summary.compactions.manual);
     let counters = [
-        (workflow.fail_count, words::failures(look.lang, workflow.fail_count)),
-        (workflow.reject_count, words::rejections(look.lang, workflow.reject_count)),
-        (compactions, words::compactions(look.lang, compactions)),
+        (workflow.fail_count, words::failures(display.lang, workflow.fail_count)),
+        (workflow.reject_count, words::rejections(display.lang, workflow.reject_count)),
+        (compactions, words::compactions(display.lang, compactions)),
     ];
-    let counted = counters.into_iter().filter(|(count, _)| *count > 0);
-    counted.map(|(_, text)| Fact::new(Weight::Rounds, Tone::Plain, text)).collect()
+    let non_zero = counters.into_iter().filter(|(count, _)| *count > 0);
+    non_zero.map(|(_, text)| Fact::new(Weight::Rounds, Tone::Plain, text)).collect()
 }
 
-/// Who is at work, or why nobody is.
-fn condition(row: &Row, look: &Look, now: Millis) -> Vec<Fact> {
-    let lang = look.lang;
+/// Which agents are at work, or why none is.
+fn condition(row: &Row, display: &DisplayOptions, now: Millis) -> Vec<Fact> {
+    let lang = display.lang;
     let ago = cli::ago(lang, &age(now.since(row.summary.last_activity)));
     let state = |tone: Tone, text: String| Fact::new(Weight::Condition, tone, text);
     let ended = |tone: Tone, text: String| vec![state(tone, text), state(Tone::Faint, ago.clone())];
     match row.summary.state {
-        State::Running => match (agents(row, now), idle(row, look)) {
+        SessionState::Running => match (agents(row, now), idle_reason(row, display)) {
             (Some(agents), _) => vec![state(Tone::Busy, agents)],
             (None, Some((tone, text))) => ended(tone, text),
             (None, None) => vec![state(Tone::Faint, ago)],
         },
-        State::Stopped => {
-            let tone = if row.summary.needs_person() { Tone::Warning } else { Tone::Plain };
-            ended(tone, stopped(row, look))
+        SessionState::Stopped => {
+            let tone = if row.summary.needs_user() { Tone::Warning } else { Tone::Plain };
+            ended(tone, stop_reason(row, display))
         }
-        State::Aborted => ended(Tone::Bad, cli::state_aborted(lang)),
-        State::Broken => ended(Tone::Bad, cli::state_broken(lang)),
-        State::Completed => ended(Tone::Good, cli::state_completed(lang)),
-        State::None => ended(Tone::Faint, page::no_workflow(lang)),
+        SessionState::Aborted => ended(Tone::Bad, cli::state_aborted(lang)),
+        SessionState::Broken => ended(Tone::Bad, cli::state_broken(lang)),
+        SessionState::Completed => ended(Tone::Good, cli::state_completed(lang)),
+        SessionState::None => ended(Tone::Faint, page::no_workflow(lang)),
     }
 }
 
 /// Why nothing happens in a workflow whose loop was not stopped.
-fn idle(row: &Row, look: &Look) -> Option<(Tone, String)> {
-    let condition = Condition::new(row.workflow()?, row.summary.looping.as_ref(), &look.settings);
+fn idle_reason(row: &Row, display: &DisplayOptions) -> Option<(Tone, String)> {
+    let condition = Condition::new(row.workflow()?, row.summary.looping.as_ref(), &display.settings);
     match condition {
-        Condition::Finished => Some((Tone::Good, cli::state_finished(look.lang))),
-        Condition::Paused => Some((Tone::Warning, pause_words(look.lang, row.summary.looping.as_ref()))),
-        Condition::NeedsUser => Some((Tone::Warning, cli::state_needs_you(look.lang))),
+        Condition::Finished => Some((Tone::Good, cli::state_finished(display.lang))),
+        Condition::Paused => Some((Tone::Warning, pause_reason(display.lang, row.summary.looping.as_ref()))),
+        Condition::NeedsUser => Some((Tone::Warning, cli::state_needs_you(display.lang))),
         _ => None,
     }
 }
 
-fn stopped(row: &Row, look: &Look) -> String {
+fn stop_reason(row: &Row, display: &DisplayOptions) -> String {
     match row.summary.looping.as_ref().and_then(|looping| looping.stopped_by) {
-        Some(StoppedBy::User) => cli::loop_stopped_by_user(look.lang),
-        Some(StoppedBy::SessionEnd) => cli::loop_stopped_by_end(look.lang),
-        Some(StoppedBy::Limit) => cli::loop_stopped_by_limit(look.lang),
-        Some(StoppedBy::Moved) => moved(row, look),
-        Some(StoppedBy::Completion) | None => cli::state_stopped(look.lang),
+        Some(StoppedBy::User) => cli::loop_stopped_by_user(display.lang),
+        Some(StoppedBy::SessionEnd) => cli::loop_stopped_by_end(display.lang),
+        Some(StoppedBy::Limit) => cli::loop_stopped_by_limit(display.lang),
+        Some(StoppedBy::Moved) => moved(row, display),
+        Some(StoppedBy::Completion) | None => cli::state_stopped(display.lang),
     }
 }
 
-fn moved(row: &Row, look: &Look) -> String {
-    let to = row.workflow().and_then(|workflow| workflow.moved_to.as_deref());
-    to.map_or_else(|| cli::state_stopped(look.lang), |to| cli::state_moved(look.lang, to))
+fn moved(row: &Row, display: &DisplayOptions) -> String {
+    match row.workflow().and_then(|workflow| workflow.moved_to.as_deref()) {
+        Some(machine) => cli::state_moved(display.lang, machine),
+        None => cli::state_stopped(display.lang),
+    }
 }
 
 /// `developer 3m 20s, tester 12s`.
 fn agents(row: &Row, now: Millis) -> Option<String> {
-    let shown = |agent: &ActiveAgent| {
-        let since = agent.started_at.map(|at| format!(" {}", duration(now.since(at))));
-        format!("{}{}", agent.slot, since.unwrap_or_default())
+    let describe = |agent: &ActiveAgent| match agent.started_at {
+        Some(at) => format!("{} {}", agent.slot, duration(now.since(at))),
+        None => agent.slot.clone(),
     };
-    let agents: Vec<_> = row.workflow()?.active_agents.iter().map(shown).collect();
-    (!agents.is_empty()).then(|| agents.join(", "))
+    let agents: Vec<_> = row.workflow()?.active_agents.iter().map(describe).collect();
+    if agents.is_empty() { None } else { Some(agents.join(", ")) }
 }
 
-fn tasks(row: &Row, look: &Look) -> Option<Fact> {
+fn tasks(row: &Row, display: &DisplayOptions) -> Option<Fact> {
     let tasks = row.summary.tasks.as_ref()?;
-    Some(Fact::new(Weight::Tasks, Tone::Plain, words::tasks(look.lang, tasks.checked, tasks.total)))
+    Some(Fact::new(Weight::Tasks, Tone::Plain, words::tasks(display.lang, tasks.checked, tasks.total)))
 }
 
-fn rounds(row: &Row, look: &Look) -> Option<Fact> {
-    let (count, limit) = (row.summary.looping.as_ref()?.iterations, look.settings.max_iterations);
+fn rounds(row: &Row, display: &DisplayOptions) -> Option<Fact> {
+    let (count, limit) = (row.summary.looping.as_ref()?.iterations, display.settings.max_iterations);
     let tone = if count >= limit { Tone::Warning } else { Tone::Plain };
-    Some(Fact::new(Weight::Rounds, tone, words::rounds(look.lang, count, limit)))
+    Some(Fact::new(Weight::Rounds, tone, words::rounds(display.lang, count, limit)))
 }
 
-fn usage(row: &Row, look: &Look) -> Vec<Fact> {
+fn usage(row: &Row, display: &DisplayOptions) -> Vec<Fact> {
     let usage = &row.summary.usage;
-    let context = usage.context_percent.filter(|_| row.summary.state.is_open()).map(|percent| {
+    let mut facts = Vec::new();
+    if row.summary.state.is_open()
+        && let Some(percent) = usage.context_percent
+    {
         let tone = match percent {
-            VERY_FULL.. => Tone::Bad,
-            FULL.. => Tone::Warning,
+            CONTEXT_CRITICAL.. => Tone::Bad,
+            CONTEXT_WARNING.. => Tone::Warning,
             _ => Tone::Plain,
         };
-        Fact::new(Weight::Context, tone, words::context(look.lang, percent))
-    });
-    let cost = usage.cost_usd.map(|cost| Fact::new(Weight::Cost, Tone::Plain, format!("${cost:.2}")));
-    context.into_iter().chain(cost).collect()
+        facts.push(Fact::new(Weight::Context, tone, words::context(display.lang, percent)));
+    }
+    if let Some(cost) = usage.cost_usd {
+        facts.push(Fact::new(Weight::Cost, Tone::Plain, format!("${cost:.2}")));
+    }
+    facts
 }
 
-fn supervisor(row: &Row, look: &Look) -> Option<Fact> {
-    let lang = look.lang;
+fn supervisor(row: &Row, display: &DisplayOptions) -> Option<Fact> {
+    let lang = display.lang;
     let (tone, text) = match (&row.supervision, row.supervisor) {
-        (Some(seen), _) => {
-            let (tone, outcome) = match seen.last.as_deref() {
+        (Some(supervision), _) => {
+            let (tone, outcome) = match supervision.last.as_deref() {
                 Some("allow") => (Tone::Good, page::outcome_allow(lang)),
                 Some("block") => (Tone::Warning, page::outcome_block(lang)),
                 _ => (Tone::Plain, page::outcome_not_reviewed(lang)),
             };
-            (tone, words::supervised(lang, seen.rounds, &outcome))
+            (tone, words::supervised(lang, supervision.rounds, &outcome))
         }
         (None, Some(true)) => (Tone::Plain, words::supervisor_on(lang)),
         (None, Some(false)) => (Tone::Faint, words::supervisor_off(lang)),
@@ -173,43 +180,47 @@ fn supervisor(row: &Row, look: &Look) -> Option<Fact> {
     Some(Fact::new(Weight::Supervisor, tone, text))
 }
 
-/// Takes as many as fit into so many columns and leaves the lightest behind. One is always taken, if cut.
-pub(super) fn take(facts: &mut Vec<Fact>, look: &Look, columns: usize) -> Line<'static> {
+/// Removes the facts that fit into this many columns and joins them. The least important ones remain in `facts`. At least
+/// one fact is taken, and cut if necessary.
+pub(super) fn take_fitting(facts: &mut Vec<Fact>, display: &DisplayOptions, columns: usize) -> Line<'static> {
     let mut taken = std::mem::take(facts);
     while taken.len() > 1 && width(&taken) > columns {
-        let lightest = taken.iter().enumerate().rev().min_by_key(|(_, fact)| fact.weight);
-        let Some((at, _)) = lightest else { break };
+        let least_important = taken.iter().enumerate().rev().min_by_key(|(_, fact)| fact.weight);
+        let Some((at, _)) = least_important else { break };
         facts.insert(0, taken.remove(at));
     }
-    if let Some(only) = taken.first_mut().filter(|only| only.text.width() > columns) {
-        only.text = fit(&only.text, columns);
+    if let Some(first) = taken.first_mut()
+        && first.text.width() > columns
+    {
+        first.text = fit(&first.text, columns);
     }
-    joined(&taken, look)
+    join(&taken, display)
 }
 
-/// All of them, in as many lines as it takes.
-pub(super) fn lines(facts: Vec<Fact>, look: &Look, columns: usize) -> Vec<Line<'static>> {
+/// All facts, in as many lines as necessary.
+pub(super) fn lines(facts: Vec<Fact>, display: &DisplayOptions, columns: usize) -> Vec<Line<'static>> {
     let mut lines: Vec<Vec<Fact>> = Vec::new();
     for fact in facts {
         match lines.last_mut() {
-            Some(line) if width(line) + DOT.width() + fact.text.width() <= columns => line.push(fact),
+            Some(line) if width(line) + SEPARATOR.width() + fact.text.width() <= columns => line.push(fact),
             _ => lines.push(vec![fact]),
         }
     }
-    lines.iter().map(|line| joined(line, look)).collect()
+    lines.iter().map(|line| join(line, display)).collect()
 }
 
 fn width(facts: &[Fact]) -> usize {
-    facts.iter().map(|fact| fact.text.width()).sum::<usize>() + facts.len().saturating_sub(1) * DOT.width()
+    facts.iter().map(|fact| fact.text.width()).sum::<usize>()
+        + facts.len().saturating_sub(1) * SEPARATOR.width()
 }
 
-fn joined(facts: &[Fact], look: &Look) -> Line<'static> {
+fn join(facts: &[Fact], display: &DisplayOptions) -> Line<'static> {
     let mut spans: Vec<Span> = Vec::new();
     for fact in facts {
         if !spans.is_empty() {
-            spans.push(Tone::Faint.paint(DOT, look.colours));
+            spans.push(Tone::Faint.paint(SEPARATOR, display.colours));
         }
-        spans.push(fact.tone.paint(fact.text.clone(), look.colours));
+        spans.push(fact.tone.paint(fact.text.clone(), display.colours));
     }
     Line::from(spans)
 }

@@ -1,8 +1,7 @@
-//! The sessions, one or two lines each.
+//! The list of sessions, with one or two lines each.
 
-use overtone_engine::state::WorkflowState;
-use overtone_messages::{cli, page};
-use overtone_view::{Skipped, State as Condition};
+use overtone_core::messages::{cli, page};
+use overtone_session::view::{SessionState, SkippedFile};
 use ratatui::layout::Size;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
@@ -16,60 +15,60 @@ use crate::sessions::Row;
 use crate::state::State;
 
 pub(super) const SELECTED: &str = "›";
-pub(super) const NEEDS_PERSON: &str = "!";
+pub(super) const NEEDS_USER: &str = "!";
 pub(super) const STOPPED: &str = "■";
 pub(super) const NO_WORKFLOW: &str = "○";
 
-/// Where the second line of a session begins.
+/// The indentation of the second line of a session.
 const INDENT: &str = "    ";
-/// Before what follows the stages.
+/// Separates the stages from the facts.
 const GAP: &str = "   ";
-/// `12/12`.
-const PROGRESS: usize = 5;
+/// The width of a text such as `12/12`.
+const PROGRESS_WIDTH: usize = 5;
 
-/// How wide the columns are that hold names.
+/// The widths of the columns with names.
 struct Columns {
     project: usize,
     workflow: usize,
 }
 
 impl Columns {
-    fn of(rows: &[&Row], columns: usize) -> Self {
+    fn measure(rows: &[&Row], width: usize) -> Self {
         let widest = |name: &dyn Fn(&Row) -> String| rows.iter().map(|row| clean(&name(row)).width()).max();
-        let most = (columns / 5).clamp(8, 28);
+        let limit = (width / 5).clamp(8, 28);
         Self {
-            project: widest(&Row::name).unwrap_or(0).min(most),
-            workflow: widest(&workflow).unwrap_or(0).min(13),
+            project: widest(&Row::name).unwrap_or(0).min(limit),
+            workflow: widest(&workflow_name).unwrap_or(0).min(13),
         }
     }
 }
 
-/// As many sessions as there is room for; `marked` shows which one is selected.
-pub(super) fn lines(state: &State, size: Size, marked: bool) -> Vec<Line<'static>> {
-    let wanted = state.wanted();
-    if wanted.is_empty() {
-        return vec![empty(state, size.width.into())];
+/// As many sessions as fit. `marks_selected` says whether the selected one is highlighted.
+pub(super) fn lines(state: &State, size: Size, marks_selected: bool) -> Vec<Line<'static>> {
+    let matching = state.matching_rows();
+    if matching.is_empty() {
+        return vec![empty_line(state, size.width.into())];
     }
-    let rows: Vec<&Row> = wanted.iter().map(AsRef::as_ref).collect();
-    let columns = Columns::of(&rows, size.width.into());
-    let shown = rows.into_iter().skip(state.first()).take(size.height.into());
+    let rows: Vec<&Row> = matching.iter().map(AsRef::as_ref).collect();
+    let columns = Columns::measure(&rows, size.width.into());
+    let shown = rows.into_iter().skip(state.first_visible()).take(size.height.into());
     let lines = shown.flat_map(|row| {
-        let is_selected = marked && state.is_selected(row);
-        let mut facts = facts::facts(row, &state.look, state.now);
-        let first = first(state, row, &columns, size.width.into(), is_selected, &mut facts);
-        let second = row.is_tall().then(|| second(state, row, size.width.into(), facts));
+        let is_selected = marks_selected && state.is_selected(row);
+        let mut facts = facts::facts(row, &state.display, state.now);
+        let first = first_line(state, row, &columns, size.width.into(), is_selected, &mut facts);
+        let second = row.is_tall().then(|| second_line(state, row, size.width.into(), facts));
         std::iter::once(first).chain(second)
     });
     lines.take(size.height.into()).collect()
 }
 
-fn empty(state: &State, columns: usize) -> Line<'static> {
-    let lang = state.look.lang;
+fn empty_line(state: &State, columns: usize) -> Line<'static> {
+    let lang = state.display.lang;
     let text = if state.rows().is_empty() { cli::no_sessions(lang) } else { page::no_match(lang) };
-    Line::from(Tone::Faint.paint(fit(&format!("  {text}"), columns), state.look.colours))
+    Line::from(Tone::Faint.paint(fit(&format!("  {text}"), columns), state.display.colours))
 }
 
-fn first(
+fn first_line(
     state: &State,
     row: &Row,
     columns: &Columns,
@@ -77,10 +76,11 @@ fn first(
     selected: bool,
     facts: &mut Vec<Fact>,
 ) -> Line<'static> {
-    let colours = state.look.colours;
+    let colours = state.display.colours;
     let (mark, tone) = mark(row);
     let name = column(&row.name(), columns.project);
-    let rest = format!(" {} {:>PROGRESS$} ", column(&workflow(row), columns.workflow), progress(row));
+    let rest =
+        format!(" {} {:>PROGRESS_WIDTH$} ", column(&workflow_name(row), columns.workflow), progress(row));
     let marker = if selected { SELECTED } else { " " };
     let mut spans = vec![
         Tone::Busy.paint(marker, colours),
@@ -96,51 +96,53 @@ fn first(
     }
     spans.push(Span::raw(" "));
     let taken: usize = spans.iter().map(|span| span.content.width()).sum();
-    spans.extend(facts::take(facts, &state.look, width.saturating_sub(taken)).spans);
+    spans.extend(facts::take_fitting(facts, &state.display, width.saturating_sub(taken)).spans);
     Line::from(spans)
 }
 
-/// How far the stages are, or what is wrong with the files; and facts that had no room, where there is some here.
-fn second(state: &State, row: &Row, width: usize, facts: Vec<Fact>) -> Line<'static> {
+/// The stages, or the error of a file, and then facts that did not fit on the first line.
+fn second_line(state: &State, row: &Row, width: usize, facts: Vec<Fact>) -> Line<'static> {
     let room = width.saturating_sub(INDENT.width());
     let mut line = Line::from(Span::raw(INDENT));
     match (row.summary.skipped.first(), row.workflow()) {
         (Some(skipped), _) => {
-            line.push_span(Tone::Bad.paint(fit(&problem(row, skipped), room), state.look.colours));
+            line.push_span(Tone::Bad.paint(fit(&error_text(row, skipped), room), state.display.colours));
         }
-        (None, Some(workflow)) => line.spans.extend(pipeline::line(workflow, &state.look, room).spans),
+        (None, Some(workflow)) => line.spans.extend(pipeline::line(workflow, &state.display, room).spans),
         (None, None) => {}
     }
     let room = width.saturating_sub(width_of(&line) + GAP.width());
     let mut facts: Vec<_> = facts.into_iter().filter(|fact| fact.width() <= room).collect();
     if !facts.is_empty() {
         line.push_span(Span::raw(GAP));
-        line.spans.extend(facts::take(&mut facts, &state.look, room).spans);
+        line.spans.extend(facts::take_fitting(&mut facts, &state.display, room).spans);
     }
     line
 }
 
-/// The folder is the session's own and would take the room of what matters.
-pub(super) fn problem(row: &Row, skipped: &Skipped) -> String {
-    skipped.problem.replace(&format!("{}/", row.summary.session.dir().display()), "")
+/// The error without the path of the session's folder, which would take the space of the message.
+pub(super) fn error_text(row: &Row, skipped: &SkippedFile) -> String {
+    skipped.error.replace(&format!("{}/", row.summary.session.dir().display()), "")
 }
 
 fn mark(row: &Row) -> (&'static str, Tone) {
     match row.summary.state {
-        Condition::Running => (pipeline::ACTIVE, Tone::Busy),
-        Condition::Broken => (pipeline::FAILED, Tone::Bad),
-        _ if row.summary.needs_person() => (NEEDS_PERSON, Tone::Warning),
-        Condition::Completed => (pipeline::DONE, Tone::Good),
-        Condition::None => (NO_WORKFLOW, Tone::Faint),
-        Condition::Stopped | Condition::Aborted => (STOPPED, Tone::Plain),
+        SessionState::Running => (pipeline::ACTIVE, Tone::Busy),
+        SessionState::Broken => (pipeline::FAILED, Tone::Bad),
+        _ if row.summary.needs_user() => (NEEDS_USER, Tone::Warning),
+        SessionState::Completed => (pipeline::DONE, Tone::Good),
+        SessionState::None => (NO_WORKFLOW, Tone::Faint),
+        SessionState::Stopped | SessionState::Aborted => (STOPPED, Tone::Plain),
     }
 }
 
-fn workflow(row: &Row) -> String {
+fn workflow_name(row: &Row) -> String {
     row.summary.workflow_name().unwrap_or("–").to_owned()
 }
 
 fn progress(row: &Row) -> String {
-    let of = |workflow: &WorkflowState| format!("{}/{}", workflow.resolved_count(), workflow.stages.len());
-    row.workflow().map(of).unwrap_or_default()
+    match row.workflow() {
+        Some(workflow) => format!("{}/{}", workflow.resolved_count(), workflow.stages.len()),
+        None => String::new(),
+    }
 }

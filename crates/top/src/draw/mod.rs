@@ -1,4 +1,4 @@
-//! The screen as a function of the state. Nothing here reads a file, a clock or the environment.
+//! Draws the screen from the state. Nothing here reads files, the clock or the environment.
 
 mod bars;
 mod detail;
@@ -9,8 +9,8 @@ mod pipeline;
 mod text;
 mod tone;
 
-use overtone_engine::text::printable;
-use overtone_messages::top as words;
+use overtone_core::engine::text::printable;
+use overtone_core::messages::top as words;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 use ratatui::text::{Line, Span};
@@ -20,17 +20,17 @@ use crate::sessions::Row;
 use crate::state::{Prompt, State};
 use text::fit;
 
-/// Below this there is no telling anything.
-const LEAST: Size = Size { width: 24, height: 6 };
-/// From this height on, the selected session has a pane of its own below the list.
-const WITH_PANE: u16 = 20;
+/// On smaller screens only a note is shown.
+const MIN_SIZE: Size = Size { width: 24, height: 6 };
+/// From this height on, the selected session is shown in a pane below the list.
+const MIN_HEIGHT_WITH_PANE: u16 = 20;
 
 /// How many lines a session takes in the list.
 pub(crate) fn height_of(row: &Row) -> usize {
     if row.is_tall() { 2 } else { 1 }
 }
 
-/// Where everything is.
+/// The areas of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Areas {
     header: Rect,
@@ -40,11 +40,11 @@ pub(crate) struct Areas {
 }
 
 impl Areas {
-    pub(crate) fn of(state: &State) -> Self {
-        Self::within(Rect::from((ratatui::layout::Position::ORIGIN, state.size())), state)
+    pub(crate) fn for_state(state: &State) -> Self {
+        Self::new(Rect::from((ratatui::layout::Position::ORIGIN, state.size())), state)
     }
 
-    fn within(area: Rect, state: &State) -> Self {
+    fn new(area: Rect, state: &State) -> Self {
         let rows = |from: u16, to: u16| Rect {
             y: area.y + from.min(area.height),
             height: to.min(area.height).saturating_sub(from),
@@ -52,9 +52,9 @@ impl Areas {
         };
         let footer = area.height.saturating_sub(1);
         let pane = match area.height {
-            // Its title takes the place of the rule.
+            // Its title replaces the rule below the header.
             _ if state.is_detailed => 1,
-            WITH_PANE.. => footer - (area.height * 2 / 5).clamp(8, 18),
+            MIN_HEIGHT_WITH_PANE.. => footer - (area.height * 2 / 5).clamp(8, 18),
             _ => footer,
         };
         Self {
@@ -66,30 +66,34 @@ impl Areas {
     }
 }
 
-/// Draws everything.
+/// Draws the whole screen.
 pub fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
-    if area.width < LEAST.width || area.height < LEAST.height {
-        put(buffer, area, &[Line::raw(fit(&words::too_small(state.look.lang), area.width.into()))]);
+    if area.width < MIN_SIZE.width || area.height < MIN_SIZE.height {
+        write_lines(
+            buffer,
+            area,
+            &[Line::raw(fit(&words::too_small(state.display.lang), area.width.into()))],
+        );
         return;
     }
-    let areas = Areas::within(area, state);
-    put(buffer, areas.header, &[bars::header(state, areas.header.width.into())]);
+    let areas = Areas::new(area, state);
+    write_lines(buffer, areas.header, &[bars::header(state, areas.header.width.into())]);
     let body = Rect { y: area.y + 2, height: area.height - 3, ..area };
     let rule = Rect { y: area.y + 1, height: 1, ..area };
-    put(buffer, rule, &[bars::rule(state, "", rule.width.into())]);
+    write_lines(buffer, rule, &[bars::rule(state, "", rule.width.into())]);
     if state.prompt == Some(Prompt::Help) {
-        put(buffer, body, &help::lines(state, body.width.into()));
+        write_lines(buffer, body, &help::lines(state, body.width.into()));
     } else {
-        put(buffer, areas.list, &list::lines(state, areas.list.as_size(), true));
-        put(buffer, areas.detail, &detail::lines(state, areas.detail.as_size()));
+        write_lines(buffer, areas.list, &list::lines(state, areas.list.as_size(), true));
+        write_lines(buffer, areas.detail, &detail::lines(state, areas.detail.as_size()));
     }
-    put(buffer, areas.footer, &[bars::footer(state, areas.footer.width.into())]);
+    write_lines(buffer, areas.footer, &[bars::footer(state, areas.footer.width.into())]);
 }
 
-/// The header and the list as text, for programs and papers. Without a height it is as high as it must be.
-pub fn plain(mut state: State, height: Option<u16>) -> String {
-    state.look.colours = false;
-    let needed: usize = state.wanted().iter().map(|row| height_of(row)).sum();
+/// The header and the list as plain text. Without a height, all sessions are included.
+pub fn render_plain(mut state: State, height: Option<u16>) -> String {
+    state.display.colours = false;
+    let needed: usize = state.matching_rows().iter().map(|row| height_of(row)).sum();
     let list = Size {
         width: state.size().width,
         height: match height {
@@ -98,13 +102,13 @@ pub fn plain(mut state: State, height: Option<u16>) -> String {
         },
     };
     let width = usize::from(list.width);
-    let head = [bars::header(&state, width), bars::rule(&state, "", width)];
-    let lines = head.into_iter().chain(list::lines(&state, list, false));
+    let header = [bars::header(&state, width), bars::rule(&state, "", width)];
+    let lines = header.into_iter().chain(list::lines(&state, list, false));
     lines.map(|line| line.to_string().trim_end().to_owned() + "\n").collect()
 }
 
-/// The only way onto the screen: whatever a line quotes, the terminal gets nothing to obey.
-fn put(buffer: &mut Buffer, area: Rect, lines: &[Line]) {
+/// Writes lines to the screen. Everything passes through here, so that no quoted text can control the terminal.
+fn write_lines(buffer: &mut Buffer, area: Rect, lines: &[Line]) {
     for (y, line) in (area.top()..area.bottom()).zip(lines) {
         let spans = line.spans.iter().map(|span| Span::styled(printable(&span.content), span.style));
         let line = Line { spans: spans.collect(), ..*line };

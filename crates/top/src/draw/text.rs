@@ -1,14 +1,14 @@
-//! Texts that fit: counted in columns, where a zh character takes two.
+//! Fits texts to a width in columns. A Chinese character takes two columns.
 
-use overtone_engine::text::printable;
+use overtone_core::engine::text::printable;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// One line without anything that would move the cursor, change colours or hide text.
+/// One line without characters that would move the cursor, change colours or hide text.
 pub(super) fn clean(text: &str) -> String {
     printable(text).into_owned()
 }
 
-/// Cut to so many columns, with a sign that it was.
+/// Cuts a text that is wider than this many columns and marks the cut with an ellipsis.
 pub(super) fn fit(text: &str, columns: usize) -> String {
     let text = clean(text);
     if text.width() <= columns {
@@ -23,7 +23,7 @@ pub(super) fn fit(text: &str, columns: usize) -> String {
     if columns == 0 { String::new() } else { cut + "…" }
 }
 
-/// Exactly so many columns.
+/// Cuts or pads a text to exactly this many columns.
 pub(super) fn column(text: &str, columns: usize) -> String {
     let text = fit(text, columns);
     let blank = columns.saturating_sub(text.width());
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_kept() {
+    fn texts_are_cut_and_padded_to_columns() {
         assert_eq!(column("規劃", 6), "規劃  ");
         assert_eq!(column("規劃架構", 6), "規劃… ");
         assert_eq!(column("規劃架構", 7), "規劃架…");
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn ages_are_short() {
+    fn an_age_has_one_unit() {
         assert_eq!([age(-1), age(61_000), age(7_200_000), age(864_000_000)], ["0s", "1m", "2h", "10d"]);
     }
 }

@@ -1,4 +1,4 @@
-//! What a text means; how it looks follows from it. Without colours the marks tell the states apart.
+//! The meaning of a text, which determines its style. Without colours, the marks distinguish the states.
 
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Span;
@@ -26,7 +26,10 @@ impl Tone {
             Self::Bad => (Some(Color::Red), Modifier::BOLD),
         };
         let style = Style::new().add_modifier(modifier);
-        colour.filter(|_| colours).map_or(style, |colour| style.fg(colour))
+        match colour {
+            Some(colour) if colours => style.fg(colour),
+            _ => style,
+        }
     }
 
     pub(super) fn paint(self, text: impl Into<String>, colours: bool) -> Span<'static> {

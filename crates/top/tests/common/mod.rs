@@ -1,4 +1,4 @@
-//! Sessions on disk as another program would leave them, with fixed times, and a state that shows them.
+//! Session files with fixed times, and a state that shows them.
 
 #![allow(
     dead_code,
@@ -11,12 +11,12 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::time::{Duration, UNIX_EPOCH};
 
-use overtone_engine::settings::Settings;
-use overtone_engine::state::Millis;
-use overtone_messages::Lang;
-use overtone_registry::Workflow;
+use overtone_core::engine::settings::Settings;
+use overtone_core::engine::state::Millis;
+use overtone_core::messages::Lang;
+use overtone_core::registry::Workflow;
 use overtone_store::Home;
-use overtone_top::{Look, Sessions, State, last_events};
+use overtone_top::{DisplayOptions, Sessions, State, last_events};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::layout::Size;
@@ -26,11 +26,11 @@ use tempfile::TempDir;
 /// 2026-02-23T15:00:00Z.
 pub(crate) const NOW: u64 = 1_771_858_800;
 
-pub(crate) struct Disk {
+pub(crate) struct TestHome {
     root: TempDir,
 }
 
-impl Disk {
+impl TestHome {
     /// One session of each kind.
     pub(crate) fn full() -> Self {
         let disk = Self { root: tempfile::tempdir().unwrap() };
@@ -53,7 +53,7 @@ impl Disk {
         disk.edit("7a8b-app", "ending", &json!("completed"));
         disk.file("9c0d-docs", "session.json", r#"{"project":"/code/docs"}"#);
         disk.file("aa11-torn", "workflow.json", "{\"sess");
-        disk.age();
+        disk.set_times();
         disk
     }
 
@@ -68,17 +68,17 @@ impl Disk {
         }
         let event = json!({ "ts": "2026-02-23T14:56:40Z", "type": evil, "stage": evil, evil: evil });
         disk.file("ee01", "timeline.jsonl", &format!("{event}\n"));
-        disk.age();
+        disk.set_times();
         disk
     }
 
-    /// So many sessions that are at work.
+    /// This many running sessions.
     pub(crate) fn many(count: usize) -> Self {
         let disk = Self { root: tempfile::tempdir().unwrap() };
         for n in 0..count {
             disk.put(&format!("s{n:04}"), "quick", 1, &[], &json!({}), &format!("project-{n:04}"));
         }
-        disk.age();
+        disk.set_times();
         disk
     }
 
@@ -123,7 +123,7 @@ impl Disk {
         fs::write(path, state.to_string()).unwrap();
     }
 
-    /// The session gets a project that is really there, with so many ticked tasks.
+    /// Creates a project for the session, with a feature that has this many tasks.
     fn tasks(&self, id: &str, checked: usize, total: usize) {
         let project = self.root.path().join("work/shop");
         let feature = project.join("specs/features/in-progress/user-login");
@@ -144,31 +144,31 @@ impl Disk {
         self.file(id, "timeline.jsonl", &(lines.join("\n") + "\n{\"torn"));
     }
 
-    /// Everything was written half a minute ago.
-    fn age(&self) {
-        let then = UNIX_EPOCH + Duration::from_secs(NOW - 30);
+    /// Sets all modification times to half a minute before [`NOW`].
+    fn set_times(&self) {
+        let time = UNIX_EPOCH + Duration::from_secs(NOW - 30);
         for session in fs::read_dir(self.root.path().join("sessions")).unwrap() {
             let session = session.unwrap().path();
             let files = fs::read_dir(&session).unwrap().map(|file| file.unwrap().path());
             for path in files.chain([session.clone()]) {
-                File::open(path).unwrap().set_modified(then).unwrap();
+                File::open(path).unwrap().set_modified(time).unwrap();
             }
         }
     }
 }
 
-pub(crate) fn state(disk: &Disk, lang: Lang, columns: u16, rows: u16, colours: bool) -> State {
-    let look = Look { lang, settings: Settings::default(), colours };
+pub(crate) fn state(disk: &TestHome, lang: Lang, columns: u16, rows: u16, colours: bool) -> State {
+    let display = DisplayOptions { lang, settings: Settings::default(), colours };
     let mut sessions = Sessions::new(disk.home());
-    sessions.look().unwrap();
+    sessions.scan().unwrap();
     let now = Millis(i64::try_from(NOW * 1000).unwrap());
-    let mut state = State::new(look, Size::new(columns, rows), now);
+    let mut state = State::new(display, Size::new(columns, rows), now);
     state.set_rows(sessions.rows());
-    loaded(state)
+    with_events(state)
 }
 
-/// With the events of the selected session, as the loop around it does it.
-pub(crate) fn loaded(mut state: State) -> State {
+/// Loads the events of the selected session, as the main loop does.
+pub(crate) fn with_events(mut state: State) -> State {
     let events = state.selected().map(|row| last_events(&row.summary.session)).unwrap_or_default();
     state.set_events(events);
     state
@@ -180,7 +180,7 @@ pub(crate) fn terminal(state: &State, columns: u16, rows: u16) -> Terminal<TestB
     terminal
 }
 
-/// The screen as lines; the second half of a wide character is no character.
+/// The screen as lines. The second cell of a wide character is skipped.
 pub(crate) fn screen(state: &State, columns: u16, rows: u16) -> String {
     let terminal = terminal(state, columns, rows);
     let buffer = terminal.backend().buffer();

@@ -25,7 +25,8 @@ function decide(payload) {
     hookSpecificOutput: {
       hookEventName: "PreToolUse",
       permissionDecision: "deny",
-      permissionDecisionReason: `⛔ 不可跳過必要階段：${missing.join("、")} 尚未完成。${next}`,
+      permissionDecisionReason: `Overtone：${missing.join("、")} 必須先完成`,
+      additionalContext: `⛔ 不可跳過必要階段：${missing.join("、")} 尚未完成。${next}`,
     },
   };
 }

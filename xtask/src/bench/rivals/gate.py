@@ -22,12 +22,13 @@ def decide(payload):
     if not missing:
         return {"result": ""}
     agent = AGENT_OF[missing[0]]
-    reason = f"⛔ 不可跳過必要階段：{'、'.join(missing)} 尚未完成。下一步請委派 {agent.upper()}（ot:{agent}）。"
+    order = f"⛔ 不可跳過必要階段：{'、'.join(missing)} 尚未完成。下一步請委派 {agent.upper()}（ot:{agent}）。"
     return {
         "hookSpecificOutput": {
             "hookEventName": "PreToolUse",
             "permissionDecision": "deny",
-            "permissionDecisionReason": reason,
+            "permissionDecisionReason": f"Overtone：{'、'.join(missing)} 必須先完成",
+            "additionalContext": order,
         }
     }
 

@@ -23,7 +23,8 @@ exec jq -c --slurpfile state "$state" '
       | {hookSpecificOutput: {
           hookEventName: "PreToolUse",
           permissionDecision: "deny",
-          permissionDecisionReason: "⛔ 不可跳過必要階段：\($missing | join("、")) 尚未完成。下一步請委派 \($next | ascii_upcase)（ot:\($next)）。"
+          permissionDecisionReason: "Overtone：\($missing | join("、")) 必須先完成",
+          additionalContext: "⛔ 不可跳過必要階段：\($missing | join("、")) 尚未完成。下一步請委派 \($next | ascii_upcase)（ot:\($next)）。"
         }}
     end' <<END
 $payload

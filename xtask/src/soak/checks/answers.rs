@@ -1,6 +1,6 @@
 //! Promises about what the client is told.
 
-use overtone_registry::{Agent, Hook, Stage};
+use overtone_core::registry::{Agent, Hook, Stage};
 use serde_json::Value;
 
 use super::{Held, Look, require};

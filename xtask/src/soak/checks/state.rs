@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use overtone_registry::limits;
+use overtone_core::registry::limits;
 
 use super::{Held, Look, require};
 use crate::soak::disk::{Flow, StageOnDisk, Status};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use overtone_registry::EventKind;
+use overtone_core::registry::{EventKind, WarningReason};
 
 use super::{Held, Look, require};
 use crate::soak::disk::{Line, Status};
@@ -83,7 +83,8 @@ pub(super) fn tells_what_changed(look: &Look) -> Held {
         };
         let key = old.key.to_string();
         let is_it = |line: &&Line| {
-            let reason = kind != EventKind::SystemWarning || line.text("reason") == "stage-blocked";
+            let reason =
+                kind != EventKind::SystemWarning || line.text("reason") == WarningReason::StageBlocked.name();
             line.kind == kind && line.text("stage") == key && reason
         };
         let count = lines.iter().filter(is_it).count();

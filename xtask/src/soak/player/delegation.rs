@@ -1,6 +1,6 @@
 //! Sending agents, and how they end.
 
-use overtone_registry::{Agent, Hook};
+use overtone_core::registry::{Agent, Hook};
 use serde_json::Value;
 
 use super::Player;

@@ -1,6 +1,6 @@
 //! What else happens in a session: compactions, interruptions, the user, other agents, orders not followed.
 
-use overtone_registry::Agent;
+use overtone_core::registry::Agent;
 
 use super::Player;
 use crate::error::Result;

@@ -1,9 +1,9 @@
-//! What a key is for and which values it takes, in the person's language.
+//! What a key is for and which values it takes, in the user's language.
 
-use overtone_messages::{Lang, cli as words};
+use overtone_core::messages::{Lang, cli as words};
 use overtone_store::config::{Key, Kind};
 
-pub(super) fn about(lang: Lang, key: &Key) -> String {
+pub(super) fn description(lang: Lang, key: &Key) -> String {
     match key.name {
         "language" => words::about_language(lang),
         "compact.thresholdMb" => words::about_threshold_mb(lang),
@@ -28,8 +28,8 @@ pub(super) fn about(lang: Lang, key: &Key) -> String {
 
 pub(super) fn allowed(lang: Lang, key: &Key) -> String {
     match key.kind {
-        Kind::Language | Kind::Switch => key.allowed(),
-        Kind::Whole(low, high) => words::whole_number(lang, low, high),
+        Kind::Language | Kind::Boolean => key.allowed(),
+        Kind::Integer(low, high) => words::whole_number(lang, low, high),
         Kind::Number(high) => words::any_number(lang, &high.to_string()),
     }
 }
@@ -42,8 +42,8 @@ mod tests {
     #[test]
     fn every_key_is_translated() {
         for key in &KEYS {
-            assert_ne!(about(Lang::ZhTw, key), key.about, "{}", key.name);
-            assert_ne!(about(Lang::ZhCn, key), key.about, "{}", key.name);
+            assert_ne!(description(Lang::ZhTw, key), key.about, "{}", key.name);
+            assert_ne!(description(Lang::ZhCn, key), key.about, "{}", key.name);
         }
     }
 }

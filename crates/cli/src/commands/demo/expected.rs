@@ -1,68 +1,70 @@
-//! What the story needs a hook to answer, and whether it did.
+//! The answer that the demo expects from a hook, and the check.
 
-use overtone_registry::Hook;
+use overtone_core::registry::Hook;
 use serde_json::Value;
 
-use super::stop::Problem;
+use super::error::HookError;
 
-/// The words are tokens that are the same in every language.
+/// The expected words are the same in every language. The names of the variants are part of the error message.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Expected<'a> {
-    /// Nothing for the model, nothing for the person, nothing forbidden.
+    /// Nothing for the model, nothing for the user, nothing denied.
     Quiet,
-    /// As above, but an agent may be given its reference texts.
+    /// As above, but an agent may get its reference texts.
     Harmless,
     Allowed,
-    /// Refused, with these words in the reason.
+    /// Denied, with these words in the reason.
     Denied(&'a [&'a str]),
-    /// A delegation that goes through in the foreground, with our context before this prompt.
+    /// A delegation that is allowed in the foreground, with our context before this prompt.
     Briefed(&'a str),
     /// Text for the model with these words.
     Told(&'a [&'a str]),
-    /// Text for the person with these words, and leave to stop.
+    /// Text for the user with these words, and permission to stop.
     Shown(&'a [&'a str]),
 }
 
 impl Expected<'_> {
-    /// Compares an answer with what is needed.
-    pub(super) fn check(self, hook: Hook, answer: &Value) -> Result<(), Problem> {
-        if named_rightly(hook, answer) && self.is_met(answer) {
+    /// Returns an error unless the answer is the expected one.
+    pub(super) fn check(self, hook: Hook, answer: &Value) -> Result<(), HookError> {
+        if has_matching_event(hook, answer) && self.matches(answer) {
             return Ok(());
         }
         let name = hook.name().to_owned();
-        Err(Problem::OtherAnswer { name, wanted: format!("{self:?}"), answer: answer.to_string() })
+        Err(HookError::OtherAnswer { name, expected: format!("{self:?}"), answer: answer.to_string() })
     }
 
-    fn is_met(self, answer: &Value) -> bool {
+    fn matches(self, answer: &Value) -> bool {
         let (decision, prompt) = (permission(answer), prompt(answer));
         match self {
-            Self::Quiet => goes_on(answer) && told(answer).is_empty() && shown(answer).is_empty(),
-            Self::Harmless => goes_on(answer) && shown(answer).is_empty(),
+            Self::Quiet => continues(answer) && model_text(answer).is_empty() && user_text(answer).is_empty(),
+            Self::Harmless => continues(answer) && user_text(answer).is_empty(),
             Self::Allowed => decision == "allow",
-            Self::Denied(words) => decision == "deny" && has_all(reason(answer), words),
+            Self::Denied(words) => decision == "deny" && has_all(denial_reason(answer), words),
             Self::Briefed(original) => {
                 let foreground = answer["hookSpecificOutput"]["updatedInput"]["run_in_background"] == false;
                 let briefing = prompt.strip_suffix(original).unwrap_or_default();
                 decision == "allow" && foreground && briefing.starts_with("[Overtone Workflow Context]")
             }
-            Self::Told(words) => decision.is_empty() && has_all(told(answer), words),
-            Self::Shown(words) => goes_on(answer) && told(answer).is_empty() && has_all(shown(answer), words),
+            Self::Told(words) => decision.is_empty() && has_all(model_text(answer), words),
+            Self::Shown(words) => {
+                continues(answer) && model_text(answer).is_empty() && has_all(user_text(answer), words)
+            }
         }
     }
 }
 
 /// Text for the model.
-pub(super) fn told(answer: &Value) -> &str {
+pub(super) fn model_text(answer: &Value) -> &str {
     answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default()
 }
 
-/// Text for the person.
-pub(super) fn shown(answer: &Value) -> &str {
+/// Text for the user.
+pub(super) fn user_text(answer: &Value) -> &str {
     answer["systemMessage"].as_str().unwrap_or_default()
 }
 
-/// Why something was refused.
-pub(super) fn reason(answer: &Value) -> &str {
+/// Why something was denied.
+pub(super) fn denial_reason(answer: &Value) -> &str {
     answer["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap_or_default()
 }
 
@@ -74,13 +76,13 @@ fn prompt(answer: &Value) -> &str {
     answer["hookSpecificOutput"]["updatedInput"]["prompt"].as_str().unwrap_or_default()
 }
 
-/// The client is neither held up nor told to decide anything.
-fn goes_on(answer: &Value) -> bool {
+/// Whether the client continues without a decision of ours.
+fn continues(answer: &Value) -> bool {
     permission(answer).is_empty() && answer.get("decision").is_none()
 }
 
-/// The client throws an answer with another event's name away.
-fn named_rightly(hook: Hook, answer: &Value) -> bool {
+/// The client discards an answer that names another event.
+fn has_matching_event(hook: Hook, answer: &Value) -> bool {
     answer.is_object()
         && answer.get("hookSpecificOutput").is_none_or(|output| output["hookEventName"] == hook.event())
 }
@@ -102,27 +104,29 @@ mod tests {
 
     #[test]
     fn a_denial_must_name_what_is_missing() {
-        let wanted = Expected::Denied(&["PLAN", "ARCH"]);
+        let expected = Expected::Denied(&["PLAN", "ARCH"]);
         let deny =
             |reason| pre_tool_use(&json!({"permissionDecision": "deny", "permissionDecisionReason": reason}));
-        assert!(wanted.check(Hook::PreTask, &deny("PLAN, ARCH not done")).is_ok());
-        assert!(wanted.check(Hook::PreTask, &deny("PLAN not done")).is_err());
-        assert!(wanted.check(Hook::PreTask, &pre_tool_use(&json!({"permissionDecision": "allow"}))).is_err());
-        assert!(wanted.check(Hook::PreTask, &json!({})).is_err());
+        assert!(expected.check(Hook::PreTask, &deny("PLAN, ARCH not done")).is_ok());
+        assert!(expected.check(Hook::PreTask, &deny("PLAN not done")).is_err());
+        assert!(
+            expected.check(Hook::PreTask, &pre_tool_use(&json!({"permissionDecision": "allow"}))).is_err()
+        );
+        assert!(expected.check(Hook::PreTask, &json!({})).is_err());
     }
 
     #[test]
     fn a_briefing_comes_before_the_whole_prompt() {
-        let wanted = Expected::Briefed("build it");
+        let expected = Expected::Briefed("build it");
         let with = |prompt, background| {
             let input = json!({ "prompt": prompt, "run_in_background": background });
             pre_tool_use(&json!({ "permissionDecision": "allow", "updatedInput": input }))
         };
         let good = "[Overtone Workflow Context]\n…\n\n---\n\nbuild it";
-        assert!(wanted.check(Hook::PreTask, &with(good, false)).is_ok());
-        assert!(wanted.check(Hook::PreTask, &with(good, true)).is_err());
-        assert!(wanted.check(Hook::PreTask, &with("build it", false)).is_err());
-        assert!(wanted.check(Hook::PreTask, &with("[Overtone Workflow Context]", false)).is_err());
+        assert!(expected.check(Hook::PreTask, &with(good, false)).is_ok());
+        assert!(expected.check(Hook::PreTask, &with(good, true)).is_err());
+        assert!(expected.check(Hook::PreTask, &with("build it", false)).is_err());
+        assert!(expected.check(Hook::PreTask, &with("[Overtone Workflow Context]", false)).is_err());
     }
 
     #[test]
@@ -135,14 +139,16 @@ mod tests {
     }
 
     #[test]
-    fn quiet_and_shown_hold_nobody_up() {
+    fn quiet_and_shown_let_the_client_continue() {
         assert!(Expected::Quiet.check(Hook::OnStop, &json!({ "result": "x" })).is_ok());
         assert!(Expected::Quiet.check(Hook::OnStop, &json!({ "decision": "block", "reason": "x" })).is_err());
         assert!(Expected::Quiet.check(Hook::OnStop, &json!([])).is_err());
         let summary = json!({ "systemMessage": "standard complete" });
         assert!(Expected::Shown(&["standard"]).check(Hook::OnStop, &summary).is_ok());
         assert!(Expected::Quiet.check(Hook::OnStop, &summary).is_err());
-        let problem = Expected::Shown(&["quick"]).check(Hook::OnStop, &summary).unwrap_err();
-        assert!(problem.told(overtone_messages::Lang::En).contains("on-stop should have answered Shown"));
+        let error = Expected::Shown(&["quick"]).check(Hook::OnStop, &summary).unwrap_err();
+        assert!(
+            error.describe(overtone_core::messages::Lang::En).contains("on-stop should have answered Shown")
+        );
     }
 }

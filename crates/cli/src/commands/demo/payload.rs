@@ -2,22 +2,22 @@
 
 use std::path::Path;
 
-use overtone_registry::{Agent, Hook};
+use overtone_core::registry::{Agent, Hook};
 use serde_json::{Value, json};
 
-/// The session of the story.
+/// The session of the demo.
 pub(super) const SESSION: &str = "demo";
 
-/// Who does a stage's work, and what comes of it.
+/// One delegation to an agent, and its result.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Errand {
+pub(super) struct Delegation {
     pub(super) agent: Agent,
     /// Different for every delegation.
     pub(super) number: usize,
     pub(super) passes: bool,
 }
 
-impl Errand {
+impl Delegation {
     pub(super) const PROMPT: &'static str = "Do your part of the login page.";
 
     fn tool_use_id(self) -> String {
@@ -28,7 +28,7 @@ impl Errand {
         format!("a{:016x}", self.number)
     }
 
-    fn kind(self) -> String {
+    fn agent_type(self) -> String {
         format!("ot:{}", self.agent.name())
     }
 
@@ -41,15 +41,15 @@ impl Errand {
     }
 
     fn input(self) -> Value {
-        json!({ "description": self.agent.name(), "prompt": Self::PROMPT, "subagent_type": self.kind() })
+        json!({ "description": self.agent.name(), "prompt": Self::PROMPT, "subagent_type": self.agent_type() })
     }
 
-    /// What the hooks around a delegation are given.
+    /// The event fields for the hooks around a delegation.
     pub(super) fn payload(self, hook: Hook) -> Value {
         match hook {
-            Hook::OnAgentStart => json!({ "agent_id": self.agent_id(), "agent_type": self.kind() }),
+            Hook::OnAgentStart => json!({ "agent_id": self.agent_id(), "agent_type": self.agent_type() }),
             Hook::OnAgentStop => json!({
-                "agent_id": self.agent_id(), "agent_type": self.kind(), "stop_hook_active": false,
+                "agent_id": self.agent_id(), "agent_type": self.agent_type(), "stop_hook_active": false,
                 "last_assistant_message": self.report(), "background_tasks": [], "session_crons": [],
             }),
             Hook::PostUse => json!({
@@ -66,19 +66,19 @@ impl Errand {
     }
 }
 
-/// A payload with the fields that every event has.
-pub(super) fn complete(hook: Hook, project: &Path, payload: &Value) -> Value {
-    let mut whole = json!({
+/// Adds the fields that every event has.
+pub(super) fn event_json(hook: Hook, project: &Path, payload: &Value) -> Value {
+    let mut event = json!({
         "session_id": SESSION,
         "transcript_path": project.join("transcript.jsonl"),
         "cwd": project,
         "permission_mode": "default",
         "hook_event_name": hook.event(),
     });
-    if let (Some(fields), Some(more)) = (whole.as_object_mut(), payload.as_object()) {
+    if let (Some(fields), Some(more)) = (event.as_object_mut(), payload.as_object()) {
         fields.extend(more.clone());
     }
-    whole
+    event
 }
 
 #[cfg(test)]
@@ -87,11 +87,11 @@ mod tests {
 
     #[test]
     fn a_delegation_keeps_its_ids() {
-        let errand = Errand { agent: Agent::Tester, number: 7, passes: false };
-        let (before, after) = (errand.payload(Hook::PreTask), errand.payload(Hook::PostUse));
+        let delegation = Delegation { agent: Agent::Tester, number: 7, passes: false };
+        let (before, after) = (delegation.payload(Hook::PreTask), delegation.payload(Hook::PostUse));
         assert_eq!(before["tool_use_id"], after["tool_use_id"]);
-        assert_eq!(errand.payload(Hook::OnAgentStop)["agent_id"], after["tool_response"]["agentId"]);
-        let whole = complete(Hook::PreTask, Path::new("/p"), &before);
-        assert_eq!((&whole["hook_event_name"], &whole["cwd"]), (&json!("PreToolUse"), &json!("/p")));
+        assert_eq!(delegation.payload(Hook::OnAgentStop)["agent_id"], after["tool_response"]["agentId"]);
+        let event = event_json(Hook::PreTask, Path::new("/p"), &before);
+        assert_eq!((&event["hook_event_name"], &event["cwd"]), (&json!("PreToolUse"), &json!("/p")));
     }
 }

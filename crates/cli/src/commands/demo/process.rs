@@ -1,4 +1,4 @@
-//! One process: started, fed, waited for with a limit, and its time taken.
+//! Runs a process with input and a timeout, and measures its time.
 
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -6,14 +6,14 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::stop::Problem;
+use super::error::HookError;
 
 /// Far more than any hook needs.
-pub(super) const DEADLINE: Duration = Duration::from_secs(5);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What a process did.
+/// The result of a process.
 #[derive(Debug)]
-pub(super) struct Ended {
+pub(super) struct Finished {
     pub(super) status: ExitStatus,
     pub(super) stdout: String,
     pub(super) stderr: String,
@@ -21,39 +21,39 @@ pub(super) struct Ended {
     pub(super) took: Duration,
 }
 
-pub(super) fn run(name: &str, command: &mut Command, input: &str) -> Result<Ended, Problem> {
+pub(super) fn run(name: &str, command: &mut Command, input: &str) -> Result<Finished, HookError> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let cannot =
-        |error: io::Error| Problem::CannotStart { program: program.clone(), error: error.to_string() };
+    let start_error =
+        |error: io::Error| HookError::CannotStart { program: program.clone(), error: error.to_string() };
     let start = Instant::now();
-    let mut child = spawn(command).map_err(&cannot)?;
-    // A process that does not read has a reason, which its output tells.
+    let mut child = spawn(command).map_err(&start_error)?;
+    // A process that does not read its input reports the reason in its output.
     let _ = child.stdin.take().map(|mut pipe| pipe.write_all(input.as_bytes()));
-    let Some((stdout, stderr)) = outputs(&mut child) else {
-        // It has not ended by itself; what it makes of that is of no interest.
+    let Some((stdout, stderr)) = read_outputs(&mut child) else {
+        // The result of the kill does not matter.
         let _ = child.kill().and_then(|()| child.wait());
-        return Err(Problem::NoAnswer { name: name.to_owned() });
+        return Err(HookError::NoAnswer { name: name.to_owned() });
     };
-    let status = child.wait().map_err(cannot)?;
-    Ok(Ended { status, stdout, stderr, took: start.elapsed() })
+    let status = child.wait().map_err(start_error)?;
+    Ok(Finished { status, stdout, stderr, took: start.elapsed() })
 }
 
 fn spawn(command: &mut Command) -> io::Result<Child> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
 }
 
-/// All it prints on both channels, or nothing when that takes too long.
-fn outputs(child: &mut Child) -> Option<(String, String)> {
+/// Reads everything from both channels; `None` after the timeout.
+fn read_outputs(child: &mut Child) -> Option<(String, String)> {
     let (mut stdout, mut stderr) = (child.stdout.take()?, child.stderr.take()?);
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        // A broken pipe ends the text; the receiver is gone only after the deadline.
+        // A broken pipe ends the text; the receiver is only gone after the timeout.
         let _ = stdout.read_to_end(&mut out);
         let _ = stderr.read_to_end(&mut err);
         let _ = sender.send((lossy(&out), lossy(&err)));
     });
-    receiver.recv_timeout(DEADLINE).ok()
+    receiver.recv_timeout(TIMEOUT).ok()
 }
 
 fn lossy(bytes: &[u8]) -> String {
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn what_cannot_start_is_named() {
-        let problem = run("x", &mut Command::new("/nonexistent/overtone"), "").unwrap_err();
-        assert!(matches!(problem, Problem::CannotStart { program, .. } if program.contains("nonexistent")));
+        let error = run("x", &mut Command::new("/nonexistent/overtone"), "").unwrap_err();
+        assert!(matches!(error, HookError::CannotStart { program, .. } if program.contains("nonexistent")));
     }
 }

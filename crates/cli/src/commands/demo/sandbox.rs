@@ -1,4 +1,4 @@
-//! The temporary folder with a home and a project, and the only way to start this program in it.
+//! The temporary folder with a home and a project. Every process of the demo is started through it.
 
 use std::env;
 use std::fs;
@@ -7,30 +7,30 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use overtone_engine::state::WorkflowState;
-use overtone_messages::Lang;
-use overtone_registry::Hook;
-use overtone_store::config::Config;
+use overtone_core::engine::state::WorkflowState;
+use overtone_core::messages::Lang;
+use overtone_core::registry::Hook;
+use overtone_store::config::{Config, keys};
 use overtone_store::{Home, SessionId};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::error::HookError;
 use super::payload::{self, SESSION};
 use super::process;
-use super::stop::Problem;
-use crate::ui::error::Failure;
+use crate::ui::error::{CommandError, CommandResult};
 
 #[derive(Debug)]
 pub(super) struct Sandbox {
     lang: Lang,
     /// Removed when it is dropped.
     folder: TempDir,
-    /// The same, without symbolic links: specs are not looked for behind one.
+    /// The same path without symbolic links: specs behind one are not read.
     root: PathBuf,
     program: PathBuf,
 }
 
-/// What a hook said, and how long it took.
+/// The answer of a hook and its duration.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) hook: Hook,
@@ -39,16 +39,16 @@ pub(super) struct Answer {
 }
 
 impl Sandbox {
-    pub(super) fn new(lang: Lang) -> Result<Self, Failure> {
-        let cannot = |error: io::Error| Failure::io(lang, &env::temp_dir(), &error);
-        let folder = tempfile::Builder::new().prefix("overtone-demo-").tempdir().map_err(cannot)?;
-        let root = folder.path().canonicalize().map_err(cannot)?;
-        let program = env::current_exe().map_err(cannot)?;
+    pub(super) fn new(lang: Lang) -> CommandResult<Self> {
+        let io_error = |error: io::Error| CommandError::io(lang, &env::temp_dir(), &error);
+        let folder = tempfile::Builder::new().prefix("overtone-demo-").tempdir().map_err(io_error)?;
+        let root = folder.path().canonicalize().map_err(io_error)?;
+        let program = env::current_exe().map_err(io_error)?;
         let sandbox = Self { lang, folder, root, program };
-        fs::create_dir(sandbox.project()).map_err(cannot)?;
-        // A demo starts no server.
-        Config::set(&sandbox.home(), "dashboard.enabled", "false")
-            .map_err(|error| Failure::new(error.to_string()))?;
+        fs::create_dir(sandbox.project()).map_err(io_error)?;
+        // The demo starts no server.
+        Config::set(&sandbox.home(), keys::DASHBOARD_ENABLED, false)
+            .map_err(|error| CommandError::new(error.to_string()))?;
         Ok(sandbox)
     }
 
@@ -60,40 +60,40 @@ impl Sandbox {
         Home::at(self.root.join("overtone"))
     }
 
-    /// The state on disk, if there is one that can be read.
+    /// The state on disk; `None` if it is missing or unreadable.
     pub(super) fn workflow(&self) -> Option<WorkflowState> {
         let session = self.home().session(&SessionId::parse(SESSION)?);
         session.workflow().ok()?.map(|document| document.state)
     }
 
     /// Sends an event to its hook, as the client does.
-    pub(super) fn call(&self, hook: Hook, payload: &Value) -> Result<Answer, Problem> {
-        let input = payload::complete(hook, &self.project(), payload).to_string();
+    pub(super) fn run_hook(&self, hook: Hook, payload: &Value) -> Result<Answer, HookError> {
+        let input = payload::event_json(hook, &self.project(), payload).to_string();
         let (stdout, took) = self.run(hook.name(), &["hook", hook.name()], &input)?;
-        let unreadable = |_| Problem::NotJson { name: hook.name().to_owned(), text: stdout.clone() };
+        let unreadable = |_| HookError::NotJson { name: hook.name().to_owned(), text: stdout.clone() };
         let json = serde_json::from_str(&stdout).map_err(unreadable)?;
         Ok(Answer { hook, json, took })
     }
 
-    /// Runs a command line of ours, as the Bash tool does.
-    pub(super) fn command_line(&self, line: &str) -> Result<String, Problem> {
+    /// Runs an `overtone` command line, as the Bash tool does.
+    pub(super) fn run_command_line(&self, line: &str) -> Result<String, HookError> {
         let words: Vec<_> = line.split_whitespace().skip(1).collect();
         self.run(line, &words, "").map(|(stdout, _)| stdout)
     }
 
-    fn run(&self, name: &str, arguments: &[&str], input: &str) -> Result<(String, Duration), Problem> {
+    fn run(&self, name: &str, arguments: &[&str], input: &str) -> Result<(String, Duration), HookError> {
         let ended = process::run(name, self.command().args(arguments), input)?;
         let name = name.to_owned();
         if !ended.status.success() {
-            return Err(Problem::BadExit { name, status: ended.status.to_string() });
+            return Err(HookError::BadExit { name, status: ended.status.to_string() });
         }
         if !ended.stderr.is_empty() {
-            return Err(Problem::Complained { name, text: ended.stderr });
+            return Err(HookError::Complained { name, text: ended.stderr });
         }
         Ok((ended.stdout, ended.took))
     }
 
-    /// Nothing of the person's environment gets in, so nothing of theirs is touched.
+    /// The environment is cleared, so nothing of the user's is touched.
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.current_dir(self.project()).env_clear().env("OVERTONE_NO_DASHBOARD", "1");
@@ -108,14 +108,14 @@ impl Sandbox {
         self.folder.keep()
     }
 
-    pub(super) fn remove(self) -> Result<(), Failure> {
+    pub(super) fn remove(self) -> CommandResult {
         let path = self.folder.path().to_owned();
-        self.folder.close().map_err(|error| Failure::io(self.lang, &path, &error))
+        self.folder.close().map_err(|error| CommandError::io(self.lang, &path, &error))
     }
 }
 
 /// The folder of the archived feature, relative to the project.
-pub(super) fn archived(project: &Path) -> Option<String> {
+pub(super) fn archived_folder(project: &Path) -> Option<String> {
     let archive = Path::new("specs/features/archive");
     let entry = fs::read_dir(project.join(archive)).ok()?.find_map(Result::ok)?;
     Some(archive.join(entry.file_name()).display().to_string())

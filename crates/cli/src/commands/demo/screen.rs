@@ -1,27 +1,26 @@
-//! What is seen: lines, and below them on a terminal the progress bar, redrawn in place. Elsewhere the bar is a plain
-//! line whenever it changes, and nothing waits.
+//! Prints lines, and below them on a terminal the progress bar, redrawn in place. Without a terminal the bar is a plain
+//! line whenever it changes, and there are no pauses.
 
 use std::time::{Duration, Instant};
 
-use overtone_engine::state::{Status, WorkflowState};
-use overtone_engine::text::{mark, progress_bar};
-use overtone_messages::Lang;
+use overtone_core::engine::state::{Status, WorkflowState};
+use overtone_core::engine::text::{mark, progress_bar};
+use overtone_core::messages::Lang;
+use overtone_hook::ansi::{Palette, Text, Tone};
 use unicode_width::UnicodeWidthStr;
 
+use super::error::DemoError;
 use super::interrupt::Interrupt;
-use super::stop::Stop;
-use crate::ui::error::Done;
+use crate::ui::error::CommandResult;
 use crate::ui::out;
-use crate::ui::style::{Palette, Tone};
 use crate::ui::terminal;
-use crate::ui::text::Text;
 
-/// How long a step is shown, and one that is worth a second look.
-const BEAT: Duration = Duration::from_millis(120);
-const LONG_BEAT: Duration = Duration::from_millis(450);
+/// The pause after a step, and after an important one.
+const SHORT_PAUSE: Duration = Duration::from_millis(120);
+const LONG_PAUSE: Duration = Duration::from_millis(450);
 
-/// On a slow machine, the pauses end here: nobody waits ten seconds.
-const PATIENCE: Duration = Duration::from_millis(7_500);
+/// After this time there are no more pauses, so that the demo stays short on a slow machine.
+const PAUSES_UNTIL: Duration = Duration::from_millis(7_500);
 
 #[derive(Debug)]
 pub(super) struct Screen {
@@ -36,7 +35,7 @@ pub(super) struct Screen {
 
 impl Screen {
     pub(super) fn new(palette: Palette, pauses: bool, interrupt: Interrupt) -> Self {
-        let columns = terminal::columns().filter(|_| !Palette::is_dumb());
+        let columns = if Palette::is_dumb() { None } else { terminal::columns() };
         Self {
             palette,
             pauses: pauses && columns.is_some(),
@@ -47,7 +46,7 @@ impl Screen {
         }
     }
 
-    pub(super) fn line(&self, tone: Tone, text: &str) -> Done {
+    pub(super) fn line(&self, tone: Tone, text: &str) -> CommandResult {
         let line = self.palette.paint(tone, text) + "\n";
         match self.columns {
             Some(_) => out::redraw(&line, &self.bar),
@@ -55,8 +54,8 @@ impl Screen {
         }
     }
 
-    /// Shows how far the workflow is.
-    pub(super) fn progress(&mut self, lang: Lang, workflow: &WorkflowState) -> Done {
+    /// Shows the progress of the workflow.
+    pub(super) fn progress(&mut self, lang: Lang, workflow: &WorkflowState) -> CommandResult {
         let bar = match self.columns {
             Some(columns) => self.palette.paint(Tone::Good, &bar(lang, workflow, columns)),
             None => format!("   {}", counted(workflow, &progress_bar(lang, workflow))).into(),
@@ -71,35 +70,35 @@ impl Screen {
         }
     }
 
-    /// The bar has done its part; what follows are plain lines.
-    pub(super) fn drop_bar(&mut self) -> Done {
+    /// Removes the progress bar; plain lines follow.
+    pub(super) fn clear_progress(&mut self) -> CommandResult {
         self.bar = Text::default();
         if self.columns.is_some() { out::redraw(&self.bar, &self.bar) } else { Ok(()) }
     }
 
-    pub(super) fn beat(&self) -> Result<(), Stop> {
-        self.pause(BEAT)
+    pub(super) fn pause(&self) -> Result<(), DemoError> {
+        self.sleep(SHORT_PAUSE)
     }
 
-    pub(super) fn long_beat(&self) -> Result<(), Stop> {
-        self.pause(LONG_BEAT)
+    pub(super) fn long_pause(&self) -> Result<(), DemoError> {
+        self.sleep(LONG_PAUSE)
     }
 
-    /// Gives time to read, and notices when somebody has seen enough.
-    fn pause(&self, time: Duration) -> Result<(), Stop> {
-        if self.pauses && self.start.elapsed() < PATIENCE {
+    /// Gives time to read. Returns an error after a signal.
+    fn sleep(&self, time: Duration) -> Result<(), DemoError> {
+        if self.pauses && self.start.elapsed() < PAUSES_UNTIL {
             self.interrupt.sleep(time);
         }
-        self.heed()
+        self.check_interrupt()
     }
 
-    /// A signal reaches the hooks too, so their answer is worth nothing after one.
-    pub(super) fn heed(&self) -> Result<(), Stop> {
-        if self.interrupt.is_seen() { Err(Stop::Interrupted) } else { Ok(()) }
+    /// Returns an error after a signal: the hooks receive it too, so their answers are not reliable.
+    pub(super) fn check_interrupt(&self) -> Result<(), DemoError> {
+        if self.interrupt.is_received() { Err(DemoError::Interrupted) } else { Ok(()) }
     }
 }
 
-/// The most telling form that fits into one line: a wrapped one could not be redrawn.
+/// The longest form that fits into one line: a wrapped line cannot be redrawn.
 fn bar(lang: Lang, workflow: &WorkflowState, columns: usize) -> String {
     let blocks = blocks(workflow);
     let emoji = workflow.stages.iter().map(|stage| format!("{}{}", mark(stage), stage.key.stage.emoji()));
@@ -118,7 +117,7 @@ fn counted(workflow: &WorkflowState, text: &str) -> String {
 
 /// `██▓░░░░░`: done, being worked on, open.
 fn blocks(workflow: &WorkflowState) -> String {
-    let block = |stage: &overtone_engine::state::StageState| match stage.status {
+    let block = |stage: &overtone_core::engine::state::StageState| match stage.status {
         _ if stage.is_resolved() => '█',
         Status::Active => '▓',
         _ => '░',
@@ -129,8 +128,8 @@ fn blocks(workflow: &WorkflowState) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use overtone_engine::state::Millis;
-    use overtone_registry::Workflow;
+    use overtone_core::engine::state::Millis;
+    use overtone_core::registry::Workflow;
 
     #[test]
     fn the_bar_never_wraps() {

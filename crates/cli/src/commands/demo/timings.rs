@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use overtone_registry::Hook;
+use overtone_core::registry::Hook;
 
 /// Every call that was made, in order.
 #[derive(Debug, Default)]
@@ -19,20 +19,20 @@ impl Timings {
         self.calls.len()
     }
 
-    /// The middle one; of two, the longer.
+    /// The median; of two middle values, the longer.
     pub(super) fn median(&self) -> Duration {
         let mut times: Vec<_> = self.calls.iter().map(|(_, took)| *took).collect();
         times.sort_unstable();
         times.get(times.len() / 2).copied().unwrap_or_default()
     }
 
-    pub(super) fn worst(&self) -> Option<(Hook, Duration)> {
+    pub(super) fn slowest(&self) -> Option<(Hook, Duration)> {
         self.calls.iter().copied().max_by_key(|(_, took)| *took)
     }
 }
 
 /// `0.7 ms`.
-pub(super) fn shown(took: Duration) -> String {
+pub(super) fn format_millis(took: Duration) -> String {
     format!("{:.1} ms", took.as_secs_f64() * 1e3)
 }
 
@@ -43,12 +43,12 @@ mod tests {
     #[test]
     fn the_middle_and_the_slowest() {
         let mut timings = Timings::default();
-        assert_eq!((timings.median(), timings.worst()), (Duration::ZERO, None));
+        assert_eq!((timings.median(), timings.slowest()), (Duration::ZERO, None));
         for micros in [900, 100, 300] {
             timings.add(Hook::OnStop, Duration::from_micros(micros));
         }
         timings.add(Hook::PreTask, Duration::from_millis(2));
-        assert_eq!(shown(timings.median()), "0.9 ms");
-        assert_eq!(timings.worst(), Some((Hook::PreTask, Duration::from_millis(2))));
+        assert_eq!(format_millis(timings.median()), "0.9 ms");
+        assert_eq!(timings.slowest(), Some((Hook::PreTask, Duration::from_millis(2))));
     }
 }

@@ -1,51 +1,51 @@
-//! The export to a collector, beside the relay or without one.
+//! The telemetry export of the relay command, with or without a fleet.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use overtone_fleet::Machine;
+use overtone_server::telemetry::{Exporter, Setup, backoff};
 use overtone_store::{Home, SessionId};
-use overtone_telemetry::{Exporter, Pace, Setup};
 
 use crate::context::Context;
-use crate::ui::error::Failure;
+use crate::ui::error::{CommandError, CommandResult};
 
-/// Spans are looked at long after they have ended; nobody waits for them.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// How often to look for new events. Exported spans are not time-critical.
+const SCAN_INTERVAL: Duration = Duration::from_secs(2);
 
-/// An export that is told which timelines have grown.
+/// Notifies the exporter of timelines that have grown.
 #[derive(Debug)]
 pub(super) struct Export {
     exporter: Exporter,
     lengths: HashMap<SessionId, u64>,
-    looked: Option<Instant>,
+    last_scan: Option<Instant>,
 }
 
 impl Export {
     /// `None` when no collector is configured.
-    pub(super) fn start(context: &Context) -> Result<Option<Self>, Failure> {
+    pub(super) fn start(context: &Context) -> CommandResult<Option<Self>> {
         let (home, lang) = (context.home()?, context.lang);
-        let failed = |error| Failure::io(lang, home.root(), &error);
+        let failed = |error| CommandError::io(lang, home.root(), &error);
         let setup = Setup {
             home: home.clone(),
             version: context.environment.version,
-            machine_name: Machine::of(home, None).map_err(failed)?.name,
+            machine_name: Machine::load_or_create(home, None).map_err(failed)?.name,
             lang,
-            pace: Pace::from_process(),
+            backoff: backoff(),
         };
         let exporter = Exporter::start(setup).map_err(failed)?;
-        Ok(exporter.map(|exporter| Self { exporter, lengths: HashMap::new(), looked: None }))
+        Ok(exporter.map(|exporter| Self { exporter, lengths: HashMap::new(), last_scan: None }))
     }
 
-    pub(super) fn look(&mut self, home: &Home) {
-        if self.looked.is_some_and(|at| at.elapsed() < LOOK_EVERY) {
+    pub(super) fn notify_changes(&mut self, home: &Home) {
+        if self.last_scan.is_some_and(|at| at.elapsed() < SCAN_INTERVAL) {
             return;
         }
-        self.looked = Some(Instant::now());
+        self.last_scan = Some(Instant::now());
         for session in home.sessions().unwrap_or_default() {
             let length = session.timeline_file().symlink_metadata().map_or(0, |about| about.len());
             if self.lengths.insert(session.id().clone(), length) != Some(length) {
-                self.exporter.tell(session.id().as_str());
+                self.exporter.notify_changed(session.id().as_str());
             }
         }
     }

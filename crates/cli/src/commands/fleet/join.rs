@@ -1,31 +1,31 @@
-//! `overtone fleet join` and `leave`: the way there is tried, then `config.json` has the section `fleet`.
+//! `overtone fleet join` and `leave`: checks the connection, and writes the `fleet` section of `config.json`.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use overtone_core::messages::fleet as words;
 use overtone_fleet::{
-    BadInvitation, Invitation, Keyring, MachineInfo, Membership, Settings, Share, folder, is_running,
-    split_login,
+    Invitation, InvitationError, Keyring, MachineInfo, Membership, Settings, Share, fleet_dir,
+    is_relay_running, split_login,
 };
-use overtone_messages::fleet as words;
-use overtone_store::config::Config;
+use overtone_store::config::{Config, Section};
 use overtone_store::{Home, create_private_dir, files};
 use serde_json::{Map, Value, json};
 
-use super::desk::{Desk, keyring, membership_problem};
+use super::connection::{FleetConnection, keyring, membership_problem};
 use crate::args::{JoinArgs, OutputArgs};
 use crate::context::Context;
-use crate::ui::error::{Done, Failure, say};
+use crate::ui::error::{CommandError, CommandResult, note};
 use crate::ui::out;
-use crate::ui::style::Tone;
 use crate::ui::table::{Cell, Fields};
 use crate::ui::terminal;
+use overtone_hook::ansi::Tone;
 
-/// What stays of an older section: it says nothing about one server.
+/// The keys of an older section that are kept, because they do not depend on the server.
 const KEPT: [&str; 2] = ["retention", "name"];
 
-pub(super) fn run(context: &Context, args: &JoinArgs) -> Done {
+pub(super) fn run(context: &Context, args: &JoinArgs) -> CommandResult {
     let invitation = match &args.url {
         Some(_) => None,
         None => Some(read_invitation(context)?),
@@ -37,21 +37,21 @@ pub(super) fn run(context: &Context, args: &JoinArgs) -> Done {
     report(context, &settings, &keyring, args.offline, &args.output)
 }
 
-/// From the terminal or from whatever is on stdin: it has a password in it, which is no argument.
-fn read_invitation(context: &Context) -> Result<Invitation, Failure> {
+/// Reads the invitation from stdin. It contains a password, so it is not passed as an argument.
+fn read_invitation(context: &Context) -> CommandResult<Invitation> {
     let lang = context.lang;
     let text = terminal::read_line(&words::paste_invitation(lang));
-    let text = text.map_err(|error| Failure::io(lang, Path::new("stdin"), &error))?;
+    let text = text.map_err(|error| CommandError::io(lang, Path::new("stdin"), &error))?;
     Invitation::decode(&text).map_err(|bad| {
         let what = match bad {
-            BadInvitation::NotOne => words::bad_invitation(lang),
-            BadInvitation::Later => words::later_invitation(lang),
+            InvitationError::Invalid => words::bad_invitation(lang),
+            InvitationError::NewerVersion => words::later_invitation(lang),
         };
-        Failure::new(what).hint(words::bad_invitation_hint(lang))
+        CommandError::new(what).hint(words::bad_invitation_hint(lang))
     })
 }
 
-/// Private files that a new way to a server needs. They are removed if the way does not work.
+/// Private files for a new connection. They are removed if joining fails.
 struct Secrets {
     folder: PathBuf,
     written: Vec<PathBuf>,
@@ -59,10 +59,10 @@ struct Secrets {
 
 impl Secrets {
     fn new(home: &Home) -> Self {
-        Self { folder: folder(home), written: Vec::new() }
+        Self { folder: fleet_dir(home), written: Vec::new() }
     }
 
-    /// Writes one, under a name that no other has. The path is relative to the home, as the settings have it.
+    /// Writes a file under a new name. The returned path is relative to the home, as in the settings.
     fn write(&mut self, kind: &str, text: &str) -> io::Result<String> {
         create_private_dir(&self.folder)?;
         let mut names = (1_u32..).map(|number| format!("{kind}-{number}"));
@@ -75,51 +75,55 @@ impl Secrets {
 
     fn remove(&self) {
         for path in &self.written {
-            // They are private, and the next attempt writes others.
+            // A leftover file is private, and the next attempt writes another one.
             let _ = fs::remove_file(path);
         }
     }
 }
 
-/// Tries the way there, and writes the section. A server without a team gets one.
+/// Checks the connection, and writes the section. If the server has no team, one is created.
 pub(super) fn join(
     context: &Context,
     section: Value,
     offline: bool,
     invitation: Option<&Invitation>,
-) -> Result<(Settings, Keyring), Failure> {
+) -> CommandResult<(Settings, Keyring)> {
     let home = context.home()?;
     let settings = read(context, &section)?;
     let keyring = keyring(context, &settings)?;
     if let Some(invitation) = invitation {
-        keyring.follow(invitation).map_err(|error| Failure::io(context.lang, &folder(home), &error))?;
+        keyring
+            .accept_invitation(invitation)
+            .map_err(|error| CommandError::io(context.lang, &fleet_dir(home), &error))?;
     }
     if !offline {
-        let desk = Desk::at(context, settings.clone(), &keyring)?;
-        desk.wait(desk.link.try_out(&desk.machine.id))?;
+        let connection = FleetConnection::at(context, settings.clone(), &keyring)?;
+        connection.wait(connection.link.check_read_write(&connection.machine.id))?;
         if keyring.membership() == Membership::Outsider {
             let lang = context.lang;
-            return Err(Failure::new(words::membership_outsider(lang)).hint(words::join_again_hint(lang)));
+            return Err(
+                CommandError::new(words::membership_outsider(lang)).hint(words::join_again_hint(lang))
+            );
         }
-        let info = MachineInfo::new(&desk.machine, context.environment.version, "");
-        desk.wait(desk.link.take_name())?;
-        desk.wait(desk.link.introduce(&info))?;
+        let info = MachineInfo::new(&connection.machine, context.environment.version, "");
+        connection.wait(connection.link.update_name())?;
+        connection.wait(connection.link.publish_machine_info(&info))?;
     }
-    Config::set_section(home, "fleet", Some(section))
-        .map_err(|error| Failure::store(context.lang, &error))?;
+    Config::set_section(home, Section::Fleet, Some(section))
+        .map_err(|error| CommandError::store(context.lang, &error))?;
     Ok((settings, keyring))
 }
 
-fn read(context: &Context, section: &Value) -> Result<Settings, Failure> {
+fn read(context: &Context, section: &Value) -> CommandResult<Settings> {
     let (settings, problems) = Settings::read(context.home()?, section);
-    let texts: Vec<_> = problems.iter().map(|problem| problem.text(context.lang)).collect();
-    settings.ok_or_else(|| Failure::new(texts.join("; ")).hint(words::join_hint(context.lang)))
+    let texts: Vec<_> = problems.iter().map(|problem| problem.message(context.lang)).collect();
+    settings.ok_or_else(|| CommandError::new(texts.join("; ")).hint(words::join_hint(context.lang)))
 }
 
-/// The section that is there now.
-pub(super) fn known(context: &Context) -> Result<Map<String, Value>, Failure> {
-    let config = Config::load(context.home()?).map_err(|error| Failure::store(context.lang, &error))?;
-    Ok(config.section("fleet").and_then(Value::as_object).cloned().unwrap_or_default())
+/// The current section.
+pub(super) fn current_section(context: &Context) -> CommandResult<Map<String, Value>> {
+    let config = Config::load(context.home()?).map_err(|error| CommandError::store(context.lang, &error))?;
+    Ok(config.section(Section::Fleet).and_then(Value::as_object).cloned().unwrap_or_default())
 }
 
 fn section(
@@ -127,8 +131,8 @@ fn section(
     args: &JoinArgs,
     invitation: Option<&Invitation>,
     secrets: &mut Secrets,
-) -> Result<Value, Failure> {
-    let mut section = known(context)?;
+) -> CommandResult<Value> {
+    let mut section = current_section(context)?;
     section.retain(|name, _| KEPT.contains(&name.as_str()));
     let (url, mut login) = split_login(args.url.as_deref().unwrap_or_default());
     section.insert("url".to_owned(), json!(url));
@@ -141,7 +145,7 @@ fn section(
     for (name, text) in [("login", login), ("ca", ca)] {
         if let Some(text) = text {
             let written = secrets.write(name, &text);
-            let path = written.map_err(|error| Failure::io(context.lang, &secrets.folder, &error))?;
+            let path = written.map_err(|error| CommandError::io(context.lang, &secrets.folder, &error))?;
             section.insert(name.to_owned(), json!(path));
         }
     }
@@ -153,7 +157,7 @@ fn section(
     Ok(Value::Object(section))
 }
 
-fn add_files(context: &Context, args: &JoinArgs, section: &mut Map<String, Value>) -> Done {
+fn add_files(context: &Context, args: &JoinArgs, section: &mut Map<String, Value>) -> CommandResult {
     let files = [
         ("login", &args.login),
         ("credentials", &args.credentials),
@@ -169,9 +173,9 @@ fn add_files(context: &Context, args: &JoinArgs, section: &mut Map<String, Value
     Ok(())
 }
 
-/// The file must be there, wherever a relay is started later.
-fn absolute(context: &Context, file: &Path) -> Result<PathBuf, Failure> {
-    file.canonicalize().map_err(|error| Failure::io(context.lang, file, &error))
+/// The absolute path of an existing file, because a relay may be started in another folder.
+fn absolute(context: &Context, file: &Path) -> CommandResult<PathBuf> {
+    file.canonicalize().map_err(|error| CommandError::io(context.lang, file, &error))
 }
 
 fn report(
@@ -180,21 +184,21 @@ fn report(
     keyring: &Keyring,
     offline: bool,
     output: &OutputArgs,
-) -> Done {
+) -> CommandResult {
     let (home, machine) = (context.home()?, keyring.machine());
     let (membership, fingerprint) = (keyring.membership(), keyring.fingerprint());
     let is_full = settings.share == Share::Full;
     if output.json {
         return out::json(&json!({
-            "joined": settings.shown_urls(), "prefix": settings.names.prefix(), "machine": machine.id,
+            "joined": settings.redacted_urls(), "prefix": settings.names.prefix(), "machine": machine.id,
             "name": machine.name, "share": if is_full { "full" } else { "state" }, "checked": !offline,
-            "relayRunning": is_running(home), "membership": membership.name(), "fingerprint": fingerprint,
+            "relayRunning": is_relay_running(home), "membership": membership.name(), "fingerprint": fingerprint,
         }));
     }
     let lang = context.lang;
     let mut fields = Fields::default();
-    let place = format!("{} · {}", settings.shown_urls(), settings.names.prefix());
-    fields.add(words::label_joined(lang), Cell::new(place).tone(Tone::Strong));
+    let server = format!("{} · {}", settings.redacted_urls(), settings.names.prefix());
+    fields.add(words::label_joined(lang), Cell::new(server).tone(Tone::Strong));
     fields.add(words::label_as(lang), format!("{} ({})", machine.name, machine.id));
     fields.add(words::label_fingerprint(lang), fingerprint);
     fields.add(
@@ -204,7 +208,7 @@ fn report(
     if !is_full {
         fields.add(words::label_not_shared(lang), words::not_shared(lang));
     }
-    let next = if is_running(home) { words::relay_is_old(lang) } else { words::start_relay(lang) };
+    let next = if is_relay_running(home) { words::relay_is_old(lang) } else { words::start_relay(lang) };
     out::print(&(fields.render(context.palette) + &format!("→ {next}\n")))?;
     match membership_problem(context, membership) {
         Some((what, hint)) => out::print(&format!("→ {what}: {hint}\n")),
@@ -212,11 +216,12 @@ fn report(
     }
 }
 
-pub(super) fn leave(context: &Context, output: &OutputArgs) -> Done {
+pub(super) fn leave(context: &Context, output: &OutputArgs) -> CommandResult {
     let (home, lang) = (context.home()?, context.lang);
-    let was_there = Config::set_section(home, "fleet", None).map_err(|error| Failure::store(lang, &error))?;
-    Keyring::leave(home).map_err(|error| Failure::io(lang, &folder(home), &error))?;
-    let runs = is_running(home);
+    let was_there =
+        Config::set_section(home, Section::Fleet, None).map_err(|error| CommandError::store(lang, &error))?;
+    Keyring::leave(home).map_err(|error| CommandError::io(lang, &fleet_dir(home), &error))?;
+    let runs = is_relay_running(home);
     if output.json {
         return out::json(&json!({ "left": was_there, "relayRunning": runs }));
     }
@@ -224,7 +229,7 @@ pub(super) fn leave(context: &Context, output: &OutputArgs) -> Done {
         return out::print(&words::was_not_joined(lang));
     }
     if runs {
-        say(&words::relay_is_old(lang));
+        note(&words::relay_is_old(lang));
     }
     out::print(&words::left(lang))
 }

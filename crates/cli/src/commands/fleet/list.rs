@@ -1,39 +1,39 @@
-//! `overtone fleet list`: machines, their sessions, and who works on which feature.
+//! `overtone fleet list`: machines, sessions and features.
 
 use std::collections::{BTreeMap, HashSet};
 
-use overtone_engine::text::printable;
-use overtone_fleet::{MachineView, Picture, SessionState};
-use overtone_messages::{cli, fleet as words};
+use overtone_core::engine::text::printable;
+use overtone_core::messages::{cli, fleet as words};
+use overtone_fleet::{FleetSnapshot, MachineView, SessionState};
 use overtone_store::clock;
 use serde_json::{Value, json};
 
-use super::desk::Desk;
+use super::connection::FleetConnection;
+use super::format::{cost, is_running, or_dash, progress, project, short, state_cell, text};
 use super::machines::{unknown_object, unknown_rows};
-use super::shown::{cost, is_running, or_dash, progress, project, short, state_cell, text};
 use crate::args::OutputArgs;
 use crate::context::Context;
-use crate::ui::error::{Done, say};
+use crate::ui::error::{CommandResult, note};
 use crate::ui::out;
 use crate::ui::quantity::age;
-use crate::ui::style::Tone;
 use crate::ui::table::{Cell, Table};
-use crate::ui::text::Text;
+use overtone_hook::ansi::Text;
+use overtone_hook::ansi::Tone;
 
-pub(super) fn run(context: &Context, output: &OutputArgs) -> Done {
-    let desk = Desk::open(context)?;
-    let picture = desk.picture()?;
+pub(super) fn run(context: &Context, output: &OutputArgs) -> CommandResult {
+    let connection = FleetConnection::open(context)?;
+    let snapshot = connection.snapshot()?;
     if output.json {
-        return out::json(&object(&picture));
+        return out::json(&object(&snapshot));
     }
-    out::print(&drawn(context, &picture))?;
-    tell_foreign(context, &picture);
+    out::print(&render(context, &snapshot))?;
+    report_unreadable(context, &snapshot);
     Ok(())
 }
 
-/// Who works on a feature: whoever has it, and whoever works on it all the same.
+/// The sessions that work on a feature: the one that claimed it, and others.
 #[derive(Debug, Default, PartialEq)]
-struct Work {
+struct FeatureWork {
     owner: Option<Worker>,
     others: Vec<Worker>,
 }
@@ -47,10 +47,10 @@ struct Worker {
     since: Option<String>,
 }
 
-/// By repository and feature.
-fn works(picture: &Picture) -> BTreeMap<(String, String), Work> {
-    let mut works: BTreeMap<_, Work> = BTreeMap::new();
-    for view in &picture.features {
+/// The work on all features, by repository and feature.
+fn feature_work(snapshot: &FleetSnapshot) -> BTreeMap<(String, String), FeatureWork> {
+    let mut feature_work: BTreeMap<_, FeatureWork> = BTreeMap::new();
+    for view in &snapshot.features {
         let owner = Worker {
             machine: view.claim.machine.clone(),
             name: view.claim.name.clone(),
@@ -58,44 +58,44 @@ fn works(picture: &Picture) -> BTreeMap<(String, String), Work> {
             is_present: view.is_present,
             since: Some(view.claim.at.clone()),
         };
-        works.entry((view.repository.clone(), view.feature.clone())).or_default().owner = Some(owner);
+        feature_work.entry((view.repository.clone(), view.feature.clone())).or_default().owner = Some(owner);
     }
-    for state in picture.sessions.iter().filter(|state| is_running(state)) {
+    for state in snapshot.sessions.iter().filter(|state| is_running(state)) {
         let Some(key) = state.repository.clone().zip(state.feature.clone()) else { continue };
-        let work = works.entry(key).or_default();
+        let work = feature_work.entry(key).or_default();
         let is_owner = |owner: &Worker| owner.session.as_deref() == Some(&state.session);
         if !work.owner.as_ref().is_some_and(is_owner) {
             work.others.push(Worker {
                 machine: state.machine.clone(),
                 name: state.machine_name.clone(),
                 session: Some(state.session.clone()),
-                is_present: picture.is_present(&state.machine),
+                is_present: snapshot.is_present(&state.machine),
                 since: None,
             });
         }
     }
-    works
+    feature_work
 }
 
-impl Work {
+impl FeatureWork {
     fn workers(&self) -> impl Iterator<Item = &Worker> {
         self.owner.iter().chain(&self.others)
     }
 
-    /// More than one is at it.
+    /// Whether more than one session works on it.
     fn is_conflict(&self) -> bool {
         self.workers().count() > 1
     }
 }
 
-fn object(picture: &Picture) -> Value {
+fn object(snapshot: &FleetSnapshot) -> Value {
     json!({
-        "machines": picture.machines.iter().map(machine_object).collect::<Vec<_>>(),
-        "sessions": picture.sessions.iter().map(|state| session_object(picture, state)).collect::<Vec<_>>(),
-        "unknown": picture.unknown.iter().map(unknown_object).collect::<Vec<_>>(),
-        "features": works(picture).iter().map(|(key, work)| feature_object(key, work)).collect::<Vec<_>>(),
-        "foreign": picture.foreign,
-        "laterVersion": picture.later,
+        "machines": snapshot.machines.iter().map(machine_object).collect::<Vec<_>>(),
+        "sessions": snapshot.sessions.iter().map(|state| session_object(snapshot, state)).collect::<Vec<_>>(),
+        "unknown": snapshot.unknown_machines.iter().map(unknown_object).collect::<Vec<_>>(),
+        "features": feature_work(snapshot).iter().map(|(key, work)| feature_object(key, work)).collect::<Vec<_>>(),
+        "foreign": snapshot.unreadable,
+        "laterVersion": snapshot.newer_version,
     })
 }
 
@@ -107,14 +107,14 @@ fn machine_object(view: &MachineView) -> Value {
     })
 }
 
-pub(super) fn session_object(picture: &Picture, state: &SessionState) -> Value {
+pub(super) fn session_object(snapshot: &FleetSnapshot, state: &SessionState) -> Value {
     let mut object = state.summary.clone();
     if !object.is_object() {
         object = json!({});
     }
     object["id"] = json!(state.session);
     object["machine"] = json!({
-        "id": state.machine, "name": state.machine_name, "present": picture.is_present(&state.machine),
+        "id": state.machine, "name": state.machine_name, "present": snapshot.is_present(&state.machine),
     });
     object["repository"] = json!(state.repository);
     object["feature"] = json!(state.feature);
@@ -122,7 +122,7 @@ pub(super) fn session_object(picture: &Picture, state: &SessionState) -> Value {
     object
 }
 
-fn feature_object((repository, feature): &(String, String), work: &Work) -> Value {
+fn feature_object((repository, feature): &(String, String), work: &FeatureWork) -> Value {
     let of = |worker: &Worker| {
         json!({
             "machine": worker.machine, "name": worker.name, "session": worker.session,
@@ -135,26 +135,26 @@ fn feature_object((repository, feature): &(String, String), work: &Work) -> Valu
     })
 }
 
-fn drawn(context: &Context, picture: &Picture) -> Text {
+fn render(context: &Context, snapshot: &FleetSnapshot) -> Text {
     let lang = context.lang;
-    if picture.machines.is_empty() && picture.unknown.is_empty() {
+    if snapshot.machines.is_empty() && snapshot.unknown_machines.is_empty() {
         return words::nobody_yet(lang).into();
     }
-    let mut parts = vec![machines(context, picture).render(context.palette)];
-    if !picture.unknown.is_empty() {
-        parts.push(unknown_rows(context, &picture.unknown));
+    let mut parts = vec![machines(context, snapshot).render(context.palette)];
+    if !snapshot.unknown_machines.is_empty() {
+        parts.push(unknown_rows(context, &snapshot.unknown_machines));
     }
-    if !picture.sessions.is_empty() {
-        parts.push(sessions(context, picture).render(context.palette));
+    if !snapshot.sessions.is_empty() {
+        parts.push(sessions(context, snapshot).render(context.palette));
     }
-    let works = works(picture);
-    if !works.is_empty() {
-        parts.push(features(context, &works).render(context.palette));
+    let feature_work = feature_work(snapshot);
+    if !feature_work.is_empty() {
+        parts.push(features(context, &feature_work).render(context.palette));
     }
     Text::join(parts, "\n")
 }
 
-fn machines(context: &Context, picture: &Picture) -> Table {
+fn machines(context: &Context, snapshot: &FleetSnapshot) -> Table {
     let lang = context.lang;
     let mut table = Table::with_head([
         words::head_machine(lang),
@@ -164,7 +164,7 @@ fn machines(context: &Context, picture: &Picture) -> Table {
         cli::label_sessions(lang),
         words::head_last_seen(lang),
     ]);
-    for view in &picture.machines {
+    for view in &snapshot.machines {
         let info = &view.info;
         table.row([
             Cell::new(&info.name).tone(Tone::Strong),
@@ -172,7 +172,7 @@ fn machines(context: &Context, picture: &Picture) -> Table {
             info.version.as_str().into(),
             Cell::new(format!("{:.1}/{}", info.load, info.processors)).right(),
             Cell::new(info.sessions.to_string()).right(),
-            seen(context, &info.at).into(),
+            last_seen(context, &info.at).into(),
         ]);
     }
     table
@@ -186,15 +186,15 @@ fn presence(context: &Context, is_present: bool) -> Cell {
     }
 }
 
-/// By the other machine's clock; what is in the future was a moment ago.
-pub(super) fn seen(context: &Context, at: &str) -> String {
+/// How long ago a time was, by the other machine's clock.
+pub(super) fn last_seen(context: &Context, at: &str) -> String {
     match clock::from_iso(at) {
         Some(at) => cli::ago(context.lang, &age(clock::now().since(at))),
         None => "–".to_owned(),
     }
 }
 
-fn sessions(context: &Context, picture: &Picture) -> Table {
+fn sessions(context: &Context, snapshot: &FleetSnapshot) -> Table {
     let lang = context.lang;
     let mut table = Table::with_head([
         cli::head_session(lang),
@@ -206,9 +206,9 @@ fn sessions(context: &Context, picture: &Picture) -> Table {
         cli::label_feature(lang),
         words::head_cost(lang),
     ]);
-    let mut all: Vec<_> = picture.sessions.iter().collect();
+    let mut all: Vec<_> = snapshot.sessions.iter().collect();
     all.sort_by_key(|state| (&state.machine_name, &state.session));
-    let present: HashSet<_> = picture
+    let present: HashSet<_> = snapshot
         .machines
         .iter()
         .filter(|view| view.is_present)
@@ -230,7 +230,7 @@ fn sessions(context: &Context, picture: &Picture) -> Table {
     table
 }
 
-fn features(context: &Context, works: &BTreeMap<(String, String), Work>) -> Table {
+fn features(context: &Context, feature_work: &BTreeMap<(String, String), FeatureWork>) -> Table {
     let lang = context.lang;
     let mut table = Table::with_head([
         cli::label_feature(lang),
@@ -238,7 +238,7 @@ fn features(context: &Context, works: &BTreeMap<(String, String), Work>) -> Tabl
         words::head_who(lang),
         String::new(),
     ]);
-    for ((repository, feature), work) in works {
+    for ((repository, feature), work) in feature_work {
         let who: Vec<_> = work.workers().map(|worker| who(context, worker)).collect();
         let conflict = if work.is_conflict() { words::conflict(lang) } else { String::new() };
         table.row([
@@ -257,11 +257,11 @@ fn who(context: &Context, worker: &Worker) -> String {
     format!("{}{session}{gone}", worker.name)
 }
 
-pub(super) fn tell_foreign(context: &Context, picture: &Picture) {
+pub(super) fn report_unreadable(context: &Context, snapshot: &FleetSnapshot) {
     let lang = context.lang;
-    if let Some(version) = picture.later {
-        say(&words::seen_later(lang, version));
-    } else if picture.foreign > 0 {
-        say(&words::seen_foreign(lang, picture.foreign));
+    if let Some(version) = snapshot.newer_version {
+        note(&words::seen_later(lang, version));
+    } else if snapshot.unreadable > 0 {
+        note(&words::seen_foreign(lang, snapshot.unreadable));
     }
 }

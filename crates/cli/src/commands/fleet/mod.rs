@@ -1,9 +1,11 @@
-//! `overtone fleet`: many machines, one view. Only here, in `init` with a feature and in `doctor` is a server asked.
+//! `overtone fleet`: the sessions of several machines. Only these commands, `init` with a feature, and `doctor` contact
+//! the server.
 
 mod check;
 mod claim;
-mod desk;
+mod connection;
 mod export;
+mod format;
 mod join;
 mod list;
 mod machines;
@@ -13,20 +15,19 @@ pub(crate) mod relay;
 mod server;
 mod server_config;
 mod show;
-mod shown;
 mod status;
 mod tail;
 
-use overtone_fleet::Deed;
+use overtone_fleet::OrderCommand;
 
 use crate::args::{FleetAction, FleetArgs};
 use crate::context::Context;
-use crate::ui::error::Done;
+use crate::ui::error::CommandResult;
 
 pub(super) use check::{Finding, examine};
-pub(super) use claim::{Held, ask as ask_for_feature};
+pub(super) use claim::{FeatureClaim, claim_feature};
 
-pub(crate) fn run(context: &Context, args: &FleetArgs) -> Done {
+pub(crate) fn run(context: &Context, args: &FleetArgs) -> CommandResult {
     let Some(action) = &args.action else { return list::run(context, &args.output) };
     match action {
         FleetAction::Join(args) => join::run(context, args),
@@ -42,11 +43,11 @@ pub(crate) fn run(context: &Context, args: &FleetArgs) -> Done {
         FleetAction::List { output } => list::run(context, output),
         FleetAction::Show(args) => show::run(context, args),
         FleetAction::Tail { session, output } => tail::run(context, session.as_deref(), output),
-        FleetAction::Stop(args) => order::run(context, &args.session, Deed::Stop, &args.output),
-        FleetAction::Resume(args) => order::run(context, &args.session, Deed::Resume, &args.output),
-        FleetAction::Pause(args) => order::run(context, &args.session, Deed::Pause, &args.output),
+        FleetAction::Stop(args) => order::run(context, &args.session, OrderCommand::Stop, &args.output),
+        FleetAction::Resume(args) => order::run(context, &args.session, OrderCommand::Resume, &args.output),
+        FleetAction::Pause(args) => order::run(context, &args.session, OrderCommand::Pause, &args.output),
         FleetAction::Message { session, text, output } => {
-            order::run(context, session, Deed::Message { text: text.join(" ") }, output)
+            order::run(context, session, OrderCommand::Message { text: text.join(" ") }, output)
         }
         FleetAction::Pull(args) => pull::run(context, args),
     }

@@ -1,79 +1,88 @@
-//! `overtone fleet stop`, `resume`, `pause` and `message`: an order to whichever machine has the session.
+//! `overtone fleet stop`, `resume`, `pause` and `message`: sends an order to the machine that owns the session.
 
-use overtone_fleet::{Deed, Reply, send};
-use overtone_messages::fleet as words;
+use overtone_core::messages::fleet as words;
+use overtone_fleet::{OrderCommand, OrderOutcome, send_order};
 use serde_json::json;
 
-use super::desk::{Desk, one};
+use super::connection::{FleetConnection, find_session};
 use crate::args::OutputArgs;
 use crate::context::Context;
-use crate::ui::error::{Done, Failure};
+use crate::ui::error::{CommandError, CommandResult};
 use crate::ui::out;
 
+// Exit codes.
 pub(super) const GONE: u8 = 3;
 const WITHDRAWN: u8 = 4;
 const UNKNOWN: u8 = 5;
 
-pub(super) fn run(context: &Context, name: &str, deed: Deed, output: &OutputArgs) -> Done {
-    let desk = Desk::open_as_member(context)?;
-    let picture = desk.picture()?;
-    let state = one(context, &picture, name)?;
-    let (done, user) = (done_words(context, &deed, &state.machine_name), Desk::user());
-    let reply = desk.wait(Box::pin(send(&desk.link, &state.machine, &state.session, deed, &user)))?;
-    let ended = ending(context, &reply, &state.machine_name, &state.session);
+pub(super) fn run(
+    context: &Context,
+    name: &str,
+    command: OrderCommand,
+    output: &OutputArgs,
+) -> CommandResult {
+    let connection = FleetConnection::open_as_member(context)?;
+    let snapshot = connection.snapshot()?;
+    let state = find_session(context, &snapshot, name)?;
+    let (done, user) = (done_message(context, &command, &state.machine_name), FleetConnection::user());
+    let reply = connection.wait(Box::pin(send_order(
+        &connection.link,
+        &state.machine,
+        &state.session,
+        command,
+        &user,
+    )))?;
+    let result = check_outcome(context, &reply, &state.machine_name, &state.session);
     if output.json {
-        let (outcome, reason) = key(&reply);
+        let (outcome, reason) = outcome_key(&reply);
         let machine = json!({ "id": state.machine, "name": state.machine_name });
         out::json(&json!({
             "session": state.session, "machine": machine, "outcome": outcome, "reason": reason,
         }))?;
-        return ended.map_err(|failure| Failure::Silent(code(&failure)));
+        return result.map_err(|failure| CommandError::silent(failure.exit_code()));
     }
-    ended?;
+    result?;
     out::print(&done)
 }
 
-const fn code(failure: &Failure) -> u8 {
-    match failure {
-        Failure::Coded { code, .. } => *code,
-        _ => 1,
-    }
-}
-
-fn key(reply: &Reply) -> (&'static str, Option<&str>) {
+fn outcome_key(reply: &OrderOutcome) -> (&'static str, Option<&str>) {
     match reply {
-        Reply::Done => ("done", None),
-        Reply::Refused(reason) => ("refused", Some(reason)),
-        Reply::Gone => ("gone", None),
-        Reply::Withdrawn => ("withdrawn", None),
-        Reply::Unknown => ("unknown", None),
+        OrderOutcome::Done => ("done", None),
+        OrderOutcome::Refused(reason) => ("refused", Some(reason)),
+        OrderOutcome::Gone => ("gone", None),
+        OrderOutcome::Withdrawn => ("withdrawn", None),
+        OrderOutcome::Unknown => ("unknown", None),
     }
 }
 
-fn done_words(context: &Context, deed: &Deed, machine: &str) -> String {
+fn done_message(context: &Context, command: &OrderCommand, machine: &str) -> String {
     let lang = context.lang;
-    match deed {
-        Deed::Stop => words::done_stop(lang, machine),
-        Deed::Resume => words::done_resume(lang, machine),
-        Deed::Pause => words::done_pause(lang, machine),
-        Deed::Message { .. } => words::done_message(lang, machine),
-        Deed::HandOver | Deed::Ping => words::done_other(lang, machine),
+    match command {
+        OrderCommand::Stop => words::done_stop(lang, machine),
+        OrderCommand::Resume => words::done_resume(lang, machine),
+        OrderCommand::Pause => words::done_pause(lang, machine),
+        OrderCommand::Message { .. } => words::done_message(lang, machine),
+        OrderCommand::HandOver | OrderCommand::Ping => words::done_other(lang, machine),
     }
 }
 
-fn ending(context: &Context, reply: &Reply, machine: &str, session: &str) -> Done {
+fn check_outcome(context: &Context, reply: &OrderOutcome, machine: &str, session: &str) -> CommandResult {
     let lang = context.lang;
-    let coded = |code, message, hint| Err(Failure::Coded { code, message, hint });
+    let coded =
+        |code, message: String, hint: String| Err(CommandError::new(message).hint(hint).with_exit_code(code));
     match reply {
-        Reply::Done => Ok(()),
-        Reply::Refused(reason) => {
-            Err(Failure::new(words::refused(lang, machine, reason)).hint(words::refused_hint(lang, session)))
+        OrderOutcome::Done => Ok(()),
+        OrderOutcome::Refused(reason) => {
+            Err(CommandError::new(words::refused(lang, machine, reason))
+                .hint(words::refused_hint(lang, session)))
         }
-        Reply::Gone => coded(GONE, words::machine_gone(lang, machine), words::gone_hint(lang, session)),
-        Reply::Withdrawn => {
+        OrderOutcome::Gone => {
+            coded(GONE, words::machine_gone(lang, machine), words::gone_hint(lang, session))
+        }
+        OrderOutcome::Withdrawn => {
             coded(WITHDRAWN, words::no_answer(lang, machine), words::no_answer_hint(lang, machine))
         }
-        Reply::Unknown => {
+        OrderOutcome::Unknown => {
             coded(UNKNOWN, words::maybe_done(lang, machine), words::maybe_done_hint(lang, session))
         }
     }

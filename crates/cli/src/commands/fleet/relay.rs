@@ -1,46 +1,46 @@
-//! `overtone relay`: this home's relay in the foreground, until a signal.
+//! `overtone relay`: runs this home's relay in the foreground, until a signal.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use overtone_engine::text::printable;
-use overtone_fleet::{Relay, Settings, Setup, Status, is_running};
-use overtone_messages::fleet as words;
+use overtone_core::engine::text::printable;
+use overtone_core::messages::fleet as words;
+use overtone_fleet::{Relay, RelaySetup, RelayStatus, Settings, is_relay_running};
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use super::desk::{keyring, settings};
+use super::connection::{keyring, settings};
 use super::export::Export;
 use crate::args::RelayArgs;
 use crate::context::Context;
-use crate::ui::error::{Done, Failure};
+use crate::ui::error::{CommandError, CommandResult};
 use crate::ui::out;
 
-/// How soon a change is told and a signal obeyed.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// How often changes and signals are checked.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-pub(crate) fn run(context: &Context, args: &RelayArgs) -> Done {
-    // Before anything is said: whoever has read it may end this.
+pub(crate) fn run(context: &Context, args: &RelayArgs) -> CommandResult {
+    // Before the first output, because a reader may send a signal as soon as it sees it.
     let end = watch_signals();
-    let teller = Teller { is_json: args.output.json };
+    let reporter = EventReporter { is_json: args.output.json };
     let mut export = Export::start(context)?;
-    let relay = begin(context, &teller, export.is_some())?;
-    let told = follow(context, &teller, relay.as_ref(), export.as_mut(), &end);
+    let relay = begin(context, &reporter, export.is_some())?;
+    let followed = follow(context, &reporter, relay.as_ref(), export.as_mut(), &end);
     drop(relay);
     if let Some(export) = export {
         export.stop();
     }
-    told?;
-    teller.tell("end", None, &words::relay_ended(context.lang))
+    followed?;
+    reporter.report("end", None, &words::relay_ended(context.lang))
 }
 
-/// A machine may have a collector and no fleet, but not neither.
-fn begin(context: &Context, teller: &Teller, exports: bool) -> Result<Option<Relay>, Failure> {
+/// Starts the relay. `None` if only a telemetry collector is configured; without both this fails.
+fn begin(context: &Context, reporter: &EventReporter, exports: bool) -> CommandResult<Option<Relay>> {
     let (home, lang) = (context.home()?, context.lang);
     if exports {
-        teller.tell("exporting", None, &words::exporting(lang))?;
+        reporter.report("exporting", None, &words::exporting(lang))?;
         if let (None, problems) = Settings::load(home)
             && problems.is_empty()
         {
@@ -49,42 +49,42 @@ fn begin(context: &Context, teller: &Teller, exports: bool) -> Result<Option<Rel
     }
     let settings = settings(context)?;
     let machine = keyring(context, &settings)?.machine();
-    let (urls, prefix) = (settings.shown_urls(), settings.names.prefix().to_owned());
-    teller.tell("begin", None, &words::relaying(lang, &urls, &prefix, &machine.name))?;
-    if is_running(home) {
-        teller.tell("waiting", None, &words::relay_waits(lang))?;
+    let (urls, prefix) = (settings.redacted_urls(), settings.names.prefix().to_owned());
+    reporter.report("begin", None, &words::relaying(lang, &urls, &prefix, &machine.name))?;
+    if is_relay_running(home) {
+        reporter.report("waiting", None, &words::relay_waits(lang))?;
     }
-    let setup = Setup { home: home.clone(), version: context.environment.version, lang, settings };
-    Relay::start(setup).map(Some).map_err(|error| Failure::io(lang, home.root(), &error))
+    let setup = RelaySetup { home: home.clone(), version: context.environment.version, lang, settings };
+    Relay::start(setup).map(Some).map_err(|error| CommandError::io(lang, home.root(), &error))
 }
 
 fn watch_signals() -> Arc<AtomicBool> {
     let end = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        // Where it cannot be watched, a signal ends us as it ends any program.
+        // If this fails, the signal ends the process by default.
         let _ = signal_hook::flag::register(signal, Arc::clone(&end));
     }
     end
 }
 
-/// Tells what changes, until it is to end.
+/// Reports changes of the relay's status, until a signal arrives.
 fn follow(
     context: &Context,
-    teller: &Teller,
+    reporter: &EventReporter,
     relay: Option<&Relay>,
     mut export: Option<&mut Export>,
     end: &AtomicBool,
-) -> Done {
-    let (home, lang, mut before) = (context.home()?, context.lang, Status::default());
+) -> CommandResult {
+    let (home, lang, mut before) = (context.home()?, context.lang, RelayStatus::default());
     while !end.load(Ordering::Relaxed) {
         if let Some(export) = &mut export {
-            export.look(home);
+            export.notify_changes(home);
         }
         let now = relay.map(Relay::status).unwrap_or_default();
         let problem = now.problem.as_deref().map(printable);
         let problem = problem.as_deref();
         if now.is_connected && !before.is_connected {
-            teller.tell("connected", None, &words::relay_connected(lang))?;
+            reporter.report("connected", None, &words::relay_connected(lang))?;
         }
         if problem.is_some() && now.problem != before.problem {
             let why = problem.unwrap_or_default();
@@ -93,20 +93,20 @@ fn follow(
             } else {
                 ("disconnected", words::relay_lost(lang, why))
             };
-            teller.tell(event, problem, &text)?;
+            reporter.report(event, problem, &text)?;
         }
         before = now;
-        thread::sleep(LOOK_EVERY);
+        thread::sleep(POLL_INTERVAL);
     }
     Ok(())
 }
 
-struct Teller {
+struct EventReporter {
     is_json: bool,
 }
 
-impl Teller {
-    fn tell(&self, event: &str, problem: Option<&str>, text: &str) -> Done {
+impl EventReporter {
+    fn report(&self, event: &str, problem: Option<&str>, text: &str) -> CommandResult {
         if self.is_json {
             return out::json_text(&json!({ "event": event, "problem": problem, "text": text }).to_string());
         }

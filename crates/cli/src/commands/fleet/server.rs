@@ -1,5 +1,5 @@
-//! `overtone fleet up` and `down`: a server on this machine, for trying the fleet out. What it is started with and its
-//! process id are noted; only a process that still runs with just that is ever ended.
+//! `overtone fleet up` and `down`: a server on this machine, to try the fleet out. Its process id is recorded, and only a
+//! process with that id and the expected arguments is ever stopped.
 
 use std::env;
 use std::fs;
@@ -11,8 +11,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use overtone_fleet::folder;
-use overtone_messages::fleet as words;
+use overtone_core::messages::fleet as words;
+use overtone_fleet::fleet_dir;
 use overtone_store::{Home, create_private_dir, files};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -20,18 +20,18 @@ use serde_json::{Value, json};
 use super::join;
 use crate::args::OutputArgs;
 use crate::context::Context;
-use crate::ui::error::{Done, Failure};
+use crate::ui::error::{CommandError, CommandResult};
 use crate::ui::out;
 
 const DEFAULT_PORT: u16 = 4222;
 /// The one user of the server.
 const USER: &str = "overtone";
-/// Where packages put it that are not on everybody's path.
-const PLACES: [&str; 4] = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew/bin"];
-const PATIENCE: Duration = Duration::from_secs(30);
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Folders in which packages install the server, and that may not be on the path.
+const EXTRA_PATHS: [&str; 4] = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew/bin"];
+const TIMEOUT: Duration = Duration::from_secs(30);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// A server that we have started.
+/// A server that `up` has started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Running {
     pid: u32,
@@ -39,11 +39,11 @@ struct Running {
 }
 
 /// The folder of the server.
-struct Place(PathBuf);
+struct ServerDir(PathBuf);
 
-impl Place {
-    fn of(home: &Home) -> Self {
-        Self(folder(home).join("server"))
+impl ServerDir {
+    fn new(home: &Home) -> Self {
+        Self(fleet_dir(home).join("server"))
     }
 
     fn data(&self) -> PathBuf {
@@ -58,31 +58,32 @@ impl Place {
         self.0.join("server.conf")
     }
 
-    /// `user:password`, for whoever may read this home.
+    /// The file with `user:password`.
     fn login(&self) -> PathBuf {
         self.0.join("login")
     }
 
-    fn note(&self) -> PathBuf {
+    fn record_file(&self) -> PathBuf {
         self.0.join("server.json")
     }
 
-    /// What was noted last, whether it still runs or not.
-    fn noted(&self) -> Option<Running> {
-        let text = files::read_small(&self.note()).ok()??;
+    /// The last recorded server, whether it still runs or not.
+    fn recorded(&self) -> Option<Running> {
+        let text = files::read_small(&self.record_file()).ok()??;
         let note: Value = serde_json::from_str(&text).ok()?;
         let number = |name: &str| note[name].as_u64();
         Some(Running { pid: number("pid")?.try_into().ok()?, port: number("port")?.try_into().ok()? })
     }
 
-    /// The process of that number must be ours by what it was started with: numbers are used again.
+    /// The recorded server if it is running. Process ids are reused, so its arguments must contain our data folder.
     fn running(&self) -> Option<Running> {
         let data = self.data().display().to_string();
-        self.noted().filter(|noted| arguments_of(noted.pid).is_some_and(|line| line.contains(&data)))
+        let recorded = self.recorded()?;
+        if arguments_of(recorded.pid)?.contains(&data) { Some(recorded) } else { None }
     }
 }
 
-/// With what a process was started.
+/// The command line of a process.
 fn arguments_of(pid: u32) -> Option<String> {
     if Path::new("/proc/self").exists() {
         let bytes = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
@@ -92,101 +93,101 @@ fn arguments_of(pid: u32) -> Option<String> {
     Some(String::from_utf8_lossy(&asked.stdout).into_owned())
 }
 
-pub(super) fn up(context: &Context, port: Option<u16>, output: &OutputArgs) -> Done {
+pub(super) fn up(context: &Context, port: Option<u16>, output: &OutputArgs) -> CommandResult {
     let home = context.home()?;
-    let place = Place::of(home);
-    let before = place.running();
-    let port = port.or_else(|| place.noted().map(|noted| noted.port)).unwrap_or(DEFAULT_PORT);
+    let dir = ServerDir::new(home);
+    let before = dir.running();
+    let port = port.or_else(|| dir.recorded().map(|recorded| recorded.port)).unwrap_or(DEFAULT_PORT);
     let url = format!("nats://127.0.0.1:{}", before.map_or(port, |running| running.port));
     refuse_other_fleet(context, &url)?;
     let running = match before {
         Some(running) => running,
-        None => start(context, &place, port)?,
+        None => start(context, &dir, port)?,
     };
-    join(context, &url, &place)?;
+    join(context, &url, &dir)?;
     report(context, &url, running, before.is_none(), output)
 }
 
-fn refuse_other_fleet(context: &Context, url: &str) -> Done {
-    let section = join::known(context)?;
+fn refuse_other_fleet(context: &Context, url: &str) -> CommandResult {
+    let section = join::current_section(context)?;
     match section.get("url").and_then(Value::as_str) {
         Some(other) if other != url => {
             let lang = context.lang;
-            Err(Failure::new(words::joined_elsewhere(lang)).hint(words::joined_elsewhere_hint(lang)))
+            Err(CommandError::new(words::joined_elsewhere(lang)).hint(words::joined_elsewhere_hint(lang)))
         }
         _ => Ok(()),
     }
 }
 
-fn join(context: &Context, url: &str, place: &Place) -> Done {
-    let mut section = join::known(context)?;
+fn join(context: &Context, url: &str, dir: &ServerDir) -> CommandResult {
+    let mut section = join::current_section(context)?;
     section.insert("url".to_owned(), json!(url));
-    if place.login().exists() {
-        section.insert("login".to_owned(), json!(place.login()));
+    if dir.login().exists() {
+        section.insert("login".to_owned(), json!(dir.login()));
     }
     join::join(context, Value::Object(section), false, None).map(drop)
 }
 
-/// The configuration has the login, so that no argument has it. It stays the same from one start to the next.
-fn configure(place: &Place) -> io::Result<()> {
-    let login = match files::read_small(&place.login())? {
+/// Writes the configuration. The login is in the file, not in an argument, and is kept across starts.
+fn configure(dir: &ServerDir) -> io::Result<()> {
+    let login = match files::read_small(&dir.login())? {
         Some(login) => login.trim().to_owned(),
         None => format!("{USER}:{}", overtone_fleet::new_password()?),
     };
-    files::write_atomic(&place.login(), format!("{login}\n").as_bytes(), files::PRIVATE)?;
+    files::write_atomic(&dir.login(), format!("{login}\n").as_bytes(), files::PRIVATE)?;
     let (user, password) = login.split_once(':').unwrap_or((USER, &login));
     let text =
         format!("jetstream: enabled\nauthorization {{ user: \"{user}\", password: \"{password}\" }}\n");
-    files::write_atomic(&place.config(), text.as_bytes(), files::PRIVATE)
+    files::write_atomic(&dir.config(), text.as_bytes(), files::PRIVATE)
 }
 
-fn start(context: &Context, place: &Place, port: u16) -> Result<Running, Failure> {
+fn start(context: &Context, dir: &ServerDir, port: u16) -> CommandResult<Running> {
     let lang = context.lang;
-    let program =
-        program().ok_or_else(|| Failure::new(words::no_program(lang)).hint(words::no_program_hint(lang)))?;
+    let program = program()
+        .ok_or_else(|| CommandError::new(words::no_program(lang)).hint(words::no_program_hint(lang)))?;
     if answers(port) {
         let hint = words::port_taken_hint(lang, &format!("nats://127.0.0.1:{port}"));
-        return Err(Failure::new(words::port_taken(lang, u32::from(port))).hint(hint));
+        return Err(CommandError::new(words::port_taken(lang, u32::from(port))).hint(hint));
     }
-    let failed = |error: io::Error| Failure::io(lang, &place.0, &error);
-    create_private_dir(&place.0).map_err(failed)?;
-    configure(place).map_err(failed)?;
-    let mut child = spawn(&program, place, port).map_err(failed)?;
+    let failed = |error: io::Error| CommandError::io(lang, &dir.0, &error);
+    create_private_dir(&dir.0).map_err(failed)?;
+    configure(dir).map_err(failed)?;
+    let mut child = spawn(&program, dir, port).map_err(failed)?;
     let running = Running { pid: child.id(), port };
     let note = json!({ "pid": running.pid, "port": port });
-    files::write_atomic(&place.note(), note.to_string().as_bytes(), files::PRIVATE).map_err(failed)?;
+    files::write_atomic(&dir.record_file(), note.to_string().as_bytes(), files::PRIVATE).map_err(failed)?;
     if wait(&mut child, port) {
         return Ok(running);
     }
-    // It does not work; nobody would know of it.
+    // Do not leave a server running that does not work.
     let _ = child.kill();
     let _ = child.wait();
-    let hint = words::see_log_hint(lang, &place.log().display().to_string());
-    Err(Failure::new(words::server_did_not_start(lang)).hint(hint))
+    let hint = words::see_log_hint(lang, &dir.log().display().to_string());
+    Err(CommandError::new(words::server_did_not_start(lang)).hint(hint))
 }
 
 fn program() -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
-    let folders = env::split_paths(&path).chain(PLACES.map(PathBuf::from));
+    let folders = env::split_paths(&path).chain(EXTRA_PATHS.map(PathBuf::from));
     folders.map(|folder| folder.join("nats-server")).find(|program| program.is_file())
 }
 
-/// As the dashboard: on its own, whoever started it ends.
-fn spawn(program: &Path, place: &Place, port: u16) -> io::Result<Child> {
+/// Starts the server in its own process group, so that it outlives this command.
+fn spawn(program: &Path, dir: &ServerDir, port: u16) -> io::Result<Child> {
     let mut command = Command::new(program);
-    command.arg("-c").arg(place.config()).args(["-a", "127.0.0.1", "-p", &port.to_string()]);
-    command.arg("-sd").arg(place.data()).arg("-l").arg(place.log());
+    command.arg("-c").arg(dir.config()).args(["-a", "127.0.0.1", "-p", &port.to_string()]);
+    command.arg("-sd").arg(dir.data()).arg("-l").arg(dir.log());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
     command.spawn()
 }
 
 fn wait(child: &mut Child, port: u16) -> bool {
-    let begun = Instant::now();
-    while begun.elapsed() < PATIENCE && !child.try_wait().is_ok_and(|ended| ended.is_some()) {
+    let started = Instant::now();
+    while started.elapsed() < TIMEOUT && !child.try_wait().is_ok_and(|ended| ended.is_some()) {
         if answers(port) {
             return true;
         }
-        thread::sleep(LOOK_EVERY);
+        thread::sleep(POLL_INTERVAL);
     }
     false
 }
@@ -195,7 +196,13 @@ fn answers(port: u16) -> bool {
     TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok()
 }
 
-fn report(context: &Context, url: &str, running: Running, is_new: bool, output: &OutputArgs) -> Done {
+fn report(
+    context: &Context,
+    url: &str,
+    running: Running,
+    is_new: bool,
+    output: &OutputArgs,
+) -> CommandResult {
     if output.json {
         return out::json(&json!({ "url": url, "pid": running.pid, "started": is_new }));
     }
@@ -204,25 +211,25 @@ fn report(context: &Context, url: &str, running: Running, is_new: bool, output: 
     out::print(&format!("→ {}\n→ {}\n", words::start_relay(lang), words::invite_others(lang)))
 }
 
-pub(super) fn down(context: &Context, output: &OutputArgs) -> Done {
+pub(super) fn down(context: &Context, output: &OutputArgs) -> CommandResult {
     let (home, lang) = (context.home()?, context.lang);
-    let place = Place::of(home);
-    let Some(running) = place.running() else {
-        return Err(Failure::new(words::no_server(lang)).hint(words::no_server_hint(lang)));
+    let dir = ServerDir::new(home);
+    let Some(running) = dir.running() else {
+        return Err(CommandError::new(words::no_server(lang)).hint(words::no_server_hint(lang)));
     };
-    end(&place, running).map_err(|error| Failure::io(lang, &place.0, &error))?;
+    stop(&dir, running).map_err(|error| CommandError::io(lang, &dir.0, &error))?;
     if output.json {
-        return out::json(&json!({ "stopped": running.pid, "data": place.data() }));
+        return out::json(&json!({ "stopped": running.pid, "data": dir.data() }));
     }
-    out::print(&words::server_stopped(lang, running.pid, &place.data().display().to_string()))
+    out::print(&words::server_stopped(lang, running.pid, &dir.data().display().to_string()))
 }
 
-fn end(place: &Place, running: Running) -> io::Result<()> {
+fn stop(dir: &ServerDir, running: Running) -> io::Result<()> {
     let pid = i32::try_from(running.pid).ok().and_then(Pid::from_raw);
     kill_process(pid.ok_or_else(|| io::Error::other("no process"))?, Signal::TERM)?;
-    let begun = Instant::now();
-    while place.running() == Some(running) && begun.elapsed() < PATIENCE {
-        thread::sleep(LOOK_EVERY);
+    let started = Instant::now();
+    while dir.running() == Some(running) && started.elapsed() < TIMEOUT {
+        thread::sleep(POLL_INTERVAL);
     }
-    if place.running() == Some(running) { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
+    if dir.running() == Some(running) { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
 }

@@ -1,42 +1,49 @@
-//! `overtone fleet server-config`: a server for one team or several, with TLS and logins, by one command.
+//! `overtone fleet server-config`: writes the configuration of a server for one or more teams, with TLS and logins.
 
 use std::path::PathBuf;
 
+use overtone_core::messages::fleet as words;
 use overtone_fleet::{DEFAULT_PREFIX, Names, ServerConfig, ServerFiles};
-use overtone_messages::fleet as words;
 use serde_json::json;
 
 use crate::args::ServerConfigArgs;
 use crate::context::Context;
-use crate::ui::error::{Done, Failure};
+use crate::ui::error::{CommandError, CommandResult};
 use crate::ui::out;
 
-pub(super) fn run(context: &Context, args: &ServerConfigArgs) -> Done {
+pub(super) fn run(context: &Context, args: &ServerConfigArgs) -> CommandResult {
     let lang = context.lang;
     let folder = absolute(context, args)?;
     let mut teams = Vec::new();
     for prefix in if args.team.is_empty() { vec![DEFAULT_PREFIX.to_owned()] } else { args.team.clone() } {
-        let bad = || Failure::new(format!("--team {prefix}: {}", words::bad_prefix(lang)));
+        let bad = || CommandError::new(format!("--team {prefix}: {}", words::bad_prefix(lang)));
         teams.push(Names::new(&prefix).ok_or_else(|| bad().hint(words::join_hint(lang)))?);
     }
-    let is_strange = folder.exists() && !folder.join("server.conf").exists() && !is_empty(&folder);
-    if is_strange {
-        return Err(Failure::new(words::server_new_folder(lang)).hint(words::server_new_folder_hint(lang)));
+    let has_other_files = folder.exists() && !folder.join("server.conf").exists() && !is_empty(&folder);
+    if has_other_files {
+        return Err(
+            CommandError::new(words::server_new_folder(lang)).hint(words::server_new_folder_hint(lang))
+        );
     }
     let config = ServerConfig { hosts: args.host.clone(), port: args.port, teams, folder };
-    let files = config.write().map_err(|error| Failure::io(lang, &config.folder, &error))?;
+    let files = config.write().map_err(|error| CommandError::io(lang, &config.folder, &error))?;
     report(context, args, &config, &files)
 }
 
-fn absolute(context: &Context, args: &ServerConfigArgs) -> Result<PathBuf, Failure> {
-    std::path::absolute(&args.out).map_err(|error| Failure::io(context.lang, &args.out, &error))
+fn absolute(context: &Context, args: &ServerConfigArgs) -> CommandResult<PathBuf> {
+    std::path::absolute(&args.out).map_err(|error| CommandError::io(context.lang, &args.out, &error))
 }
 
 fn is_empty(folder: &std::path::Path) -> bool {
     std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
-fn report(context: &Context, args: &ServerConfigArgs, config: &ServerConfig, files: &ServerFiles) -> Done {
+fn report(
+    context: &Context,
+    args: &ServerConfigArgs,
+    config: &ServerConfig,
+    files: &ServerFiles,
+) -> CommandResult {
     let lang = context.lang;
     let url = config.hosts.first().map(|host| format!("tls://{host}:{}", config.port)).unwrap_or_default();
     let line = |prefix: &str, login: &std::path::Path| {

@@ -1,40 +1,44 @@
-//! `overtone fleet show`: one session of any machine.
+//! `overtone fleet show`: the details of one session of any machine.
 
-use overtone_engine::text::printable;
-use overtone_fleet::{Picture, SessionState, timeline};
-use overtone_messages::{cli, fleet as words};
+use overtone_core::engine::text::printable;
+use overtone_core::messages::{cli, fleet as words};
+use overtone_fleet::{FleetSnapshot, SessionState, fetch_timeline};
 use overtone_store::timeline::Entry;
 use serde_json::{Value, json};
 
-use super::desk::{Desk, one};
-use super::list::{seen, session_object, tell_foreign};
-use super::shown::{cost, or_dash, project, stages, state_cell, text};
+use super::connection::{FleetConnection, find_session};
+use super::format::{cost, or_dash, project, stages, state_cell, text};
+use super::list::{last_seen, report_unreadable, session_object};
 use crate::args::OfSessionArgs;
 use crate::commands::timeline::line;
 use crate::context::Context;
-use crate::ui::error::Done;
+use crate::ui::error::CommandResult;
 use crate::ui::out;
-use crate::ui::style::Tone;
 use crate::ui::table::{ARROW, Cell, Fields};
+use overtone_hook::ansi::Tone;
 
-/// How much of what happened is shown.
-const EVENTS: usize = 10;
+/// How many of the last events are shown.
+const SHOWN_EVENTS: usize = 10;
 
-pub(super) fn run(context: &Context, args: &OfSessionArgs) -> Done {
-    let desk = Desk::open(context)?;
-    let picture = desk.picture()?;
-    let state = one(context, &picture, &args.session)?;
-    let batches = desk.wait(Box::pin(timeline(&desk.link, &state.machine, &state.session)))?;
+pub(super) fn run(context: &Context, args: &OfSessionArgs) -> CommandResult {
+    let connection = FleetConnection::open(context)?;
+    let snapshot = connection.snapshot()?;
+    let state = find_session(context, &snapshot, &args.session)?;
+    let batches =
+        connection.wait(Box::pin(fetch_timeline(&connection.link, &state.machine, &state.session)))?;
     let lines: Vec<_> = batches.iter().flat_map(|batch| &batch.lines).collect();
-    let last: Vec<_> =
-        lines.iter().skip(lines.len().saturating_sub(EVENTS)).filter_map(|line| Entry::parse(line)).collect();
+    let last: Vec<_> = lines
+        .iter()
+        .skip(lines.len().saturating_sub(SHOWN_EVENTS))
+        .filter_map(|line| Entry::parse(line))
+        .collect();
     if args.output.json {
-        let mut object = session_object(&picture, state);
+        let mut object = session_object(&snapshot, state);
         object["events"] = json!(lines.len());
         object["lastEvents"] = last.into_iter().map(|entry| Value::Object(entry.fields)).collect();
         return out::json(&object);
     }
-    out::print(&fields(context, &picture, state).render(context.palette))?;
+    out::print(&fields(context, &snapshot, state).render(context.palette))?;
     let width = line::label_width(context.lang);
     if !last.is_empty() {
         out::print("\n")?;
@@ -42,16 +46,16 @@ pub(super) fn run(context: &Context, args: &OfSessionArgs) -> Done {
     for entry in &last {
         out::print(&line::render(context, entry, width))?;
     }
-    tell_foreign(context, &picture);
+    report_unreadable(context, &snapshot);
     Ok(())
 }
 
-fn fields(context: &Context, picture: &Picture, state: &SessionState) -> Fields {
+fn fields(context: &Context, snapshot: &FleetSnapshot, state: &SessionState) -> Fields {
     let lang = context.lang;
     let mut fields = Fields::default();
     fields.add(cli::label_session(lang), Cell::new(printable(&state.session)).tone(Tone::Strong));
-    fields.add(words::head_machine(lang), machine(context, picture, state));
-    fields.add(words::head_project(lang), place(state));
+    fields.add(words::head_machine(lang), machine(context, snapshot, state));
+    fields.add(words::head_project(lang), project_and_repository(state));
     fields.add(cli::label_workflow(lang), or_dash(text(state, "workflow").as_deref()));
     fields.add(cli::head_state(lang), state_cell(lang, state));
     let stages = stages(state);
@@ -72,20 +76,20 @@ fn fields(context: &Context, picture: &Picture, state: &SessionState) -> Fields 
     fields.add(cli::label_feature(lang), or_dash(state.feature.as_deref()));
     fields.add(words::head_cost(lang), cost(state));
     if let Some(at) = text(state, "lastActivity") {
-        fields.add(cli::head_activity(lang), seen(context, &at));
+        fields.add(cli::head_activity(lang), last_seen(context, &at));
     }
     let shared = if state.is_full { words::shared_full(lang) } else { words::shared_state(lang) };
     fields.add(words::label_shared(lang), shared);
     fields
 }
 
-fn machine(context: &Context, picture: &Picture, state: &SessionState) -> String {
+fn machine(context: &Context, snapshot: &FleetSnapshot, state: &SessionState) -> String {
     let lang = context.lang;
-    let is_present = picture.is_present(&state.machine);
+    let is_present = snapshot.is_present(&state.machine);
     format!("{} ({})", state.machine_name, if is_present { words::present(lang) } else { words::gone(lang) })
 }
 
-fn place(state: &SessionState) -> String {
+fn project_and_repository(state: &SessionState) -> String {
     match &state.repository {
         Some(repository) => format!("{} · {}", or_dash(project(state).as_deref()), printable(repository)),
         None => or_dash(project(state).as_deref()),

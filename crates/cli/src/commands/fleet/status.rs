@@ -1,44 +1,46 @@
-//! `overtone fleet status`: how this machine's own part of the fleet is, without asking a server.
+//! `overtone fleet status`: the state of this machine's relay, without contacting the server.
 
-use overtone_engine::text::printable;
-use overtone_fleet::{Reason, RefusedOrder, folder, is_running, last_status, refused_orders};
-use overtone_messages::{Lang, cli, fleet as words};
+use overtone_core::engine::text::printable;
+use overtone_core::messages::{Lang, cli, fleet as words};
+use overtone_fleet::{
+    RefusalReason, RefusedOrder, fleet_dir, is_relay_running, last_relay_status, refused_orders,
+};
 use overtone_store::{Home, clock};
 use serde_json::{Value, json};
 
-use super::desk::{keyring, settings};
+use super::connection::{keyring, settings};
 use crate::args::OutputArgs;
 use crate::context::Context;
-use crate::ui::error::Done;
+use crate::ui::error::CommandResult;
 use crate::ui::out;
 use crate::ui::quantity::age;
-use crate::ui::style::Tone;
 use crate::ui::table::{Cell, Fields};
+use overtone_hook::ansi::Tone;
 
-/// A relay writes its status every eight seconds; one that does not for so long does nothing else either.
-const SILENCE: i64 = 60_000;
-/// How many orders are shown that were put aside.
-const SHOWN: usize = 5;
+/// A relay writes its status every eight seconds. After this many milliseconds without one, it counts as stuck.
+const MAX_STATUS_AGE: i64 = 60_000;
+/// How many refused orders are shown.
+const SHOWN_ORDERS: usize = 5;
 
-/// What the relay does.
+/// The state of the relay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RelayState {
     Connected,
     Disconnected,
-    /// It holds its place and does not move; for so many milliseconds.
+    /// It is running, but has not written its status for this many milliseconds.
     Silent(i64),
     None,
 }
 
 impl RelayState {
-    fn of(home: &Home, status: &Value) -> Self {
-        if !is_running(home) {
+    fn read(home: &Home, status: &Value) -> Self {
+        if !is_relay_running(home) {
             return Self::None;
         }
         let at = status["at"].as_str().and_then(clock::from_iso);
         let silence = at.map_or(0, |at| clock::now().since(at));
         match status["connected"].as_bool() {
-            _ if silence > SILENCE => Self::Silent(silence),
+            _ if silence > MAX_STATUS_AGE => Self::Silent(silence),
             Some(true) => Self::Connected,
             _ => Self::Disconnected,
         }
@@ -63,12 +65,12 @@ impl RelayState {
     }
 }
 
-pub(super) fn run(context: &Context, output: &OutputArgs) -> Done {
+pub(super) fn run(context: &Context, output: &OutputArgs) -> CommandResult {
     let (home, lang) = (context.home()?, context.lang);
     let settings = settings(context)?;
     let keyring = keyring(context, &settings)?;
-    let status = last_status(home).unwrap_or_default();
-    let state = RelayState::of(home, &status);
+    let status = last_relay_status(home).unwrap_or_default();
+    let state = RelayState::read(home, &status);
     let refused = refused_orders(home);
     let restarts = status["restarts"].as_u64().unwrap_or_default();
     let membership = status["membership"].as_str().unwrap_or("unknown").to_owned();
@@ -78,7 +80,7 @@ pub(super) fn run(context: &Context, output: &OutputArgs) -> Done {
             "machine": machine.id, "name": machine.name, "fingerprint": keyring.fingerprint(),
             "membership": membership, "relay": state.name(), "restarts": restarts,
             "lastFailure": status["lastFailure"], "problem": status["problem"], "lastSign": status["at"], "told": status["told"],
-            "refused": { "count": refused.count, "file": folder(home).join("refused.json"), "orders": refused.orders },
+            "refused": { "count": refused.count, "file": fleet_dir(home).join("refused.json"), "orders": refused.orders },
         }));
     }
     let mut fields = Fields::default();
@@ -87,7 +89,7 @@ pub(super) fn run(context: &Context, output: &OutputArgs) -> Done {
         Cell::new(format!("{} ({})", machine.name, machine.id)).tone(Tone::Strong),
     );
     fields.add(words::label_fingerprint(lang), keyring.fingerprint());
-    fields.add(words::label_team(lang), membership_words(lang, &membership));
+    fields.add(words::label_team(lang), membership_text(lang, &membership));
     fields.add(words::label_relay(lang), state.cell(lang));
     if restarts > 0 {
         let count = u32::try_from(restarts).unwrap_or(u32::MAX);
@@ -98,12 +100,12 @@ pub(super) fn run(context: &Context, output: &OutputArgs) -> Done {
         fields.add(words::label_problem(lang), Cell::new(printable(problem)).tone(Tone::Bad));
     }
     let mut lines = vec![Cell::new(words::refused_count(lang, refused.count))];
-    lines.extend(refused.orders.iter().rev().take(SHOWN).map(|order| refused_cell(lang, order)));
+    lines.extend(refused.orders.iter().rev().take(SHOWN_ORDERS).map(|order| refused_cell(lang, order)));
     fields.add_lines(words::label_refused(lang), lines);
     out::print(&fields.render(context.palette))
 }
 
-fn membership_words(lang: Lang, membership: &str) -> String {
+fn membership_text(lang: Lang, membership: &str) -> String {
     match membership {
         "member" => words::membership_member(lang),
         "waiting" => words::membership_waiting(lang),
@@ -117,21 +119,21 @@ fn refused_cell(lang: Lang, order: &RefusedOrder) -> Cell {
     let at = clock::from_iso(&order.at)
         .map_or_else(|| "–".to_owned(), |at| cli::ago(lang, &age(clock::now().since(at))));
     let from = order.from.as_deref().map(|from| format!(" · {}", printable(from))).unwrap_or_default();
-    let why = reason_words(lang, order.reason);
+    let why = reason_text(lang, order.reason);
     let text = format!("{at}{from} · {why} · {} B: {}", order.bytes, printable(&order.preview));
     Cell::new(text).tone(Tone::Faint)
 }
 
-fn reason_words(lang: Lang, reason: Reason) -> String {
+fn reason_text(lang: Lang, reason: RefusalReason) -> String {
     match reason {
-        Reason::Malformed => words::refused_malformed(lang),
-        Reason::Later => words::refused_later(lang),
-        Reason::Unsigned => words::refused_unsigned(lang),
-        Reason::UnknownSender => words::refused_unknown(lang),
-        Reason::Forged => words::refused_forged(lang),
-        Reason::BadId => words::refused_bad_id(lang),
-        Reason::OutOfTime => words::refused_out_of_time(lang),
-        Reason::GivenUp => words::refused_given_up(lang),
-        Reason::Other => words::refused_other(lang),
+        RefusalReason::Malformed => words::refused_malformed(lang),
+        RefusalReason::Later => words::refused_later(lang),
+        RefusalReason::Unsigned => words::refused_unsigned(lang),
+        RefusalReason::UnknownSender => words::refused_unknown(lang),
+        RefusalReason::Forged => words::refused_forged(lang),
+        RefusalReason::BadId => words::refused_bad_id(lang),
+        RefusalReason::OutOfTime => words::refused_out_of_time(lang),
+        RefusalReason::GivenUp => words::refused_given_up(lang),
+        RefusalReason::Other => words::refused_other(lang),
     }
 }

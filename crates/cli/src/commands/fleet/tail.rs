@@ -1,44 +1,49 @@
-//! `overtone fleet tail`: what happens, as it is told.
+//! `overtone fleet tail`: follows new events of all machines.
 
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use overtone_engine::text::printable;
-use overtone_fleet::{Heard, Picture, tail};
-use overtone_messages::fleet as words;
+use overtone_core::engine::text::printable;
+use overtone_core::messages::fleet as words;
+use overtone_fleet::{FleetSnapshot, ReceivedBatch, tail};
 use overtone_store::timeline::Entry;
 use rustix::event::Timespec;
 
-use super::desk::{Desk, one};
-use super::shown::short;
+use super::connection::{FleetConnection, find_session};
+use super::format::short;
 use crate::args::OutputArgs;
 use crate::commands::timeline::{follow::output_is_closed, line};
 use crate::context::Context;
-use crate::ui::error::{Done, say};
+use crate::ui::error::{CommandResult, note};
 use crate::ui::out;
-use crate::ui::style::Tone;
-use crate::ui::text::Text;
+use overtone_hook::ansi::Text;
+use overtone_hook::ansi::Tone;
 
-/// How soon it is noticed that nobody reads any more.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// How often to check whether the output was closed.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
-pub(super) fn run(context: &Context, name: Option<&str>, output: &OutputArgs) -> Done {
-    let desk = Desk::open(context)?;
-    let picture = desk.picture()?;
-    let session = name.map(|name| one(context, &picture, name)).transpose()?.map(|s| s.session.clone());
-    let printer =
-        Printer { context, picture: &picture, width: line::label_width(context.lang), is_json: output.json };
-    desk.wait(Box::pin(async {
-        let news = tail(&desk.link, session.as_deref()).await?;
-        let mut news = std::pin::pin!(news);
-        say(&words::listening(context.lang));
+pub(super) fn run(context: &Context, name: Option<&str>, output: &OutputArgs) -> CommandResult {
+    let connection = FleetConnection::open(context)?;
+    let snapshot = connection.snapshot()?;
+    let session =
+        name.map(|name| find_session(context, &snapshot, name)).transpose()?.map(|s| s.session.clone());
+    let printer = Printer {
+        context,
+        snapshot: &snapshot,
+        width: line::label_width(context.lang),
+        is_json: output.json,
+    };
+    connection.wait(Box::pin(async {
+        let events = tail(&connection.link, session.as_deref()).await?;
+        let mut events = std::pin::pin!(events);
+        note(&words::listening(context.lang));
         loop {
-            let next = tokio::time::timeout(LOOK_EVERY, news.next()).await;
+            let next = tokio::time::timeout(POLL_INTERVAL, events.next()).await;
             match next {
                 Ok(None) => return Ok(Ok(())),
-                Ok(Some(heard)) => {
-                    if let Err(failure) = printer.print(&heard?) {
+                Ok(Some(received)) => {
+                    if let Err(failure) = printer.print(&received?) {
                         return Ok(Err(failure));
                     }
                 }
@@ -51,25 +56,25 @@ pub(super) fn run(context: &Context, name: Option<&str>, output: &OutputArgs) ->
 
 struct Printer<'a> {
     context: &'a Context,
-    picture: &'a Picture,
+    snapshot: &'a FleetSnapshot,
     width: usize,
     is_json: bool,
 }
 
 impl Printer<'_> {
-    fn print(&self, heard: &Heard) -> Done {
-        let lines = heard.batch.lines.iter();
+    fn print(&self, received: &ReceivedBatch) -> CommandResult {
+        let lines = received.batch.lines.iter();
         if self.is_json {
             let lines = lines.map(|line| line.replace('\n', " ") + "\n");
             return out::json_text(&lines.collect::<String>());
         }
-        out::print(&Text::join(lines.map(|line| self.line(heard, line) + "\n"), ""))
+        out::print(&Text::join(lines.map(|line| self.line(received, line) + "\n"), ""))
     }
 
-    fn line(&self, heard: &Heard, line: &str) -> Text {
+    fn line(&self, received: &ReceivedBatch, line: &str) -> Text {
         match Entry::parse(line) {
             Some(entry) => {
-                let origin = format!("{}/{}", self.machine(&heard.machine), short(&heard.session));
+                let origin = format!("{}/{}", self.machine(&received.machine), short(&received.session));
                 let origin = self.context.palette.paint(Tone::Faint, &origin);
                 Text::join([origin, line::render(self.context, &entry, self.width)], "  ")
             }
@@ -77,9 +82,9 @@ impl Printer<'_> {
         }
     }
 
-    /// Its name, if it was there when we began.
+    /// The name of a machine, or its short id if it joined after the start.
     fn machine(&self, id: &str) -> String {
-        let known = self.picture.machines.iter().find(|view| view.info.machine == id);
+        let known = self.snapshot.machines.iter().find(|view| view.info.machine == id);
         known.map_or_else(|| short(id), |view| printable(&view.info.name).into_owned())
     }
 }

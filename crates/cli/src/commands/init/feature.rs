@@ -1,29 +1,29 @@
-//! The feature that a workflow works on: made, taken up again, or simply there.
+//! The feature that a workflow works on: created, resumed, or already in progress.
 
 use std::path::Path;
 
-use overtone_registry::{SpecsDocs, Workflow};
+use overtone_core::registry::{SpecsDocs, Workflow};
 use overtone_store::clock;
 use overtone_store::specs::{Feature, FeatureName, Shelf, Specs, SpecsError};
 
-/// How the workflow and the feature came together.
+/// How the workflow got its feature.
 #[derive(Debug)]
-pub(super) enum Attached {
-    /// None was named.
+pub(super) enum AttachedFeature {
+    /// No feature was given.
     Nothing,
-    /// One was named, but the workflow keeps no documents.
+    /// A feature was given, but the workflow keeps no documents.
     Ignored(String),
     Created(Feature),
-    /// From the shelf it was on.
-    TakenUp(Feature, Shelf),
+    /// With the shelf it was on.
+    Resumed(Feature, Shelf),
     Joined(Feature),
 }
 
-impl Attached {
+impl AttachedFeature {
     pub(super) fn name(&self) -> Option<&str> {
         match self {
             Self::Nothing | Self::Ignored(_) => None,
-            Self::Created(feature) | Self::TakenUp(feature, _) | Self::Joined(feature) => Some(&feature.name),
+            Self::Created(feature) | Self::Resumed(feature, _) | Self::Joined(feature) => Some(&feature.name),
         }
     }
 
@@ -32,7 +32,7 @@ impl Attached {
     }
 }
 
-/// Refuses a name that no feature has and none can get.
+/// Returns an error for a name that no feature has and that is not valid for a new one.
 pub(super) fn check(project: &Path, name: Option<&str>) -> Result<(), SpecsError> {
     let Some(name) = name else { return Ok(()) };
     match existing(&Specs::new(project), name)? {
@@ -41,23 +41,27 @@ pub(super) fn check(project: &Path, name: Option<&str>) -> Result<(), SpecsError
     }
 }
 
-/// The feature of this name, unless it was put away.
+/// The feature of this name, unless it is archived.
 pub(super) fn existing(specs: &Specs, name: &str) -> Result<Option<Feature>, SpecsError> {
     Ok(specs.find(name)?.filter(|feature| feature.shelf != Shelf::Archive))
 }
 
-pub(super) fn attach(project: &Path, workflow: Workflow, name: Option<&str>) -> Result<Attached, SpecsError> {
-    let Some(name) = name else { return Ok(Attached::Nothing) };
+pub(super) fn attach(
+    project: &Path,
+    workflow: Workflow,
+    name: Option<&str>,
+) -> Result<AttachedFeature, SpecsError> {
+    let Some(name) = name else { return Ok(AttachedFeature::Nothing) };
     if workflow.specs_docs() == SpecsDocs::None {
-        return Ok(Attached::Ignored(name.to_owned()));
+        return Ok(AttachedFeature::Ignored(name.to_owned()));
     }
     let specs = Specs::new(project);
     match existing(&specs, name)? {
-        Some(feature) if feature.shelf == Shelf::InProgress => Ok(Attached::Joined(feature)),
-        Some(feature) => {
-            specs.shift(name, Shelf::InProgress).map(|taken| Attached::TakenUp(taken, feature.shelf))
-        }
-        None => create(&specs, workflow, name).map(Attached::Created),
+        Some(feature) if feature.shelf == Shelf::InProgress => Ok(AttachedFeature::Joined(feature)),
+        Some(feature) => specs
+            .shift(name, Shelf::InProgress)
+            .map(|resumed| AttachedFeature::Resumed(resumed, feature.shelf)),
+        None => create(&specs, workflow, name).map(AttachedFeature::Created),
     }
 }
 

@@ -1,42 +1,45 @@
-//! What `overtone init` tells: the workflow, its stages, the feature, the next step.
+//! The output of `overtone init`: the workflow, its stages, the feature, the next step.
 
 use std::path::PathBuf;
 
-use overtone_engine::flow::next_step;
-use overtone_engine::state::WorkflowState;
-use overtone_engine::text::{step_for_user, step_text};
-use overtone_messages::{cli as words, shelf_label, stage_name, workflow_purpose};
-use overtone_registry::{StageKey, Workflow};
+use overtone_core::engine::flow::next_step;
+use overtone_core::engine::state::WorkflowState;
+use overtone_core::engine::text::{step_for_user, step_text};
+use overtone_core::messages::{cli as words, shelf_label, stage_name, workflow_purpose};
+use overtone_core::registry::{StageKey, Workflow};
+use overtone_hook::ansi::{Text, Tone};
 use overtone_store::{Session, clock};
 use serde_json::{Value, json};
 
-use super::feature::Attached;
+use super::feature::AttachedFeature;
 use crate::args::OutputArgs;
 use crate::context::Context;
-use crate::ui::error::Done;
+use crate::ui::error::CommandResult;
 use crate::ui::out;
-use crate::ui::style::Tone;
 use crate::ui::table::{ARROW, Cell, Fields};
-use crate::ui::text::Text;
 
-/// A workflow that has just begun.
-pub(super) struct Started {
+/// A workflow that has just started.
+pub(super) struct StartedWorkflow {
     pub(super) session: Session,
     pub(super) workflow: Workflow,
-    pub(super) attached: Attached,
+    pub(super) attached: AttachedFeature,
     pub(super) set_aside: Vec<PathBuf>,
 }
 
-pub(super) fn print(context: &Context, output: &OutputArgs, started: &Started) -> Done {
+pub(super) fn print(context: &Context, output: &OutputArgs, started: &StartedWorkflow) -> CommandResult {
     let state = WorkflowState::new(started.session.id().as_str(), started.workflow, None, clock::now());
     let step = next_step(&state, &context.settings());
-    // The main agent acts on what it reads here; a user in a terminal only wants to know.
+    // The main agent acts on this text; a user in a terminal only reads it.
     let is_in_client = !Context::sessions_of_environment().is_empty();
     let next = if is_in_client { step_text(context.lang, &step) } else { step_for_user(context.lang, &step) };
-    if output.json { out::json(&object(started, &next)) } else { out::print(&text(context, started, &next)) }
+    if output.json {
+        out::json(&to_json(started, &next))
+    } else {
+        out::print(&render(context, started, &next))
+    }
 }
 
-fn object(started: &Started, next: &str) -> Value {
+fn to_json(started: &StartedWorkflow, next: &str) -> Value {
     json!({
         "session": started.session.id().as_str(),
         "workflow": started.workflow.name(),
@@ -48,7 +51,7 @@ fn object(started: &Started, next: &str) -> Value {
     })
 }
 
-fn text(context: &Context, started: &Started, next: &str) -> Text {
+fn render(context: &Context, started: &StartedWorkflow, next: &str) -> Text {
     let lang = context.lang;
     let mut fields = Fields::default();
     let title =
@@ -81,18 +84,18 @@ fn stages_line(context: &Context, workflow: Workflow) -> String {
     line
 }
 
-fn feature_line(context: &Context, attached: &Attached) -> Option<String> {
+fn feature_line(context: &Context, attached: &AttachedFeature) -> Option<String> {
     let lang = context.lang;
     match attached {
-        Attached::Nothing => None,
-        Attached::Ignored(name) => Some(words::feature_ignored(lang, name)),
-        Attached::Created(feature) => {
+        AttachedFeature::Nothing => None,
+        AttachedFeature::Ignored(name) => Some(words::feature_ignored(lang, name)),
+        AttachedFeature::Created(feature) => {
             Some(words::feature_created(lang, &feature.name, &feature.dir.display().to_string()))
         }
-        Attached::TakenUp(feature, from) => {
+        AttachedFeature::Resumed(feature, from) => {
             Some(words::feature_taken_up(lang, &feature.name, shelf_label(lang, from.folder())))
         }
-        Attached::Joined(feature) => {
+        AttachedFeature::Joined(feature) => {
             let tasks = feature.tasks.clone().unwrap_or_default();
             Some(words::feature_joined(lang, &feature.name, tasks.checked, tasks.total))
         }

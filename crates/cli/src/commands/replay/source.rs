@@ -4,25 +4,25 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use overtone_messages::replay as words;
-use overtone_replay::{Line, Skipped, parse, redact};
+use overtone_core::messages::replay as words;
+use overtone_core::replay::{Line, SkippedLine, parse, redact};
 use overtone_store::{Session, files};
 
 use crate::context::Context;
-use crate::ui::error::{Done, Failure};
+use crate::ui::error::{CommandError, CommandResult};
 use crate::ui::out::JsonLines;
 
-/// A longer line is no event of ours.
+/// Events are shorter; a longer line is not ours.
 const MAX_LINE: u64 = 1024 * 1024;
-/// How far the end of such a line is looked for.
+/// How far to search for the end of such a line.
 const MAX_SKIPPED: u64 = 64 * 1024 * 1024;
 
-pub(super) struct Source {
-    /// As it is shown to a person.
+pub(super) struct TimelineSource {
+    /// As shown to the user.
     pub(super) name: String,
-    /// Where it is, unless it comes from standard input.
+    /// `None` for standard input.
     pub(super) path: Option<PathBuf>,
-    /// Whose it is, if it was found by its session.
+    /// Set if the timeline was found by its session.
     pub(super) session: Option<Session>,
     reader: Box<dyn BufRead>,
     /// Lines and bytes that were read.
@@ -31,19 +31,21 @@ pub(super) struct Source {
     problem: Option<io::Error>,
 }
 
-impl Source {
-    /// `is_for_people`: whether it may be said on stderr which session was found.
-    pub(super) fn open(context: &Context, named: Option<&str>, is_for_people: bool) -> Result<Self, Failure> {
+impl TimelineSource {
+    /// `announce`: whether to print on stderr which session was found.
+    pub(super) fn open(context: &Context, named: Option<&str>, announce: bool) -> CommandResult<Self> {
         if named == Some("-") {
             return Ok(Self::reading("-".to_owned(), None, Box::new(BufReader::new(stdin()))));
         }
-        let Found { path, session } = find(context, named, is_for_people)?;
+        let TimelineLocation { path, session } = find(context, named, announce)?;
         let name = path.display().to_string();
         let missing = || {
-            Failure::new(words::no_timeline(context.lang, &name)).hint(words::no_timeline_hint(context.lang))
+            CommandError::new(words::no_timeline(context.lang, &name))
+                .hint(words::no_timeline_hint(context.lang))
         };
         let opened = if session.is_some() { files::open_regular(&path) } else { open_named(&path) };
-        let file = opened.map_err(|error| Failure::io(context.lang, &path, &error))?.ok_or_else(missing)?;
+        let file =
+            opened.map_err(|error| CommandError::io(context.lang, &path, &error))?.ok_or_else(missing)?;
         let reader = Box::new(BufReader::with_capacity(64 * 1024, file));
         Ok(Self { session, ..Self::reading(name, Some(path), reader) })
     }
@@ -52,15 +54,15 @@ impl Source {
         Self { name, path, session: None, reader, number: 0, bytes: 0, problem: None }
     }
 
-    pub(super) fn lines(&mut self) -> Lines<'_> {
-        Lines { source: self, bytes: Vec::new() }
+    pub(super) fn lines(&mut self) -> TimelineLines<'_> {
+        TimelineLines { source: self, bytes: Vec::new() }
     }
 
-    /// Whether everything could be read.
-    pub(super) fn check(&mut self, context: &Context) -> Done {
+    /// Returns the read error, if there was one.
+    pub(super) fn check(&mut self, context: &Context) -> CommandResult {
         let path = self.path.as_deref().unwrap_or(Path::new(&self.name));
         match self.problem.take() {
-            Some(error) => Err(Failure::io(context.lang, path, &error)),
+            Some(error) => Err(CommandError::io(context.lang, path, &error)),
             None => Ok(()),
         }
     }
@@ -89,7 +91,7 @@ impl Source {
     }
 
     /// Prints the copy without free text. A torn last line stays without its end.
-    pub(super) fn redact(&mut self, context: &Context) -> Done {
+    pub(super) fn redact(&mut self, context: &Context) -> CommandResult {
         let mut lines = JsonLines::new();
         let mut line = Vec::new();
         loop {
@@ -110,13 +112,13 @@ impl Source {
 }
 
 /// The lines that are not blank.
-pub(super) struct Lines<'a> {
-    source: &'a mut Source,
+pub(super) struct TimelineLines<'a> {
+    source: &'a mut TimelineSource,
     bytes: Vec<u8>,
 }
 
-impl Iterator for Lines<'_> {
-    type Item = Result<Line, Skipped>;
+impl Iterator for TimelineLines<'_> {
+    type Item = Result<Line, SkippedLine>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -143,36 +145,36 @@ fn open_named(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-#[allow(clippy::disallowed_methods, reason = "a person pipes a whole file in; its end is the end")]
+#[allow(clippy::disallowed_methods, reason = "the user pipes a whole file in; its end is the end")]
 fn stdin() -> io::Stdin {
     io::stdin()
 }
 
-/// Where a timeline is, and whose it is if it was found by its session.
-struct Found {
+/// Where a timeline is, with the session if it was found by one.
+struct TimelineLocation {
     path: PathBuf,
     session: Option<Session>,
 }
 
-impl From<PathBuf> for Found {
+impl From<PathBuf> for TimelineLocation {
     fn from(path: PathBuf) -> Self {
         Self { path, session: None }
     }
 }
 
 /// A file or the folder of a session by its path, else a session by its id.
-fn find(context: &Context, named: Option<&str>, is_for_people: bool) -> Result<Found, Failure> {
+fn find(context: &Context, named: Option<&str>, announce: bool) -> CommandResult<TimelineLocation> {
     if let Some(path) = named.and_then(as_path) {
         return Ok(path.into());
     }
-    let chosen = context.required_session_to_read(named)?;
-    if is_for_people {
-        chosen.announce(context);
+    let selected = context.required_session_to_read(named)?;
+    if announce {
+        selected.announce(context);
     }
-    Ok(Found { path: chosen.session.timeline_file(), session: Some(chosen.session) })
+    Ok(TimelineLocation { path: selected.session.timeline_file(), session: Some(selected.session) })
 }
 
-/// What looks like a path is one, so that a missing file is not taken for a bad id.
+/// Treats a name that looks like a path as one, so that a missing file is not reported as a bad id.
 fn as_path(name: &str) -> Option<PathBuf> {
     let path = Path::new(name);
     if path.is_dir() {

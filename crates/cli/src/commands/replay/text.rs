@@ -1,57 +1,56 @@
-//! A replay in words.
+//! A replay as text.
 
-use overtone_engine::Snapshot;
-use overtone_engine::state::{StageResult, StageState};
-use overtone_messages::{cli, replay as words};
-use overtone_replay::{Difference, Finding, Line, Skipped, Why, fields_of};
+use overtone_core::engine::Snapshot;
+use overtone_core::engine::state::{StageResult, StageState};
+use overtone_core::messages::{cli, replay as words};
+use overtone_core::replay::{Difference, Finding, Line, SkipReason, SkippedLine, record_fields};
+use overtone_hook::ansi::{Text, Tone};
 use overtone_store::timeline::Entry;
 use serde_json::Value;
 
-use super::stored::Stored;
-use super::{Ending, Teller};
+use super::stored::StoredState;
+use super::{ReplayOutcome, ReplayOutput};
 use crate::commands::status;
 use crate::commands::timeline::line;
 use crate::context::Context;
-use crate::ui::error::Done;
+use crate::ui::error::CommandResult;
 use crate::ui::out;
-use crate::ui::style::Tone;
 use crate::ui::table::{Cell, Fields};
-use crate::ui::text::Text as Shown;
 
-/// How many of the lines that were passed over are named.
-const NAMED: usize = 10;
+/// How many of the skipped lines are listed.
+const MAX_LISTED: usize = 10;
 
-pub(super) struct Text<'a> {
+pub(super) struct TextOutput<'a> {
     pub(super) context: &'a Context,
 }
 
-impl Teller for Text<'_> {
-    fn difference(&mut self, difference: &Difference) -> Done {
+impl ReplayOutput for TextOutput<'_> {
+    fn difference(&mut self, difference: &Difference) -> CommandResult {
         let context = self.context;
         let mut lines = vec![context.palette.paint(Tone::Bad, &title(context, difference))];
         lines.extend(difference.before.iter().map(|line| self.line(line)));
         let mut fields = self.finding(&difference.finding);
         self.add_state(&difference.state, &mut fields);
         lines.push(fields.render(context.palette));
-        out::print(&(Shown::join(lines, "\n") + "\n"))
+        out::print(&(Text::join(lines, "\n") + "\n"))
     }
 
-    fn end(&mut self, ending: &Ending) -> Done {
+    fn end(&mut self, outcome: &ReplayOutcome) -> CommandResult {
         let lang = self.context.lang;
         let mut fields = Fields::default();
-        fields.add(words::label_timeline(lang), ending.source.name.as_str());
-        fields.add(words::label_lines(lang), self.lines(ending));
-        fields.add(words::label_given(lang), self.given(ending));
-        self.add_skipped(ending, &mut fields);
-        if let Some(version) = &ending.summary.recorded_by {
+        fields.add(words::label_timeline(lang), outcome.source.name.as_str());
+        fields.add(words::label_lines(lang), self.lines(outcome));
+        fields.add(words::label_given(lang), self.given(outcome));
+        self.add_skipped(outcome, &mut fields);
+        if let Some(version) = &outcome.summary.recorded_by {
             let text = words::recorded_by(lang, version, self.context.environment.version);
             fields.add(words::label_recorded_by(lang), text);
         }
-        if ending.differences == 0 {
-            self.add_state(&ending.state, &mut fields);
+        if outcome.differences == 0 {
+            self.add_state(&outcome.state, &mut fields);
         }
-        self.add_stored(&ending.stored, &mut fields);
-        fields.add(words::label_result(lang), self.result(ending));
+        self.add_stored(&outcome.stored, &mut fields);
+        fields.add(words::label_result(lang), self.result(outcome));
         out::print(&fields.render(self.context.palette))
     }
 }
@@ -69,14 +68,14 @@ fn title(context: &Context, difference: &Difference) -> String {
     }
 }
 
-impl Text<'_> {
-    fn line(&self, line: &Line) -> Shown {
+impl TextOutput<'_> {
+    fn line(&self, line: &Line) -> Text {
         let width = line::label_width(self.context.lang);
         let event = line::render(self.context, &Entry { fields: line.fields.clone() }, width);
-        Shown::join([format!("{:>7}", line.number).into(), event], "  ")
+        Text::join([format!("{:>7}", line.number).into(), event], "  ")
     }
 
-    /// The two lines side by side as they are written: here every character may matter.
+    /// Both lines exactly as they are written, since every character may matter.
     fn finding(&self, finding: &Finding) -> Fields {
         let lang = self.context.lang;
         let mut fields = Fields::default();
@@ -85,9 +84,9 @@ impl Text<'_> {
             Finding::Missing { expected, found } => (Some(expected), found.as_ref()),
             Finding::Unexpected { found } => (None, Some(found)),
         };
-        let expected =
-            expected.map_or_else(|| "–".to_owned(), |record| Value::Object(fields_of(record)).to_string());
-        let found = found.map_or_else(|| words::end_of_timeline(lang), as_recorded);
+        let expected = expected
+            .map_or_else(|| "–".to_owned(), |record| Value::Object(record_fields(record)).to_string());
+        let found = found.map_or_else(|| words::end_of_timeline(lang), event_json);
         fields.add(words::label_expected(lang), Cell::new(expected).tone(Tone::Good));
         fields.add(words::label_found(lang), Cell::new(found).tone(Tone::Bad));
         if let Finding::Changed { fields: names, .. } = finding {
@@ -107,27 +106,27 @@ impl Text<'_> {
         }
     }
 
-    fn lines(&self, ending: &Ending) -> String {
-        let (lang, summary) = (self.context.lang, &ending.summary);
-        match ending.args.until {
-            _ if ending.differences > 0 && !ending.args.all => words::stopped_at(lang, summary.lines),
+    fn lines(&self, outcome: &ReplayOutcome) -> String {
+        let (lang, summary) = (self.context.lang, &outcome.summary);
+        match outcome.args.until {
+            _ if outcome.differences > 0 && !outcome.args.all => words::stopped_at(lang, summary.lines),
             Some(until) => words::lines_until(lang, summary.lines, summary.workflows, until),
             None => words::lines(lang, summary.lines, summary.workflows),
         }
     }
 
-    fn given(&self, ending: &Ending) -> String {
-        let given = &ending.summary.given;
+    fn given(&self, outcome: &ReplayOutcome) -> String {
+        let given = &outcome.summary.external;
         let counts: Vec<_> = given.iter().map(|(name, count)| format!("{name} {count}")).collect();
         if counts.is_empty() { words::given_nothing(self.context.lang) } else { counts.join(", ") }
     }
 
-    fn add_skipped(&self, ending: &Ending, fields: &mut Fields) {
-        let (lang, summary) = (self.context.lang, &ending.summary);
+    fn add_skipped(&self, outcome: &ReplayOutcome, fields: &mut Fields) {
+        let (lang, summary) = (self.context.lang, &outcome.summary);
         if summary.skipped.is_empty() {
             return;
         }
-        let named = summary.skipped.iter().take(NAMED).map(|skipped| self.skipped(skipped));
+        let named = summary.skipped.iter().take(MAX_LISTED).map(|skipped| self.skipped(skipped));
         let mut lines: Vec<_> = named.map(|text| Cell::new(text).tone(Tone::Warning)).collect();
         let hidden = summary.skipped_count.saturating_sub(lines.len() as u64);
         if hidden > 0 {
@@ -136,59 +135,59 @@ impl Text<'_> {
         fields.add_lines(words::label_skipped(lang), lines);
     }
 
-    fn skipped(&self, skipped: &Skipped) -> String {
-        match &skipped.why {
-            Why::Unreadable => words::unreadable(self.context.lang, skipped.number),
-            Why::Unknown(name) => {
+    fn skipped(&self, skipped: &SkippedLine) -> String {
+        match &skipped.reason {
+            SkipReason::Unreadable => words::unreadable(self.context.lang, skipped.number),
+            SkipReason::Unknown(name) => {
                 let name: String = name.chars().take(80).collect();
                 words::unknown_type(self.context.lang, skipped.number, &name)
             }
         }
     }
 
-    fn add_stored(&self, stored: &Stored, fields: &mut Fields) {
+    fn add_stored(&self, stored: &StoredState, fields: &mut Fields) {
         let lang = self.context.lang;
         let lines = match stored {
-            Stored::Absent => return,
-            Stored::Same => vec![Cell::new(words::stored_same(lang)).tone(Tone::Good)],
-            Stored::Unsure => vec![Cell::new(words::stored_unsure(lang))],
-            Stored::MovedOn => vec![Cell::new(words::stored_moved_on(lang))],
-            Stored::Broken(problem) => {
+            StoredState::Absent => return,
+            StoredState::Same => vec![Cell::new(words::stored_same(lang)).tone(Tone::Good)],
+            StoredState::Incomplete => vec![Cell::new(words::stored_unsure(lang))],
+            StoredState::MovedOn => vec![Cell::new(words::stored_moved_on(lang))],
+            StoredState::Broken(problem) => {
                 vec![Cell::new(words::stored_broken(lang, problem)).tone(Tone::Warning)]
             }
-            Stored::Different(mismatches) => mismatches
+            StoredState::Different(mismatches) => mismatches
                 .iter()
-                .map(|m| words::stored_differs(lang, &m.name, shown(&m.replayed), shown(&m.stored)))
+                .map(|m| words::stored_differs(lang, &m.name, or_dash(&m.replayed), or_dash(&m.stored)))
                 .map(|text| Cell::new(text).tone(Tone::Bad))
                 .collect(),
         };
         fields.add_lines(words::label_stored(lang), lines);
     }
 
-    fn result(&self, ending: &Ending) -> Cell {
+    fn result(&self, outcome: &ReplayOutcome) -> Cell {
         let lang = self.context.lang;
-        let stored = match &ending.stored {
-            Stored::Different(mismatches) => mismatches.len() as u64,
+        let stored = match &outcome.stored {
+            StoredState::Different(mismatches) => mismatches.len() as u64,
             _ => 0,
         };
-        match ending.differences + stored {
+        match outcome.differences + stored {
             0 => Cell::new(words::no_difference(lang)).tone(Tone::Good),
             count => Cell::new(words::differences(lang, count)).tone(Tone::Bad),
         }
     }
 }
 
-fn as_recorded(line: &Line) -> String {
+fn event_json(line: &Line) -> String {
     Value::Object(line.fields.clone()).to_string()
 }
 
 /// `TEST:2  completed · fail · 2×`.
 fn stage_line(stage: &StageState) -> String {
-    let result = stage.result.as_ref().map(|result: &StageResult| format!(" · {}", result.text()));
+    let result = stage.result.as_ref().map(|result: &StageResult| format!(" · {}", result.as_str()));
     let (key, status) = (stage.key.to_string(), stage.status.key());
     format!("{key:<10} {status}{} · {}×", result.unwrap_or_default(), stage.attempts)
 }
 
-fn shown(value: &str) -> &str {
+fn or_dash(value: &str) -> &str {
     if value.is_empty() { "–" } else { value }
 }

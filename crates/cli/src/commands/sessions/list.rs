@@ -1,22 +1,22 @@
 //! `overtone sessions list`.
 
-use overtone_messages::cli as words;
+use overtone_core::messages::cli as words;
+use overtone_hook::ansi::Tone;
 use overtone_store::clock;
 use serde_json::json;
 
 use super::summary::{self, Summary};
 use crate::args::OutputArgs;
 use crate::context::Context;
-use crate::ui::error::Done;
+use crate::ui::error::CommandResult;
 use crate::ui::out;
 use crate::ui::quantity::{age, size};
-use crate::ui::style::Tone;
 use crate::ui::table::{Cell, Table};
 
-pub(super) fn run(context: &Context, output: &OutputArgs) -> Done {
+pub(super) fn run(context: &Context, output: &OutputArgs) -> CommandResult {
     let sessions = summary::all(context)?;
     if output.json {
-        let list: Vec<_> = sessions.iter().map(Summary::object).collect();
+        let list: Vec<_> = sessions.iter().map(Summary::to_json).collect();
         return out::json(&json!({ "sessions": list }));
     }
     if sessions.is_empty() {

@@ -1,24 +1,24 @@
-//! `overtone sessions show`: the status of any session, and what it has on disk.
+//! `overtone sessions show`: the status of any session and its files.
 
-use overtone_messages::cli as words;
+use overtone_core::messages::cli as words;
 use overtone_store::clock;
 use serde_json::json;
 
 use super::summary::Summary;
 use crate::args::OutputArgs;
-use crate::commands::status::{self, View};
+use crate::commands::status::{self, SessionStatus};
 use crate::context::Context;
-use crate::ui::error::Done;
+use crate::ui::error::CommandResult;
 use crate::ui::out;
-use crate::ui::quantity::{age, moment, size};
+use crate::ui::quantity::{age, size, timestamp};
 
-pub(super) fn run(context: &Context, id: &str, output: &OutputArgs) -> Done {
+pub(super) fn run(context: &Context, id: &str, output: &OutputArgs) -> CommandResult {
     let session = context.existing_session(id)?;
     let current = context.own_sessions()?.contains(session.id());
-    let summary = Summary::of(&session, current);
-    let view = View::load(context, &session)?;
+    let summary = Summary::read(&session, current);
+    let session_status = SessionStatus::load(context, &session)?;
     if output.json {
-        let mut object = status::object(context, Some(&view));
+        let mut object = status::to_json(context, Some(&session_status));
         object["dir"] = json!(session.dir());
         object["current"] = json!(current);
         object["lastActivity"] = json!(clock::to_iso(summary.last_activity));
@@ -26,10 +26,10 @@ pub(super) fn run(context: &Context, id: &str, output: &OutputArgs) -> Done {
         return out::json(&object);
     }
     let lang = context.lang;
-    let mut fields = status::fields(context, &view);
-    let ago = words::ago(lang, &age(view.now.since(summary.last_activity)));
-    fields.add(words::head_activity(lang), format!("{} · {ago}", moment(summary.last_activity)));
+    let mut fields = status::fields(context, &session_status);
+    let ago = words::ago(lang, &age(session_status.now.since(summary.last_activity)));
+    fields.add(words::head_activity(lang), format!("{} · {ago}", timestamp(summary.last_activity)));
     fields.add(words::head_size(lang), size(summary.bytes));
     fields.add(words::label_folder(lang), session.dir().display().to_string());
-    out::print(&(fields.render(context.palette) + &status::next_line(context, &view)))
+    out::print(&(fields.render(context.palette) + &status::next_line(context, &session_status)))
 }

@@ -1,15 +1,14 @@
-//! Features for people and for programs.
+//! Features as text and as JSON.
 
-use overtone_messages::{cli as words, shelf_label};
+use overtone_core::messages::{cli as words, shelf_label};
+use overtone_hook::ansi::{Text, Tone};
 use overtone_store::specs::{Feature, Shelf};
 use serde_json::{Value, json};
 
 use crate::context::Context;
-use crate::ui::style::Tone;
 use crate::ui::table::{Cell, Fields, Table};
-use crate::ui::text::Text;
 
-pub(super) fn object(feature: &Feature) -> Value {
+pub(super) fn feature_json(feature: &Feature) -> Value {
     let tasks = feature
         .tasks
         .as_ref()
@@ -21,7 +20,7 @@ pub(super) fn object(feature: &Feature) -> Value {
 }
 
 /// Ticked tasks and all tasks.
-pub(super) fn tasks_of(feature: &Feature) -> (usize, usize) {
+pub(super) fn task_counts(feature: &Feature) -> (usize, usize) {
     feature.tasks.as_ref().map_or((0, 0), |tasks| (tasks.checked, tasks.total))
 }
 
@@ -47,7 +46,7 @@ pub(super) fn table(context: &Context, features: &[Feature]) -> Table {
     table
 }
 
-pub(super) fn text(context: &Context, feature: &Feature) -> Text {
+pub(super) fn render(context: &Context, feature: &Feature) -> Text {
     let lang = context.lang;
     let mut fields = Fields::default();
     fields.add(words::label_feature(lang), Cell::new(&*feature.name).tone(Tone::Strong));
@@ -67,7 +66,7 @@ pub(super) fn text(context: &Context, feature: &Feature) -> Text {
 }
 
 fn progress(feature: &Feature) -> String {
-    match tasks_of(feature) {
+    match task_counts(feature) {
         (_, 0) => "–".to_owned(),
         (checked, total) => format!("{checked}/{total}"),
     }

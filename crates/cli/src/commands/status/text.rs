@@ -1,47 +1,47 @@
-//! The state of a session as lines for people.
+//! The state of a session as text.
 
-use overtone_engine::state::{ActiveAgent, Ending, LoopState, Status, WorkflowState};
-use overtone_engine::text::{duration, progress_bar};
-use overtone_messages::{cli as words, context as shared, stage_name, workflow_purpose};
-use overtone_registry::StageKey;
-use overtone_registry::limits::LISTED_TASKS;
-use overtone_view::{Condition, pause_words};
+use overtone_core::engine::state::{ActiveAgent, Ending, LoopState, Status, WorkflowState};
+use overtone_core::engine::text::{duration, progress_bar};
+use overtone_core::messages::{cli as words, context as shared, stage_name, workflow_purpose};
+use overtone_core::registry::StageKey;
+use overtone_core::registry::limits::LISTED_TASKS;
+use overtone_hook::ansi::{Text, Tone};
+use overtone_session::view::{Condition, pause_reason};
 
-use super::View;
-use super::next::next_words;
+use super::{SessionStatus, next_step};
 use crate::context::Context;
-use crate::ui::style::Tone;
 use crate::ui::table::{Cell, Fields};
-use crate::ui::text::Text;
 
-/// The whole state, without the next step.
-pub(crate) fn fields(context: &Context, view: &View) -> Fields {
+/// Everything but the next step.
+pub(crate) fn fields(context: &Context, status: &SessionStatus) -> Fields {
     let lang = context.lang;
     let mut fields = Fields::default();
-    fields.add(words::label_session(lang), view.session.id().as_str());
-    let Some(workflow) = &view.workflow else {
+    fields.add(words::label_session(lang), status.session.id().as_str());
+    let Some(workflow) = &status.workflow else {
         fields.add(words::label_workflow(lang), words::no_workflow(lang));
         return fields;
     };
     add_progress(context, workflow, &mut fields);
-    if let Some(stage) = current(context, workflow).filter(|_| workflow.is_open()) {
+    if workflow.is_open()
+        && let Some(stage) = current(context, workflow)
+    {
         fields.add(words::label_stage(lang), stage);
     }
     if !workflow.active_agents.is_empty() {
-        let agents = workflow.active_agents.iter().map(|agent| agent_line(context, view, agent));
+        let agents = workflow.active_agents.iter().map(|agent| agent_line(context, status, agent));
         fields.add_lines(words::label_agents(lang), agents.collect());
     }
-    add_counts(context, workflow, view.looping.as_ref(), &mut fields);
+    add_counts(context, workflow, status.looping.as_ref(), &mut fields);
     if let Some(name) = &workflow.feature_name {
-        fields.add_lines(words::label_feature(lang), feature_lines(context, view, name));
+        fields.add_lines(words::label_feature(lang), feature_lines(context, status, name));
     }
-    if let Some(line) = context_line(context, view) {
+    if let Some(line) = context_line(context, status) {
         fields.add(words::label_context(lang), line);
     }
     fields
 }
 
-/// A workflow and its loop that belong to no session on disk.
+/// Adds a workflow and its loop that belong to no session on disk.
 pub(crate) fn add_state(
     context: &Context,
     workflow: &WorkflowState,
@@ -65,17 +65,19 @@ fn add_counts(context: &Context, workflow: &WorkflowState, looping: Option<&Loop
 }
 
 /// The workflow, the bar and the next step alone.
-pub(crate) fn progress(context: &Context, view: &View) -> Text {
-    let Some(workflow) = &view.workflow else { return Text::default() };
+pub(crate) fn progress(context: &Context, status: &SessionStatus) -> Text {
+    let Some(workflow) = &status.workflow else { return Text::default() };
     let mut fields = Fields::default();
     add_progress(context, workflow, &mut fields);
-    fields.render(context.palette) + &next_line(context, view)
+    fields.render(context.palette) + &next_line(context, status)
 }
 
-pub(crate) fn next_line(context: &Context, view: &View) -> String {
-    let next =
-        view.workflow.as_ref().and_then(|workflow| next_words(context, workflow, view.looping.as_ref()));
-    next.map(|text| format!("→ {text}\n")).unwrap_or_default()
+pub(crate) fn next_line(context: &Context, status: &SessionStatus) -> String {
+    let Some(workflow) = &status.workflow else { return String::new() };
+    match next_step(context, workflow, status.looping.as_ref()) {
+        Some(text) => format!("→ {text}\n"),
+        None => String::new(),
+    }
 }
 
 fn title(context: &Context, workflow: &WorkflowState) -> Cell {
@@ -100,7 +102,7 @@ fn bar(context: &Context, workflow: &WorkflowState) -> String {
     format!("{} ({done}/{total})", progress_bar(context.lang, workflow))
 }
 
-/// What is being worked on, else what comes next.
+/// The active stages, else the next one.
 fn current(context: &Context, workflow: &WorkflowState) -> Option<String> {
     let active = workflow.stages.iter().filter(|stage| stage.status == Status::Active).map(|stage| stage.key);
     let mut keys: Vec<_> = active.collect();
@@ -108,7 +110,7 @@ fn current(context: &Context, workflow: &WorkflowState) -> Option<String> {
         keys.extend(workflow.current_stage);
     }
     let names: Vec<_> = keys.into_iter().map(|key| stage_title(context, key)).collect();
-    (!names.is_empty()).then(|| names.join(" + "))
+    if names.is_empty() { None } else { Some(names.join(" + ")) }
 }
 
 /// With the key where a workflow has the stage twice.
@@ -117,10 +119,11 @@ fn stage_title(context: &Context, key: StageKey) -> String {
     if key.occurrence == 1 { name } else { shared::active_agent(context.lang, &name, &key.to_string()) }
 }
 
-fn agent_line(context: &Context, view: &View, agent: &ActiveAgent) -> Cell {
+fn agent_line(context: &Context, status: &SessionStatus, agent: &ActiveAgent) -> Cell {
     let stage = agent.stage.map_or_else(|| "–".to_owned(), |key| key.to_string());
     let name = shared::active_agent(context.lang, &agent.slot, &stage);
-    let since = agent.started_at.map(|at| format!(" · {}", duration(view.now.since(at)))).unwrap_or_default();
+    let since =
+        agent.started_at.map(|at| format!(" · {}", duration(status.now.since(at)))).unwrap_or_default();
     Cell::new(name + &since)
 }
 
@@ -131,9 +134,9 @@ fn counters(context: &Context, workflow: &WorkflowState) -> Cell {
         shared::rejections(lang, workflow.reject_count, settings.max_rejections),
         words::retros(lang, workflow.retro_count, settings.max_retros),
     ];
-    let worn = workflow.counted_failures() + 1 >= settings.max_failures
+    let is_near_limit = workflow.counted_failures() + 1 >= settings.max_failures
         || workflow.counted_rejections() + 1 >= settings.max_rejections;
-    Cell::new(text.join(" · ")).tone(if worn { Tone::Warning } else { Tone::Plain })
+    Cell::new(text.join(" · ")).tone(if is_near_limit { Tone::Warning } else { Tone::Plain })
 }
 
 fn loop_cell(context: &Context, workflow: &WorkflowState, looping: &LoopState) -> Cell {
@@ -144,7 +147,7 @@ fn loop_cell(context: &Context, workflow: &WorkflowState, looping: &LoopState) -
         Condition::Finished => (words::state_finished(lang), Tone::Good),
         Condition::Completed => (words::state_completed(lang), Tone::Good),
         Condition::Stopped => (words::loop_stopped_by_user(lang), Tone::Warning),
-        Condition::Paused => (pause_words(lang, Some(looping)), Tone::Warning),
+        Condition::Paused => (pause_reason(lang, Some(looping)), Tone::Warning),
         Condition::SessionEnded => (words::loop_stopped_by_end(lang), Tone::Warning),
         Condition::NeedsUser if looping.stopped => (words::loop_stopped_by_limit(lang), Tone::Bad),
         Condition::NeedsUser => (words::state_needs_you(lang), Tone::Bad),
@@ -157,8 +160,8 @@ fn moved(context: &Context, workflow: &WorkflowState) -> String {
     words::state_moved(context.lang, workflow.moved_to.as_deref().unwrap_or_default())
 }
 
-fn feature_lines(context: &Context, view: &View, name: &str) -> Vec<Cell> {
-    let Some(feature) = &view.feature else { return vec![Cell::new(name)] };
+fn feature_lines(context: &Context, status: &SessionStatus, name: &str) -> Vec<Cell> {
+    let Some(feature) = &status.feature else { return vec![Cell::new(name)] };
     let head = words::feature_tasks(context.lang, name, feature.checked, feature.total);
     let tasks = feature.pending.iter().take(LISTED_TASKS).map(|task| format!("- [ ] {task}"));
     let hidden = feature.pending.len().saturating_sub(LISTED_TASKS);
@@ -166,11 +169,11 @@ fn feature_lines(context: &Context, view: &View, name: &str) -> Vec<Cell> {
     std::iter::once(head).chain(tasks).chain(more).map(Cell::new).collect()
 }
 
-fn context_line(context: &Context, view: &View) -> Option<Cell> {
-    let (auto, manual) = (view.compactions.automatic, view.compactions.manual);
+fn context_line(context: &Context, status: &SessionStatus) -> Option<Cell> {
+    let (auto, manual) = (status.compactions.automatic, status.compactions.manual);
     let all = auto.saturating_add(manual);
     let compactions = (all > 0).then(|| words::compactions(context.lang, all, auto, manual));
-    let percent = view.context_percent.map(|percent| format!("{percent}%"));
+    let percent = status.context_percent.map(|percent| format!("{percent}%"));
     let parts: Vec<_> = percent.into_iter().chain(compactions).collect();
     (!parts.is_empty()).then(|| Cell::new(parts.join(" · ")))
 }

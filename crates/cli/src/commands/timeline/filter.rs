@@ -1,18 +1,19 @@
-//! Which events are asked for.
+//! The filter for events.
 
-use overtone_engine::state::Millis;
-use overtone_messages::cli as words;
-use overtone_registry::{EventKind, UnknownEvent};
+use overtone_core::engine::state::Millis;
+use overtone_core::messages::cli as words;
+use overtone_core::registry::{EventKind, UnknownEvent};
 use overtone_store::clock;
 use overtone_store::timeline::Entry;
 
-use crate::args::{Since, TimelineArgs};
+use super::TimelineArgs;
+use super::since::Since;
 use crate::context::Context;
-use crate::ui::error::Failure;
+use crate::ui::error::{CommandError, CommandResult};
 use crate::ui::nearest::nearest;
 
 /// Hooks that run at the same time may write a little out of order.
-const DISORDER: i64 = 60_000;
+const MAX_DISORDER_MS: i64 = 60_000;
 
 #[derive(Debug, Default)]
 pub(super) struct Filter {
@@ -22,23 +23,30 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    pub(super) fn new(context: &Context, args: &TimelineArgs) -> Result<Self, Failure> {
+    pub(super) fn new(context: &Context, args: &TimelineArgs) -> CommandResult<Self> {
         for name in &args.types {
-            EventKind::from_name(name).map_err(|error| unknown(context, &error))?;
+            EventKind::from_name(name).map_err(|error| unknown_event(context, &error))?;
         }
         let since = args.since.map(|since: Since| since.resolve(clock::now()));
         Ok(Self { types: args.types.clone(), categories: args.categories.clone(), since })
     }
 
-    pub(super) fn passes(&self, entry: &Entry) -> bool {
+    pub(super) fn matches(&self, entry: &Entry) -> bool {
         let listed = |list: &[String], name: &str| list.is_empty() || list.iter().any(|item| item == name);
-        let late = self.since.is_none_or(|since| entry.at().is_some_and(|at| at >= since));
-        late && listed(&self.types, entry.text("type")) && listed(&self.categories, category(entry))
+        let is_recent = match (self.since, entry.at()) {
+            (None, _) => true,
+            (Some(since), Some(at)) => at >= since,
+            (Some(_), None) => false,
+        };
+        is_recent && listed(&self.types, entry.text("type")) && listed(&self.categories, category(entry))
     }
 
     /// Whether everything written before this event is too old as well.
     pub(super) fn is_before(&self, entry: &Entry) -> bool {
-        self.since.zip(entry.at()).is_some_and(|(since, at)| at.0 < since.0.saturating_sub(DISORDER))
+        match (self.since, entry.at()) {
+            (Some(since), Some(at)) => at.0 < since.0.saturating_sub(MAX_DISORDER_MS),
+            _ => false,
+        }
     }
 }
 
@@ -46,14 +54,14 @@ fn category(entry: &Entry) -> &str {
     entry.text("type").split(':').next().unwrap_or_default()
 }
 
-fn unknown(context: &Context, error: &UnknownEvent) -> Failure {
+fn unknown_event(context: &Context, error: &UnknownEvent) -> CommandError {
     let names = EventKind::ALL.map(EventKind::name);
     let list = names.join(", ");
     let hint = match nearest(&error.0, names) {
         Some(near) => words::did_you_mean_or(context.lang, near, &list),
         None => words::one_of(context.lang, &list),
     };
-    Failure::new(words::unknown_event(context.lang, &error.to_string())).hint(hint)
+    CommandError::new(words::unknown_event(context.lang, &error.to_string())).hint(hint)
 }
 
 #[cfg(test)]
@@ -67,17 +75,17 @@ mod tests {
     #[test]
     fn types_categories_and_time_must_all_fit() {
         let all = Filter::default();
-        assert!(all.passes(&entry("future:thing", "?")));
+        assert!(all.matches(&entry("future:thing", "?")));
         let filter = Filter {
             types: vec!["stage:start".into(), "tool:failure".into()],
             categories: vec!["stage".into()],
             since: Some(Millis(86_400_000)),
         };
-        assert!(filter.passes(&entry("stage:start", "1970-01-02T00:00:00.000Z")));
-        assert!(!filter.passes(&entry("stage:start", "1970-01-01T23:59:59.999Z")));
-        assert!(!filter.passes(&entry("stage:start", "?")));
-        assert!(!filter.passes(&entry("tool:failure", "1970-01-02T00:00:00.000Z")));
-        assert!(!filter.passes(&entry("stage:retry", "1970-01-02T00:00:00.000Z")));
+        assert!(filter.matches(&entry("stage:start", "1970-01-02T00:00:00.000Z")));
+        assert!(!filter.matches(&entry("stage:start", "1970-01-01T23:59:59.999Z")));
+        assert!(!filter.matches(&entry("stage:start", "?")));
+        assert!(!filter.matches(&entry("tool:failure", "1970-01-02T00:00:00.000Z")));
+        assert!(!filter.matches(&entry("stage:retry", "1970-01-02T00:00:00.000Z")));
     }
 
     #[test]

@@ -1,21 +1,20 @@
-//! One event as a line: time, label, and what it was about.
+//! One event as a line: time, label, details.
 
-use overtone_engine::text::{duration, printable};
-use overtone_messages::{Lang, event_label};
-use overtone_registry::EventKind;
+use overtone_core::engine::text::{duration, printable};
+use overtone_core::messages::{Lang, event_label};
+use overtone_core::registry::{EventKind, EventTone};
+use overtone_hook::ansi::{Text, Tone};
 use overtone_store::timeline::Entry;
 use serde_json::Value;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::context::Context;
-use crate::ui::quantity::moment;
-use crate::ui::style::Tone;
-use crate::ui::text::Text;
+use crate::ui::quantity::timestamp;
 
 /// Shown in columns of their own, or for programs only.
 const HEAD: [&str; 4] = ["ts", "type", "category", "label"];
-/// Fields whose value says enough without the name.
-const BARE: [&str; 5] = ["stage", "agent", "result", "workflowType", "group"];
+/// Fields whose value is shown without the name.
+const UNNAMED: [&str; 5] = ["stage", "agent", "result", "workflowType", "group"];
 /// A longer value, such as the output of a tool, is cut.
 const VALUE_COLUMNS: usize = 100;
 
@@ -31,7 +30,7 @@ pub(in crate::commands) fn render(context: &Context, entry: &Entry, label_width:
         // Written by another version.
         None => clean(entry.text("type")),
     };
-    let time = entry.at().map_or_else(|| clean(entry.text("ts")), moment);
+    let time = entry.at().map_or_else(|| clean(entry.text("ts")), timestamp);
     let mut line = context.palette.paint(Tone::Faint, &time) + "  ";
     line.push(context.palette.paint(kind.map(tone).unwrap_or_default(), &label));
     let details = details(entry);
@@ -43,15 +42,11 @@ pub(in crate::commands) fn render(context: &Context, entry: &Entry, label_width:
 }
 
 fn tone(kind: EventKind) -> Tone {
-    match kind {
-        EventKind::ErrorFatal | EventKind::AgentError | EventKind::ToolFailure | EventKind::WorkflowAbort => {
-            Tone::Bad
-        }
-        EventKind::StageRetry | EventKind::SystemWarning | EventKind::SessionCompactSuggestion => {
-            Tone::Warning
-        }
-        EventKind::StageComplete | EventKind::WorkflowComplete | EventKind::LoopComplete => Tone::Good,
-        _ => Tone::Plain,
+    match kind.tone() {
+        EventTone::Bad => Tone::Bad,
+        EventTone::Warning => Tone::Warning,
+        EventTone::Good => Tone::Good,
+        EventTone::Plain => Tone::Plain,
     }
 }
 
@@ -62,27 +57,29 @@ fn details(entry: &Entry) -> String {
 }
 
 fn detail(name: &str, value: &Value) -> String {
-    if let Some(millis) = value.as_i64().filter(|_| name == "durationMs") {
+    if name == "durationMs"
+        && let Some(millis) = value.as_i64()
+    {
         return duration(millis);
     }
-    let text = cut(&clean(&words_of(value)));
-    if BARE.contains(&name) { text } else { format!("{}={text}", clean(name)) }
+    let text = shorten(&clean(&value_text(value)));
+    if UNNAMED.contains(&name) { text } else { format!("{}={text}", clean(name)) }
 }
 
-fn words_of(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Array(list) => list.iter().map(words_of).collect::<Vec<_>>().join(","),
+        Value::Array(list) => list.iter().map(value_text).collect::<Vec<_>>().join(","),
         other => other.to_string(),
     }
 }
 
-/// The output of a tool must not move the cursor or change colours.
+/// Removes control characters: the output of a tool must not move the cursor or change colours.
 fn clean(text: &str) -> String {
     printable(text).into_owned()
 }
 
-fn cut(text: &str) -> String {
+fn shorten(text: &str) -> String {
     if text.width() <= VALUE_COLUMNS {
         return text.to_owned();
     }

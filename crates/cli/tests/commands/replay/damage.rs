@@ -6,7 +6,7 @@ use super::story::Story;
 
 /// The first difference as `(line, kind)`.
 fn first(story: &Story) -> (u64, String) {
-    let run = story.world.run("replay --json");
+    let run = story.context.run("replay --json");
     assert_eq!(run.code, Some(1), "{}", run.stdout);
     let difference = &run.json()["differences"][0];
     (difference["line"].as_u64().unwrap(), difference["kind"].as_str().unwrap().to_owned())
@@ -51,10 +51,10 @@ fn a_verdict_that_does_not_lead_to_what_follows_is_found_there() {
     let story = Story::eventful();
     let at = story.line_of("agent:complete", 1);
     story.change(at, |line| line["result"] = json!("fail"));
-    let run = story.world.run("replay");
+    let run = story.context.run("replay");
     assert_eq!(run.code, Some(1));
     run.has(&[
-        &format!("Line {}: a line that the engine writes is missing here", at + 1),
+        &format!("Line {}: a line the engine would write is missing here", at + 1),
         "\"stage:retry\"",
         "\"stage:complete\"",
         "agent complete",
@@ -101,7 +101,7 @@ fn a_missing_beginning_is_named_as_such() {
     let story = Story::eventful();
     let at = story.line_of("workflow:start", 1);
     story.put_lines(&story.lines()[at..]);
-    let run = story.world.run("replay");
+    let run = story.context.run("replay");
     assert_eq!(run.code, Some(1));
     run.has(&["Line 1: ", "is the beginning missing?"]);
 }
@@ -139,13 +139,13 @@ fn all_differences_are_shown_when_asked_for() {
     story.change(places[0], |line| line["count"] = json!(7));
     story.change(places[1], |line| line["stage"] = json!("PM"));
     story.change(places[2], |line| line["failCount"] = json!(7));
-    let run = story.world.run("replay --all --json");
+    let run = story.context.run("replay --all --json");
     assert_eq!(run.code, Some(1));
     let object = run.json();
     let found: Vec<_> = object["differences"].as_array().unwrap().iter().map(|d| d["line"].clone()).collect();
     assert_eq!(Value::from(found), json!(places));
     assert_eq!(object["differenceCount"], 3);
     assert_eq!(object["lines"], story.lines().len());
-    story.world.run("replay --all").has(&["differences: 3"]);
-    assert_eq!(story.world.run("replay --json").json()["differenceCount"], 1);
+    story.context.run("replay --all").has(&["differences: 3"]);
+    assert_eq!(story.context.run("replay --json").json()["differenceCount"], 1);
 }

@@ -7,23 +7,23 @@ use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
-use crate::world::{World, put, read};
+use crate::context::{TestContext, put, read};
 
 #[derive(Debug)]
 pub(super) struct Story {
-    pub(super) world: World,
+    pub(super) context: TestContext,
 }
 
 impl Story {
     pub(super) fn new() -> Self {
-        Self { world: World::new() }
+        Self { context: TestContext::for_commands() }
     }
 
     /// Two workflows with everything that can go wrong in between.
     pub(super) fn eventful() -> Self {
         let story = Self::new();
         story.event("on-start", json!({ "source": "startup" }));
-        story.world.run("init standard --feature top-secret").ok();
+        story.context.run("init standard --feature top-secret").ok();
         story.run("planner", "PASS");
         story.event("on-stop", json!({ "background_tasks": [] }));
         story.fail_tool("Bash", "exit 1: cannot open /home/hush-hush", None);
@@ -35,9 +35,9 @@ impl Story {
         story.parallel_group_fails_and_is_repaired();
         story.event("pre-compact", json!({ "trigger": "auto" }));
         story.event("on-start", json!({ "source": "compact" }));
-        story.world.run("stop").ok();
+        story.context.run("stop").ok();
         story.event("on-stop", json!({ "background_tasks": [] }));
-        story.world.run("resume").ok();
+        story.context.run("resume").ok();
         story.review_rejects();
         story.event("on-session-end", json!({ "reason": "logout" }));
         story.event("on-start", json!({ "source": "resume" }));
@@ -61,7 +61,7 @@ impl Story {
         self.delegate("tester", "call-test-2");
         self.delegate("code-reviewer", "call-review-2");
         self.report("code-reviewer", "agent-of-review-2", "PASS");
-        // The session stops before the tester has come back: nobody waits for it any more.
+        // The session stops before the tester has come back.
         self.stop();
         self.run("tester", "PASS");
     }
@@ -82,27 +82,27 @@ impl Story {
         self.says("grader", "agent-of-grader", "<!-- GRADE: {\"score\":85} -->");
     }
 
-    /// A second workflow in the same session, up to where a person is asked, and on from there.
+    /// A second workflow in the same session, up to where the user is asked, and on from there.
     fn at_the_limit(&self) {
-        self.world.run("init tdd").ok();
+        self.context.run("init tdd").ok();
         self.run("tester", "PASS");
         for _ in 0..3 {
             self.run("developer", "PASS");
             self.run("tester", "FAIL");
         }
         self.stop();
-        self.world.run("resume").ok();
+        self.context.run("resume").ok();
         self.run("developer", "PASS");
         self.delegate("tester", "call-last");
     }
 
     pub(super) fn event(&self, hook: &str, fields: Value) {
         let mut event = json!({
-            "session_id": "s1", "cwd": self.world.project(), "transcript_path": self.transcript_file(),
+            "session_id": "s1", "cwd": self.context.project(), "transcript_path": self.transcript_file(),
         });
         let Value::Object(fields) = fields else { panic!("the fields of an event are an object") };
         event.as_object_mut().unwrap().extend(fields);
-        self.world.hook(hook, &event);
+        self.context.hook(hook, &event);
     }
 
     pub(super) fn delegate(&self, agent: &str, call: &str) {
@@ -159,20 +159,20 @@ impl Story {
         self.event("on-stop", json!({ "background_tasks": [] }));
     }
 
-    /// Ticks the tasks that a person would have seen to, and stops for good.
+    /// Ticks the tasks of the user, and ends.
     pub(super) fn complete(&self) {
-        let folder = self.world.feature("in-progress");
+        let folder = self.context.feature("in-progress");
         for feature in fs::read_dir(folder).into_iter().flatten().flatten() {
             let tasks = feature.path().join("tasks.md");
             if tasks.exists() {
-                put(&tasks, &read(&tasks).replace("- [ ]", "- [x]"));
+                put(&tasks, read(&tasks).replace("- [ ]", "- [x]"));
             }
         }
         self.stop();
     }
 
     fn transcript_file(&self) -> PathBuf {
-        self.world.project().join("transcript.jsonl")
+        self.context.project().join("transcript.jsonl")
     }
 
     fn transcript(&self, bytes: u64) {
@@ -180,7 +180,7 @@ impl Story {
     }
 
     pub(super) fn timeline(&self) -> PathBuf {
-        self.world.session("s1").join("timeline.jsonl")
+        self.context.session_dir("s1").join("timeline.jsonl")
     }
 
     pub(super) fn lines(&self) -> Vec<Value> {
@@ -215,7 +215,7 @@ impl Story {
 
     /// Every file of the home with its content and when it was changed.
     pub(super) fn files(&self) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
-        let mut folders = vec![self.world.state()];
+        let mut folders = vec![self.context.state()];
         let mut files = BTreeMap::new();
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap().flatten() {

@@ -17,7 +17,7 @@ mod rounds;
 mod typed;
 mod verdict;
 
-use overtone_registry::Agent;
+use overtone_core::registry::Agent;
 use overtone_testkit::{
     Actor, Client, Invocation, Key, Request, Run, Sandbox, Script, Terminal, Turn, report, text, tools,
 };

@@ -1,0 +1,56 @@
+//! Private settings files for single starts of the client, so that two terminals can use two providers at once.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jsonc_edit::SettingsFile;
+use rustix::process::{Pid, test_kill_process};
+use serde_json::Value;
+
+use crate::providers::switch::make_state_folder;
+use crate::providers::{CccPaths, Fragment, ProvidersError};
+
+const PREFIX: &str = "isolated-";
+const SUFFIX: &str = ".json";
+
+/// Writes the settings to a file for the process with this id and returns its path. Files of processes that have ended
+/// are removed.
+pub fn write_private_settings(
+    paths: &CccPaths,
+    content: &Fragment,
+    process: u32,
+) -> Result<PathBuf, ProvidersError> {
+    make_state_folder(paths)?;
+    remove_stale_files(&paths.state());
+    let path = paths.state().join(format!("{PREFIX}{process}{SUFFIX}"));
+    // A leftover file may have other permissions.
+    let _ = fs::remove_file(&path);
+    SettingsFile::at(&path).edit(|document| document.set(&[], Value::Object(content.clone())))?;
+    Ok(path)
+}
+
+fn remove_stale_files(state: &Path) {
+    for file in stale_files(state) {
+        // Another start may have removed it already.
+        let _ = fs::remove_file(file);
+    }
+}
+
+/// The private files of processes that have ended.
+pub(crate) fn stale_files(state: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(state).into_iter().flatten().flatten();
+    let is_stale =
+        |file: &fs::DirEntry| process_of(&file.file_name().to_string_lossy()).is_some_and(has_ended);
+    files.filter(is_stale).map(|file| file.path()).collect()
+}
+
+fn process_of(name: &str) -> Option<i32> {
+    name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.parse().ok()
+}
+
+/// Whether a process has ended. The id of this process counts as ended: a file with its id is a leftover of an earlier
+/// process, since this one has not written its own yet.
+pub(crate) fn has_ended(process: i32) -> bool {
+    let Some(pid) = Pid::from_raw(process) else { return true };
+    process.unsigned_abs() == std::process::id() || test_kill_process(pid) == Err(rustix::io::Errno::SRCH)
+}

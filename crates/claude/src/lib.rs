@@ -1,0 +1,9 @@
+//! Everything about the Claude Code client: the JSON of its hooks, the installation, and the plugin that it loads.
+
+mod environment;
+pub mod install;
+pub mod plugin;
+pub mod stdin;
+pub mod wire;
+
+pub use environment::Environment;

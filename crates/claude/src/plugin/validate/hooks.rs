@@ -1,0 +1,116 @@
+//! `hooks.json`: its form, its types, and that every binding of the registry is there.
+
+use std::path::Path;
+
+use overtone_core::registry::{Hook, HookBinding};
+use serde_json::{Map, Value};
+
+use super::{Problem, WRITE_AGAIN, problem, read_json};
+use crate::plugin::hooks::{COMMAND, PATH, arguments};
+
+const DROPPED: &str = "the client silently drops all hooks of a plugin whose hooks.json it cannot read";
+
+pub(super) fn check(dir: &Path) -> Vec<Problem> {
+    let file = match read_json(dir, PATH) {
+        Ok(file) => file,
+        Err(problem) => return vec![problem],
+    };
+    let Some(events) = file.get("hooks").and_then(Value::as_object) else {
+        return vec![problem(PATH, form_fault(&file), DROPPED)];
+    };
+    let mut problems = Vec::new();
+    for (event, groups) in events {
+        check_event(event, groups, &mut problems);
+    }
+    problems.extend(Hook::BINDINGS.iter().filter_map(|binding| missing(binding, events)));
+    problems
+}
+
+fn form_fault(file: &Value) -> &'static str {
+    match file {
+        Value::Array(_) => "is a flat array, expected the nested form {\"hooks\": {\"<event>\": […]}}",
+        _ if file["hooks"].is_array() => {
+            "\"hooks\" is a flat array, expected the nested form {\"hooks\": {\"<event>\": […]}}"
+        }
+        _ => "has no object \"hooks\"",
+    }
+}
+
+fn check_event(event: &str, groups: &Value, problems: &mut Vec<Problem>) {
+    if !Hook::BINDINGS.iter().any(|binding| binding.event == event) {
+        let hint = "older clients drop all hooks of a plugin that names an event they do not know";
+        problems.push(problem(PATH, format!("unknown event {event}"), hint));
+    }
+    let Some(groups) = groups.as_array() else {
+        problems.push(problem(PATH, format!("{event} is not an array"), DROPPED));
+        return;
+    };
+    for (index, group) in groups.iter().enumerate() {
+        check_group(&format!("{event}[{index}]"), group, problems);
+    }
+}
+
+fn check_group(place: &str, group: &Value, problems: &mut Vec<Problem>) {
+    if group.get("matcher").is_some_and(|matcher| !matcher.is_string()) {
+        problems.push(problem(PATH, format!("{place}.matcher is not a string"), DROPPED));
+    }
+    let Some(entries) = group.get("hooks").and_then(Value::as_array) else {
+        problems.push(problem(PATH, format!("{place} has no array \"hooks\""), DROPPED));
+        return;
+    };
+    for (index, entry) in entries.iter().enumerate() {
+        check_entry(&format!("{place}.hooks[{index}]"), entry, problems);
+    }
+}
+
+fn check_entry(place: &str, entry: &Value, problems: &mut Vec<Problem>) {
+    let Some(entry) = entry.as_object() else {
+        problems.push(problem(PATH, format!("{place} is not an object"), DROPPED));
+        return;
+    };
+    if entry.get("type").and_then(Value::as_str) != Some("command") {
+        problems.push(problem(PATH, format!("{place}.type is not \"command\""), DROPPED));
+    }
+    for (key, expected, right) in KEY_TYPES {
+        if entry.get(key).is_some_and(|value| !right(value)) {
+            let what = format!("{place}.{key} is {}, expected {expected}", entry[key]);
+            problems.push(problem(PATH, what, DROPPED));
+        }
+    }
+}
+
+type TypeCheck = fn(&Value) -> bool;
+
+const KEY_TYPES: [(&str, &str, TypeCheck); 4] = [
+    ("command", "a string", Value::is_string),
+    ("args", "an array of strings", is_string_array),
+    ("timeout", "a number of seconds", Value::is_number),
+    ("if", "a string", Value::is_string),
+];
+
+fn is_string_array(value: &Value) -> bool {
+    value.as_array().is_some_and(|items| items.iter().all(Value::is_string))
+}
+
+fn missing(binding: &HookBinding, events: &Map<String, Value>) -> Option<Problem> {
+    let groups = events.get(binding.event).and_then(Value::as_array);
+    let found = groups.into_iter().flatten().any(|group| carries(group, binding));
+    let matcher = match binding.matcher {
+        "" => String::new(),
+        tools => format!(" with matcher {tools}"),
+    };
+    let what = || format!("no binding of {} to {}{matcher}", binding.event, binding.hook.name());
+    (!found).then(|| problem(PATH, what(), WRITE_AGAIN))
+}
+
+/// Whether a matcher group starts exactly this hook, for the same tools and under the same condition.
+fn carries(group: &Value, binding: &HookBinding) -> bool {
+    let matcher = group["matcher"].as_str().unwrap_or_default();
+    let entries = group["hooks"].as_array();
+    matcher == binding.matcher
+        && entries.into_iter().flatten().any(|entry| {
+            entry["command"] == COMMAND
+                && entry["args"] == serde_json::json!(arguments(binding.hook))
+                && entry["if"].as_str() == binding.condition
+        })
+}

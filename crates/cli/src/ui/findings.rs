@@ -1,0 +1,67 @@
+//! The findings of a doctor command, as text and as JSON.
+
+use serde_json::{Value, json};
+
+/// A problem that a doctor command found.
+#[derive(Debug)]
+pub(crate) struct FindingReport {
+    pub(crate) name: &'static str,
+    pub(crate) is_serious: bool,
+    pub(crate) what: String,
+    /// `None` if the description itself says what to do.
+    pub(crate) fix: Option<String>,
+}
+
+/// One entry per finding, with the fix on a line of its own.
+pub(crate) fn render(findings: &[FindingReport], render_fix: impl Fn(&str) -> String) -> Vec<String> {
+    let mut entries = Vec::new();
+    for finding in findings {
+        let mark = if finding.is_serious { "✗" } else { "!" };
+        let mut entry = format!("{mark} {}", finding.what);
+        if let Some(fix) = &finding.fix {
+            entry.push('\n');
+            entry.push_str(&render_fix(fix));
+        }
+        entries.push(entry);
+    }
+    entries
+}
+
+/// `fix_key`: the name of the field with the fix.
+pub(crate) fn to_json(findings: &[FindingReport], fix_key: &str) -> Vec<Value> {
+    let finding_json = |finding: &FindingReport| {
+        let mut object = json!({ "name": finding.name, "serious": finding.is_serious, "what": finding.what });
+        object[fix_key] = json!(finding.fix);
+        object
+    };
+    findings.iter().map(finding_json).collect()
+}
+
+pub(crate) fn serious_count(findings: &[FindingReport]) -> usize {
+    findings.iter().filter(|finding| finding.is_serious).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fix_follows_its_finding() {
+        let finding = |is_serious, fix: Option<&str>| FindingReport {
+            name: "x",
+            is_serious,
+            what: "no client".into(),
+            fix: fix.map(str::to_owned),
+        };
+        let findings = [finding(true, Some("install it")), finding(false, None)];
+        assert_eq!(
+            render(&findings, |fix| format!("  fix: {fix}")),
+            ["✗ no client\n  fix: install it", "! no client"]
+        );
+        assert_eq!(
+            to_json(&findings, "hint")[0],
+            json!({ "name": "x", "serious": true, "what": "no client", "hint": "install it" })
+        );
+        assert_eq!(serious_count(&findings), 1);
+    }
+}

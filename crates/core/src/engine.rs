@@ -1,0 +1,47 @@
+//! The decisions of Overtone as pure functions.
+//!
+//! [`decide`] takes the stored state (a [`Snapshot`]), the event (a [`Trigger`]) and what else was looked up for it
+//! ([`Facts`]), and returns the [`Outcome`]: the answer and the [`Effect`]s to carry out. Nothing here accesses files, the
+//! clock or the environment, or knows JSON; that is the job of the hook driver.
+
+mod agents;
+mod command_line;
+pub mod commands;
+mod completion;
+mod decide;
+pub mod flow;
+mod gate;
+mod handoff;
+mod initiator;
+pub mod instinct;
+mod marker;
+mod notices;
+mod notification;
+mod outcome;
+mod permission;
+mod printable;
+mod prompt;
+mod quote;
+mod redact;
+mod release;
+mod session;
+pub mod settings;
+pub mod state;
+mod stopping;
+pub mod suggestion;
+pub mod text;
+mod tools;
+mod trigger;
+mod verdict;
+mod wording;
+
+pub use agents::identify as identify_agent;
+pub use completion::NO_VERDICT;
+pub use decide::decide;
+pub use initiator::{Caller, initiator};
+pub use outcome::{Effect, FieldValue, Handoff, InputPatch, Outcome, Permission, Record, Reply};
+pub use redact::redact_lines;
+pub use release::{ENDED_WITHOUT_RESULT, INTERRUPTED, NO_REPORT, NO_REPORT_IN_TIME};
+pub use tools::{is_delegation, is_markdown};
+pub use trigger::{Facts, Feature, FeatureHolder, FeatureOrigin, Snapshot, StartSource, Trigger};
+pub use verdict::{Judgement, judge};

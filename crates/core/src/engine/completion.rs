@@ -1,0 +1,477 @@
+//! An agent reports back: verdict, convergence, retries, handoff and the next step.
+
+use crate::messages::flow as words;
+use crate::registry::{Agent, EventKind, Stage, StageKey, WarningReason};
+
+use crate::engine::agents::{AgentIds, correct_twins, disown_call, position_of_reporter};
+use crate::engine::flow::{Step, limit_reached, next_step, stage_without_record};
+use crate::engine::handoff::{handoff_head, handoff_number, next_handoff_file};
+use crate::engine::instinct::{Observation, ObservationKind, Signal};
+use crate::engine::marker::grade;
+use crate::engine::outcome::{Effect, Handoff, Outcome, Permission, Record};
+use crate::engine::redact::first_line;
+use crate::engine::state::{
+    ActiveAgent, SendBackReason, StageResult, StageState, Status, Verdict, WorkflowState,
+};
+use crate::engine::suggestion::{Reason, format_size, suggest_compact};
+use crate::engine::text::{TASK_UNITS, cut, moved_text, next_step_text, titled};
+use crate::engine::trigger::Facts;
+use crate::engine::verdict::{Judgement, judge};
+
+/// An agent's report.
+pub(crate) struct Report<'a> {
+    pub(crate) agent: Agent,
+    pub(crate) ids: AgentIds<'a>,
+    pub(crate) message: &'a str,
+    pub(crate) channel: Channel,
+}
+
+/// How a report reached us, which decides how it can be sent back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Channel {
+    /// `SubagentHandback` is about to deliver it. Denying the call lets the agent continue.
+    Handback,
+    /// `SubagentStop`. Blocking it lets the agent continue.
+    Stop,
+    /// The result of the Agent tool, or a notification. The agent has ended.
+    Result,
+}
+
+/// The `reason` of a stage that failed because its report has no verdict.
+pub const NO_VERDICT: &str = "no verdict";
+
+/// Processes a report. A report of an agent that has already reported is ignored.
+pub(crate) fn report(workflow: &WorkflowState, report: &Report, facts: &Facts) -> Outcome {
+    if let Some(id) = report.ids.agent_id
+        && workflow.finished_agent(id).is_some()
+    {
+        let mut outcome = Outcome::default();
+        outcome.effects.extend(disown_call(workflow, report.ids.tool_use_id).map(Effect::PutWorkflow));
+        return outcome;
+    }
+    let mut next = workflow.clone();
+    correct_twins(&mut next, report.ids);
+    let position = position_of_reporter(&next, report.agent, report.ids);
+    if let Some(at) = position {
+        // This is the end of an earlier run: the agent that is to continue has not started again yet.
+        if next.active_agents[at].awaits_start && report.channel == Channel::Stop {
+            return Outcome::default();
+        }
+        if let Some(sent_back) = send_back(&next, at, report, facts) {
+            return sent_back;
+        }
+    }
+    let active = position.map(|at| next.active_agents.remove(at));
+    // A report without an id is remembered with that of its entry, so that the same report with its id does not count
+    // again when it comes late.
+    if let Some(id) = report.ids.agent_id.or_else(|| active.as_ref()?.agent_id.as_deref()) {
+        next.remember_finished(id, Some(report.agent));
+    }
+    let stage = match &active {
+        Some(active) => active.stage.filter(|key| next.stage(*key).is_some()),
+        None => report.agent.stage().and_then(|stage| stage_without_record(&next, stage)),
+    };
+    let mut processor = ReportProcessor::new(next, report, active, facts);
+    match judge(report.agent.stage(), report.message) {
+        Judgement::Broken => processor.handle_api_error(stage),
+        Judgement::Verdict(verdict) => processor.handle_report(stage, Some(verdict)),
+        Judgement::NoVerdict => processor.handle_report(stage, None),
+    }
+    processor.finish()
+}
+
+/// A workflow with a stage that was settled without a report.
+pub(crate) struct SettledStage {
+    pub(crate) workflow: WorkflowState,
+    pub(crate) effects: Vec<Effect>,
+}
+
+/// Settles a stage with a verdict that was given earlier, and leaves a notice for the main agent. `agent` is the one
+/// that the stage had waited for.
+pub(crate) fn settle_stage(
+    workflow: WorkflowState,
+    agent: Agent,
+    key: StageKey,
+    verdict: Verdict,
+    facts: &Facts,
+) -> SettledStage {
+    let ids = AgentIds { tool_use_id: None, agent_id: None };
+    let report = Report { agent, ids, message: "", channel: Channel::Result };
+    let mut processor = ReportProcessor::new(workflow, &report, None, facts);
+    processor.settle(key, verdict);
+    processor.workflow.leave_notice(processor.lines.join("\n"));
+    SettledStage { workflow: processor.workflow, effects: processor.outcome.effects }
+}
+
+/// Sends a report back to an agent that can continue: once for a missing verdict, and once to a developer for open
+/// tasks. Nothing depends on the report of an agent without a stage, so it is never sent back.
+fn send_back(workflow: &WorkflowState, at: usize, report: &Report, facts: &Facts) -> Option<Outcome> {
+    if report.channel == Channel::Result {
+        return None;
+    }
+    let active = &workflow.active_agents[at];
+    let key = active.stage.filter(|key| workflow.stage(*key).is_some())?;
+    let (reason, text) = match judge(report.agent.stage(), report.message) {
+        Judgement::NoVerdict => {
+            let choices = verdict_choices(report.agent.stage());
+            (SendBackReason::NoVerdict, words::ask_verdict(facts.lang, &choices))
+        }
+        Judgement::Verdict(Verdict::Pass) if key.stage == Stage::Dev => {
+            let open = facts.open_work(workflow);
+            let first = cut(open.first()?, TASK_UNITS);
+            (SendBackReason::OpenTasks, words::ask_tasks(facts.lang, open.len(), first))
+        }
+        _ => return None,
+    };
+    if active.sent_back_for.contains(&reason) {
+        return None;
+    }
+    let mut next = workflow.clone();
+    let mut outcome = Outcome::default();
+    next.active_agents[at].sent_back_for.push(reason);
+    let slot = next.active_agents[at].slot.clone();
+    if reason == SendBackReason::NoVerdict && !report.message.trim().is_empty() {
+        let file = next_handoff_file(&mut next, Some(key), report.agent);
+        next.active_agents[at].handoff = Some(file.clone());
+        let text = handoff_head(Some(key), report.agent, None) + report.message.trim_end() + "\n";
+        outcome.push(Effect::SaveHandoff(Handoff { file, text, appends: false }));
+    }
+    let record = Record::warning(WarningReason::ReportSentBack);
+    let record = record.with("agent", report.agent.name()).with("stage", key).with("slot", slot);
+    let handoff = next.active_agents[at].handoff.as_deref().and_then(handoff_number);
+    outcome.emit(record.with("missing", reason.key()).with("handoff", handoff));
+    outcome.push(Effect::PutWorkflow(next));
+    match report.channel {
+        Channel::Handback => outcome.reply.permission = Some(Permission::Deny { reason: text }),
+        Channel::Stop | Channel::Result => outcome.reply.block = Some(text),
+    }
+    Some(outcome)
+}
+
+/// The markers with which an agent of this stage may end its report.
+fn verdict_choices(stage: Option<Stage>) -> String {
+    let bad = match stage {
+        Some(Stage::Retro) => "ISSUES",
+        Some(stage) if stage.is_reviewer() => "REJECT",
+        _ => "FAIL",
+    };
+    ["PASS", bad, "BLOCKED"].map(|word| format!("`<!-- VERDICT: {{\"result\":\"{word}\"}} -->`")).join(" ")
+}
+
+/// Processes one report.
+struct ReportProcessor<'a> {
+    workflow: WorkflowState,
+    facts: &'a Facts,
+    report: &'a Report<'a>,
+    /// The entry of the agent, if its delegation was recorded.
+    entry: Option<ActiveAgent>,
+    outcome: Outcome,
+    /// The text for the main agent, line by line.
+    lines: Vec<String>,
+    /// The stage that this report completed with a pass.
+    passed: Option<StageKey>,
+    /// Whether the stage fails only because the report has no verdict.
+    lacks_verdict: bool,
+}
+
+impl<'a> ReportProcessor<'a> {
+    fn new(
+        workflow: WorkflowState,
+        report: &'a Report<'a>,
+        entry: Option<ActiveAgent>,
+        facts: &'a Facts,
+    ) -> Self {
+        Self {
+            workflow,
+            facts,
+            report,
+            entry,
+            outcome: Outcome::default(),
+            lines: Vec::new(),
+            passed: None,
+            lacks_verdict: false,
+        }
+    }
+
+    /// Handles a message of the client about a failed request in place of a report. Nothing is counted, and the stage is
+    /// open again unless a twin works on it or has done it.
+    fn handle_api_error(&mut self, stage: Option<StageKey>) {
+        let error = first_line(self.report.message, 300);
+        let broken = self.record(EventKind::AgentError, stage).with("slot", self.slot());
+        self.outcome.emit(broken.with("agentId", self.agent_id()).with("error", error));
+        self.lines.push(words::agent_broke(self.facts.lang, self.report.agent.name()));
+        let Some(key) = stage else { return };
+        if !self.workflow.is_abandoned(key) {
+            return;
+        }
+        if let Some(verdict) = self.workflow.stage(key).and_then(StageState::verdict) {
+            self.settle(key, verdict);
+        } else if let Some(stage) = self.workflow.stage_mut(key) {
+            stage.reopen();
+        }
+    }
+
+    /// The client's id of the agent, by which its conversation can be found.
+    fn agent_id(&self) -> Option<&str> {
+        let recorded = self.entry.as_ref().and_then(|agent| agent.agent_id.as_deref());
+        self.report.ids.agent_id.or(recorded)
+    }
+
+    /// The slot of the agent. `None` if its delegation was not recorded.
+    fn slot(&self) -> Option<&str> {
+        self.entry.as_ref().map(|agent| &*agent.slot)
+    }
+
+    fn has_message(&self) -> bool {
+        !self.report.message.trim().is_empty()
+    }
+
+    /// Handles a report with the verdict that it gives, if any. A stage fails without a verdict; an agent without a stage
+    /// needs none.
+    fn handle_report(&mut self, stage: Option<StageKey>, given: Option<Verdict>) {
+        let spent = self.entry.as_ref().and_then(|a| a.started_at).map(|at| self.facts.now.since(at));
+        let verdict = match (given, stage) {
+            (Some(verdict), _) => Some(verdict),
+            (None, Some(_)) => Some(Verdict::Fail),
+            (None, None) => None,
+        };
+        let earlier_file = self.entry.as_ref().and_then(|active| active.handoff.clone());
+        let number = match &earlier_file {
+            Some(file) => handoff_number(file),
+            None if self.has_message() => Some(self.workflow.handoff_count + 1),
+            None => None,
+        };
+        let done = self
+            .record(EventKind::AgentComplete, stage)
+            .with("result", verdict.map(Verdict::key))
+            .with_some("reason", (stage.is_some() && given.is_none()).then_some(NO_VERDICT))
+            .with("durationMs", spent)
+            .with("agentId", self.agent_id())
+            .with("slot", self.slot())
+            .with("handoff", number);
+        self.outcome.emit(done);
+        if self.report.agent == Agent::Grader
+            && let Some(score) = grade(self.report.message)
+        {
+            self.outcome.emit(Record::new(EventKind::GraderScore).with("score", score));
+        }
+        self.save_handoff(stage, verdict, earlier_file);
+        let (Some(key), Some(verdict)) = (stage, verdict) else {
+            self.lines.push(words::agent_finished(self.facts.lang, self.report.agent.name()));
+            return;
+        };
+        if given.is_none() {
+            self.lines.push(words::no_verdict(self.facts.lang, self.report.agent.name()));
+        }
+        let verdict = self.worst_verdict(key, verdict);
+        // Twins share a stage, which is done when the last one has reported, with the worst verdict.
+        if self.workflow.has_agent_at(key) {
+            if let Some(stage) = self.workflow.stage_mut(key) {
+                stage.result = Some(StageResult::Verdict(verdict));
+            }
+            self.lines.push(words::agent_finished(self.facts.lang, self.report.agent.name()));
+            return;
+        }
+        self.lacks_verdict = given.is_none();
+        self.settle(key, verdict);
+    }
+
+    /// The worse one of this verdict and that of a twin that has reported before.
+    fn worst_verdict(&self, key: StageKey, verdict: Verdict) -> Verdict {
+        match self.workflow.stage(key) {
+            Some(stage) if stage.status == Status::Active => match stage.verdict() {
+                Some(earlier) => earlier.max(verdict),
+                None => verdict,
+            },
+            _ => verdict,
+        }
+    }
+
+    /// Closes a stage with its verdict.
+    fn settle(&mut self, key: StageKey, verdict: Verdict) {
+        let now = self.facts.now;
+        let Some(stage) = self.workflow.stage_mut(key) else {
+            return;
+        };
+        stage.status = Status::Completed;
+        stage.result = Some(StageResult::Verdict(verdict));
+        stage.completed_at = Some(now);
+        // A report without a recorded delegation is still an attempt.
+        stage.attempts = stage.attempts.max(1);
+        match verdict {
+            Verdict::Pass | Verdict::Issues => self.complete_stage(key, verdict),
+            Verdict::Fail | Verdict::Reject => self.fail_stage(key, verdict),
+            Verdict::Blocked => self.block_stage(key),
+        }
+        self.converge(key);
+        self.workflow.update_current_stage();
+    }
+
+    fn complete_stage(&mut self, key: StageKey, verdict: Verdict) {
+        self.workflow.completed_stages = self.workflow.completed_stages.map(|count| count.saturating_add(1));
+        let stage = self.workflow.stage(key);
+        let spent = stage.and_then(|s| s.started_at).map(|at| self.facts.now.since(at));
+        let attempt = stage.map(|s| s.attempts);
+        let done = self.record(EventKind::StageComplete, Some(key)).with("result", verdict.key());
+        self.outcome.emit(done.with("attempt", attempt).with("durationMs", spent));
+        if let Some(feature) = self.workflow.feature_name.clone() {
+            self.outcome.push(Effect::TickStage { feature, key });
+        }
+        let title = titled(self.facts.lang, key);
+        if verdict == Verdict::Issues {
+            self.workflow.retro_count += 1;
+            let (count, limit) = (self.workflow.retro_count, self.facts.settings.max_retros);
+            self.lines.push(words::stage_issues(self.facts.lang, &title, count, limit));
+            self.lines.push(if count < limit {
+                words::issues_advice(self.facts.lang)
+            } else {
+                words::issues_limit(self.facts.lang)
+            });
+        } else {
+            self.passed = Some(key);
+            self.lines.push(words::stage_passed(self.facts.lang, &title));
+            self.mention_open_tasks(key);
+        }
+        self.observe_performance(key, Signal::Contradict);
+    }
+
+    /// Tells the main agent about tasks that the developer kept open on purpose: its report says whose they are.
+    fn mention_open_tasks(&mut self, key: StageKey) {
+        let open = self.facts.open_work(&self.workflow).len();
+        if key.stage == Stage::Dev && open > 0 && !self.workflow.is_finished() {
+            self.lines.push(words::tasks_open(self.facts.lang, open));
+        }
+    }
+
+    /// Nothing is counted against the limits, since the work is not at fault.
+    fn block_stage(&mut self, key: StageKey) {
+        self.lines.push(words::stage_blocked(self.facts.lang, &titled(self.facts.lang, key)));
+        let record = self.record(EventKind::SystemWarning, Some(key));
+        self.outcome.emit(record.with("reason", WarningReason::StageBlocked));
+    }
+
+    fn fail_stage(&mut self, key: StageKey, verdict: Verdict) {
+        let title = titled(self.facts.lang, key);
+        let settings = &self.facts.settings;
+        let (line, count) = if verdict == Verdict::Reject {
+            self.workflow.reject_count += 1;
+            let count = self.workflow.counted_rejections();
+            (
+                words::stage_rejected(self.facts.lang, &title, count, settings.max_rejections),
+                self.workflow.reject_count,
+            )
+        } else {
+            self.workflow.fail_count += 1;
+            let count = self.workflow.counted_failures();
+            (
+                words::stage_failed(self.facts.lang, &title, count, settings.max_failures),
+                self.workflow.fail_count,
+            )
+        };
+        self.lines.push(line);
+        let retry = self.record(EventKind::StageRetry, Some(key)).with("result", verdict.key());
+        let retry = retry.with_some("reason", self.lacks_verdict.then_some(NO_VERDICT));
+        self.outcome.emit(retry.with("count", count).under(settings));
+        if limit_reached(&self.workflow, settings) {
+            let fatal = Record::new(EventKind::ErrorFatal).with("stage", key).with("reason", "retry-limit");
+            self.outcome.emit(
+                fatal
+                    .with("failCount", self.workflow.fail_count)
+                    .with("rejectCount", self.workflow.reject_count),
+            );
+        }
+        self.observe_performance(key, Signal::Confirm);
+    }
+
+    /// Records whether a judging stage failed, to learn which stages tend to fail in this project.
+    fn observe_performance(&mut self, key: StageKey, signal: Signal) {
+        if key.stage.is_judge() {
+            let kind = ObservationKind::AgentPerformance;
+            let seen = Observation::seen(self.facts.lang, kind, key.stage.key());
+            self.outcome.push(Effect::Observe(Observation { signal, ..seen }));
+        }
+    }
+
+    /// Records that a parallel group is complete once all its stages are.
+    fn converge(&mut self, key: StageKey) {
+        let Some((group, keys)) = self.workflow.template().and_then(|w| w.group_of(key)) else {
+            return;
+        };
+        let all_done =
+            keys.iter().all(|k| self.workflow.stage(*k).is_some_and(|s| s.status == Status::Completed));
+        if !all_done {
+            return;
+        }
+        let stages: Vec<_> = keys.iter().map(ToString::to_string).collect();
+        self.outcome
+            .emit(Record::new(EventKind::ParallelConverge).with("group", group.name).with("stages", stages));
+        self.lines.push(words::converged(self.facts.lang, group.name));
+    }
+
+    /// Saves the report for the next agent. A report that was sent back for its verdict has a file already, to which the
+    /// second one is appended.
+    fn save_handoff(
+        &mut self,
+        stage: Option<StageKey>,
+        verdict: Option<Verdict>,
+        earlier_file: Option<String>,
+    ) {
+        let agent = self.report.agent;
+        if earlier_file.is_none() && !self.has_message() {
+            return;
+        }
+        let head = handoff_head(stage, agent, verdict);
+        let body = self.report.message.trim_end();
+        let handoff = if let Some(file) = earlier_file {
+            Handoff { file, text: format!("\n{head}{body}\n"), appends: true }
+        } else {
+            let file = next_handoff_file(&mut self.workflow, stage, agent);
+            Handoff { file, text: format!("{head}{body}\n"), appends: false }
+        };
+        match stage.and_then(|key| self.workflow.stage_mut(key)) {
+            Some(finished) => finished.handoff = Some(handoff.file.clone()),
+            None => self.workflow.add_other_handoff(handoff.file.clone()),
+        }
+        self.outcome.push(Effect::SaveHandoff(handoff));
+    }
+
+    fn record(&self, kind: EventKind, stage: Option<StageKey>) -> Record {
+        Record::new(kind).with("stage", stage).with("agent", self.report.agent.name())
+    }
+
+    /// Adds the next step to the answer, suggests a compaction if one is due, and leaves a notice for the main agent. The
+    /// notice has no next step, since another one may be next when it is delivered.
+    fn finish(mut self) -> Outcome {
+        let step = next_step(&self.workflow, &self.facts.settings);
+        let line_of_step = self.lines.len();
+        self.suggest_compaction(&step);
+        self.workflow.leave_notice(self.lines.join("\n"));
+        let next = moved_text(self.facts.lang, &self.workflow);
+        self.lines.insert(line_of_step, next.unwrap_or_else(|| next_step_text(&self.workflow, self.facts)));
+        self.outcome.reply.result = self.lines.join("\n");
+        self.outcome.push(Effect::PutWorkflow(self.workflow));
+        self.outcome
+    }
+
+    fn suggest_compaction(&mut self, step: &Step) {
+        let facts = self.facts;
+        let Some(stage) = self.passed else { return };
+        let last = *step == Step::Done;
+        // The facts were collected before this stage was completed.
+        let since = facts.since_compact.after_stage();
+        let reason =
+            suggest_compact(facts.transcript_bytes, facts.context_percent, last, since, &facts.settings);
+        let bytes = facts.transcript_bytes.unwrap_or(0);
+        let size = format_size(bytes);
+        self.lines.push(match reason {
+            None => return,
+            Some(Reason::Transcript) => words::suggest_compact(facts.lang, &size),
+            Some(Reason::ContextWindow(percent)) => {
+                words::suggest_compact_percent(facts.lang, percent, &size)
+            }
+        });
+        let size = i64::try_from(bytes).unwrap_or(i64::MAX);
+        let suggestion = self.record(EventKind::SessionCompactSuggestion, Some(stage));
+        self.outcome.emit(suggestion.with("transcriptSize", size).under(&facts.settings));
+    }
+}

@@ -1,0 +1,436 @@
+//! Delegation: whether the stage of an agent may start, and the context that the agent gets.
+
+use crate::messages::flow as words;
+use crate::registry::{Agent, EventKind, Stage, StageKey, limits};
+
+use crate::engine::agents::{find_by_id, identify};
+use crate::engine::flow::{Obstacle, Step, limit_reached, next_step, obstacle};
+use crate::engine::outcome::{Effect, InputPatch, Outcome, Permission, Record, Reply};
+use crate::engine::state::{ActiveAgent, Ending, StageState, Status, Turn, Verdict, WorkflowState};
+use crate::engine::text::{key_list, moved_text, next_step_text, step_text, workflow_context};
+use crate::engine::trigger::{Facts, Snapshot};
+
+/// Separates the context block from the original prompt.
+const DIVIDER: &str = "\n\n---\n\n";
+
+/// A call of the Agent tool.
+pub(crate) struct Delegation<'a> {
+    pub(crate) subagent_type: &'a str,
+    pub(crate) description: &'a str,
+    pub(crate) prompt: &'a str,
+    pub(crate) tool_use_id: Option<&'a str>,
+}
+
+/// The main agent delegates a stage. The stage starts, or the call is denied.
+pub(crate) fn delegate(snapshot: &Snapshot, call: &Delegation, facts: &Facts) -> Outcome {
+    let agent = identify(call.subagent_type, call.description);
+    let (Some(agent), Some(workflow)) = (agent, &snapshot.workflow) else {
+        return Outcome::default();
+    };
+    if let Some(refused) = refused_by_ending(workflow, agent, facts) {
+        return refused;
+    }
+    if facts.plan_mode {
+        return deny(words::deny_plan_mode(facts.lang), words::plan_mode_advice(facts.lang)).into();
+    }
+    // A call that the client asks about again gets the same answer and starts no second agent.
+    if let Some(known) = find_by_id(workflow, call.tool_use_id, None) {
+        return Outcome {
+            reply: allow_with_context(workflow, known.stage, call, facts),
+            effects: Vec::new(),
+        };
+    }
+    let admitted = match admit(workflow, agent, facts) {
+        Ok(admitted) => admitted,
+        Err(refusal) => return refusal.into(),
+    };
+    let (mut outcome, workflow, stage) = start(snapshot, admitted, agent, call.tool_use_id, None, facts);
+    outcome.reply = allow_with_context(&workflow, stage, call, facts);
+    outcome.push(Effect::PutWorkflow(workflow));
+    outcome
+}
+
+/// The main agent continues an agent that has reported. This is another attempt of its stage, under the same rules.
+pub(crate) fn continue_agent(snapshot: &Snapshot, agent_id: &str, facts: &Facts) -> Outcome {
+    let Some(workflow) = &snapshot.workflow else {
+        return Outcome::default();
+    };
+    // An agent that is still at work just gets the message.
+    if find_by_id(workflow, None, Some(agent_id)).is_some() {
+        return Outcome::default();
+    }
+    let Some(agent) = workflow.finished_agent(agent_id).and_then(|finished| finished.agent) else {
+        return Outcome::default();
+    };
+    if let Some(refused) = refused_by_ending(workflow, agent, facts) {
+        return refused;
+    }
+    let admitted = match admit(workflow, agent, facts) {
+        Ok(admitted) => admitted,
+        Err(refusal) => return refusal.into(),
+    };
+    let (mut outcome, mut workflow, _) = start(snapshot, admitted, agent, None, Some(agent_id), facts);
+    workflow.finished_agents.retain(|finished| finished.id != agent_id);
+    outcome.push(Effect::PutWorkflow(workflow));
+    outcome
+}
+
+/// The client has started an agent again that had reported, because the user wrote to it. This cannot be denied, so if
+/// its stage may not start, its report belongs to no stage.
+pub(crate) fn agent_restarted(snapshot: &Snapshot, agent: Agent, agent_id: &str, facts: &Facts) -> Outcome {
+    let Some(workflow) = &snapshot.workflow else { return Outcome::default() };
+    if !workflow.is_open() {
+        return Outcome::default();
+    }
+    // What the user wrote to the agent counts like a prompt.
+    let with_user_input = WorkflowState { user_wrote: true, ..workflow.clone() };
+    let admitted = match admit(&with_user_input, agent, facts) {
+        Ok(admitted) => admitted,
+        Err(_) => Admitted { workflow: workflow.clone(), target: None, stage: None },
+    };
+    let (mut outcome, mut workflow, _) = start(snapshot, admitted, agent, None, Some(agent_id), facts);
+    workflow.finished_agents.retain(|finished| finished.id != agent_id);
+    for active in workflow.active_agents.iter_mut().filter(|active| active.is(None, Some(agent_id))) {
+        active.awaits_start = false;
+    }
+    outcome.push(Effect::PutWorkflow(workflow));
+    outcome
+}
+
+/// A sub-agent delegates. Only the main agent may delegate stages, since only it knows the next step. Agents of other
+/// kinds may be started.
+pub(crate) fn delegate_from_agent(
+    workflow: Option<&WorkflowState>,
+    subagent_type: &str,
+    facts: &Facts,
+) -> Outcome {
+    let (Some(agent), Some(workflow)) = (Agent::from_wire(subagent_type), workflow) else {
+        return Outcome::default();
+    };
+    if let Some(moved) = refused_by_move(workflow, facts) {
+        return moved;
+    }
+    if !workflow.is_open() {
+        return Outcome::default();
+    }
+    deny(words::deny_nested(facts.lang, agent.name()), words::nested_advice(facts.lang)).into()
+}
+
+/// The answer for a workflow that has ended or was moved to another machine. `None` if its stages decide.
+fn refused_by_ending(workflow: &WorkflowState, agent: Agent, facts: &Facts) -> Option<Outcome> {
+    if let Some(moved) = refused_by_move(workflow, facts) {
+        return Some(moved);
+    }
+    match workflow.ending {
+        Some(Ending::Completed) => Some(Outcome::default()),
+        Some(Ending::Aborted) => Some(deny_at_limit(agent, facts).into()),
+        None => None,
+    }
+}
+
+fn refused_by_move(workflow: &WorkflowState, facts: &Facts) -> Option<Outcome> {
+    let machine = workflow.moved_to.as_deref()?;
+    Some(deny(words::deny_moved(facts.lang, machine), moved_text(facts.lang, workflow)?).into())
+}
+
+fn deny_at_limit(agent: Agent, facts: &Facts) -> Refusal {
+    deny(words::deny_limit(facts.lang), words::limit_advice(facts.lang, agent.name()))
+}
+
+/// An agent that may start.
+struct Admitted {
+    workflow: WorkflowState,
+    /// The stage of the workflow that starts with the agent.
+    target: Option<StageKey>,
+    /// The stage that the agent is recorded with. For an agent without a target it is not part of the workflow.
+    stage: Option<StageKey>,
+}
+
+/// Decides whether the agent may start. A debugger or a developer after a failure opens the failed stages again.
+fn admit(workflow: &WorkflowState, agent: Agent, facts: &Facts) -> Result<Admitted, Refusal> {
+    let lang = facts.lang;
+    if limit_reached(workflow, &facts.settings) {
+        return Err(deny_at_limit(agent, facts));
+    }
+    let repairs = matches!(agent, Agent::Developer | Agent::Debugger);
+    // A repair needs the reports of all stages of a parallel group.
+    if repairs
+        && workflow.stages.iter().any(StageState::is_failed)
+        && let Step::Wait(running) = next_step(workflow, &facts.settings)
+    {
+        return Err(deny_running(&running, facts));
+    }
+    if let Some(blocked) = blocking_stage(workflow, agent, repairs) {
+        let step = step_text(lang, &Step::Blocked(blocked));
+        return Err(deny(words::deny_blocked(lang, &blocked.to_string()), step));
+    }
+    let had_failed = workflow.stages.iter().any(StageState::is_failed);
+    let mut next = workflow.clone();
+    if repairs {
+        open_repair(&mut next);
+    }
+    let target = target_stage(&next, agent);
+    let reopens = match agent {
+        Agent::Developer => has_reason_to_develop(workflow, facts),
+        Agent::Debugger => had_failed,
+        _ => false,
+    };
+    if let Some(key) = target
+        && let Some(obstacle) = obstacle(&next, key, reopens)
+    {
+        return Err(refuse(&next, key, &obstacle, facts));
+    }
+    match target {
+        Some(key) if agent == Agent::Developer => {
+            if workflow.is_finished() {
+                next.tasks_tried = u32::try_from(facts.open_work(workflow).len()).ok();
+            }
+            reopen_after(&mut next, key);
+        }
+        None if agent.changes_code() => {
+            let running = running_after_development(&next);
+            if !running.is_empty() {
+                return Err(deny_running(&running, facts));
+            }
+            reopen_resolved(&mut next);
+        }
+        _ => {}
+    }
+    let stage = target.or_else(|| agent.stage().map(StageKey::first));
+    Ok(Admitted { workflow: next, target, stage })
+}
+
+/// The blocked stage that keeps an agent from starting. Until the user has written something, neither a repair nor the
+/// stage itself starts: it would be blocked again, which is not counted against any limit.
+fn blocking_stage(workflow: &WorkflowState, agent: Agent, repairs: bool) -> Option<StageKey> {
+    if workflow.user_wrote {
+        return None;
+    }
+    if let Some(key) = target_stage(workflow, agent)
+        && let Some(stage) = workflow.stage(key)
+        && stage.is_blocked()
+    {
+        return Some(stage.key);
+    }
+    if !repairs {
+        return None;
+    }
+    workflow.stages.iter().find(|stage| stage.is_blocked()).map(|stage| stage.key)
+}
+
+/// The running stages after DEV, which judge the code as it is.
+fn running_after_development(workflow: &WorkflowState) -> Vec<StageKey> {
+    let running = stages_after_development(workflow).filter(|stage| stage.status == Status::Active);
+    running.map(|stage| stage.key).collect()
+}
+
+fn stages_after_development(workflow: &WorkflowState) -> impl Iterator<Item = &StageState> {
+    workflow.stages.iter().skip_while(|stage| stage.key.stage != Stage::Dev).skip(1)
+}
+
+/// The first unresolved stage of the agent, else its last one.
+fn target_stage(workflow: &WorkflowState, agent: Agent) -> Option<StageKey> {
+    let stage = agent.stage()?;
+    let mut own = workflow.stages.iter().filter(|s| s.key.stage == stage);
+    let last = own.clone().next_back().map(|s| s.key);
+    own.find(|s| !s.is_resolved()).map(|s| s.key).or(last)
+}
+
+/// Whether there is a reason to run a finished development again: the user wrote something, a retrospective found issues,
+/// or tasks are open at the end.
+fn has_reason_to_develop(workflow: &WorkflowState, facts: &Facts) -> bool {
+    let found_issues = workflow.stages.iter().any(|stage| {
+        stage.key.stage == Stage::Retro && stage.is_resolved() && stage.verdict() == Some(Verdict::Issues)
+    });
+    let has_open_tasks = facts.own_feature(workflow).is_some_and(|feature| !feature.pending.is_empty())
+        && !workflow.tried_tasks(facts.open_work(workflow).len());
+    workflow.user_wrote
+        || (found_issues && workflow.retro_count < facts.settings.max_retros)
+        || (workflow.is_finished() && has_open_tasks)
+}
+
+/// Opens DEV and every failed stage after it, each with its parallel group.
+fn open_repair(workflow: &mut WorkflowState) {
+    let failed: Vec<_> = workflow.stages.iter().filter(|s| s.is_failed()).map(|s| s.key).collect();
+    for key in failed {
+        let Some(repair) = workflow.repair_stage(key) else {
+            continue;
+        };
+        let mut reopened = workflow.group_keys(key);
+        reopened.push(repair);
+        for key in reopened {
+            reopen_completed(workflow, key);
+        }
+    }
+}
+
+/// Opens every completed stage after DEV again, since earlier verdicts and documents are about other code.
+fn reopen_after(workflow: &mut WorkflowState, dev: StageKey) {
+    let Some(at) = workflow.position(dev) else { return };
+    let after: Vec<_> = workflow.stages[at + 1..].iter().map(|stage| stage.key).collect();
+    for key in after {
+        reopen_completed(workflow, key);
+    }
+}
+
+/// Opens the resolved stages after DEV again for an agent that changes code without a stage of its own. Failed stages
+/// stay failed until they are repaired.
+fn reopen_resolved(workflow: &mut WorkflowState) {
+    let resolved: Vec<_> = stages_after_development(workflow)
+        .filter(|stage| stage.is_resolved())
+        .map(|stage| stage.key)
+        .collect();
+    for key in resolved {
+        reopen_completed(workflow, key);
+    }
+}
+
+fn reopen_completed(workflow: &mut WorkflowState, key: StageKey) {
+    if let Some(stage) = workflow.stage_mut(key)
+        && stage.status == Status::Completed
+    {
+        stage.reopen();
+    }
+}
+
+fn refuse(workflow: &WorkflowState, target: StageKey, obstacle: &Obstacle, facts: &Facts) -> Refusal {
+    let lang = facts.lang;
+    let step = || next_step_text(workflow, facts);
+    match obstacle {
+        Obstacle::Unfinished(keys) => {
+            let stages = key_list(lang, keys);
+            deny(words::deny_order(lang, &stages), words::skipped_advice(lang, &stages, &step()))
+        }
+        Obstacle::Running(keys) => deny_running(keys, facts),
+        Obstacle::Debugging => deny(words::deny_order(lang, "DEBUG"), words::running_advice(lang, "DEBUG")),
+        Obstacle::Complete => {
+            let stage = target.to_string();
+            deny(words::deny_complete(lang, &stage), words::complete_advice(lang, &stage, &step()))
+        }
+    }
+}
+
+fn deny_running(keys: &[StageKey], facts: &Facts) -> Refusal {
+    let stages = key_list(facts.lang, keys);
+    deny(words::deny_order(facts.lang, &stages), words::running_advice(facts.lang, &stages))
+}
+
+/// Why an agent may not start.
+struct Refusal {
+    /// The client shows the reason to the user and gives it to the model.
+    reason: String,
+    /// For the model only.
+    advice: String,
+}
+
+impl From<Refusal> for Outcome {
+    fn from(refusal: Refusal) -> Self {
+        let reply = Reply {
+            model_context: Some(refusal.advice),
+            permission: Some(Permission::Deny { reason: refusal.reason }),
+            ..Reply::default()
+        };
+        Self { reply, effects: Vec::new() }
+    }
+}
+
+const fn deny(reason: String, advice: String) -> Refusal {
+    Refusal { reason, advice }
+}
+
+/// Records that the agent is at work. The caller adds the effect that stores the workflow.
+fn start(
+    snapshot: &Snapshot,
+    admitted: Admitted,
+    agent: Agent,
+    tool_use_id: Option<&str>,
+    agent_id: Option<&str>,
+    facts: &Facts,
+) -> (Outcome, WorkflowState, Option<StageKey>) {
+    let Admitted { mut workflow, target, stage } = admitted;
+    let mut outcome = Outcome::default();
+    let slot = workflow.free_slot(agent);
+    if let Some(key) = target {
+        activate(&mut workflow, key, facts, &mut outcome);
+    }
+    outcome.emit(
+        Record::new(EventKind::AgentDelegate)
+            .with("agent", agent.name())
+            .with("stage", stage)
+            .with("slot", &*slot)
+            .with_some("continues", agent_id)
+            .under(&facts.settings),
+    );
+    workflow.active_agents.push(ActiveAgent {
+        slot,
+        stage,
+        started_at: Some(facts.now),
+        tool_use_id: tool_use_id.map(str::to_owned),
+        agent_id: agent_id.map(str::to_owned),
+        background: agent_id.is_some(),
+        awaits_start: agent_id.is_some(),
+        sent_back_for: Vec::new(),
+        handoff: None,
+    });
+    // Input of the user counts for all blocked stages, so it is kept while there are any.
+    workflow.user_wrote &= workflow.stages.iter().any(StageState::is_blocked);
+    if let Some(looping) = &snapshot.looping {
+        let mut next = looping.clone();
+        next.turn = Some(Turn::Working);
+        if next.paused.is_some() {
+            next.unpause();
+        }
+        if next != *looping {
+            outcome.push(Effect::PutLoop(next));
+        }
+    }
+    (outcome, workflow, stage)
+}
+
+fn allow_with_context(
+    workflow: &WorkflowState,
+    stage: Option<StageKey>,
+    call: &Delegation,
+    facts: &Facts,
+) -> Reply {
+    let context = workflow_context(workflow, stage, facts, limits::CONTEXT_TEXT_UNITS);
+    let patch = InputPatch {
+        prompt: format!("{context}{DIVIDER}{}", call.prompt),
+        foreground: facts.settings.foreground_agents,
+    };
+    let permission = Some(Permission::Allow { reason: None, patch: Some(patch) });
+    Reply { permission, ..Reply::default() }
+}
+
+fn activate(workflow: &mut WorkflowState, key: StageKey, facts: &Facts, outcome: &mut Outcome) {
+    workflow.current_stage = Some(key);
+    let Some(stage) = workflow.stage_mut(key) else {
+        return;
+    };
+    stage.attempts += 1;
+    if stage.status == Status::Active {
+        return;
+    }
+    stage.status = Status::Active;
+    stage.result = None;
+    stage.started_at = Some(facts.now);
+    stage.completed_at = None;
+    let attempt = stage.attempts;
+    outcome.emit(Record::new(EventKind::StageStart).with("stage", key).with("attempt", attempt));
+    record_parallel_start(workflow, key, outcome);
+}
+
+/// Records that a group runs in parallel when its second stage starts.
+fn record_parallel_start(workflow: &WorkflowState, key: StageKey, outcome: &mut Outcome) {
+    let Some((group, keys)) = workflow.template().and_then(|w| w.group_of(key)) else {
+        return;
+    };
+    let running: Vec<_> = keys
+        .iter()
+        .filter(|key| workflow.stage(**key).is_some_and(|s| s.status == Status::Active))
+        .map(ToString::to_string)
+        .collect();
+    if running.len() == 2 {
+        outcome.emit(Record::new(EventKind::ParallelStart).with("group", group.name).with("stages", running));
+    }
+}

@@ -1,0 +1,62 @@
+//! The agents of a workflow: those at work, and those that have reported.
+
+use crate::registry::{Agent, StageKey, table};
+
+use crate::engine::state::Millis;
+
+/// A delegated agent that has not reported back yet.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ActiveAgent {
+    /// Unique in the workflow: `tester`, and `tester#2` for a second one at the same time.
+    pub slot: String,
+    pub stage: Option<StageKey>,
+    pub started_at: Option<Millis>,
+    pub tool_use_id: Option<String>,
+    pub agent_id: Option<String>,
+    pub background: bool,
+    /// The main agent continues it, and it has not started again yet. A report until then belongs to its earlier run.
+    pub awaits_start: bool,
+    /// The reasons for which its report was sent back, each at most once.
+    pub sent_back_for: Vec<SendBackReason>,
+    /// The file with the report that was sent back because it had no verdict.
+    pub handoff: Option<String>,
+}
+
+table! {
+    /// Why a report is sent back to the agent that made it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum SendBackReason {
+        NoVerdict("no-verdict"),
+        OpenTasks("open-tasks"),
+    }
+
+    struct SendBackReasonRow {
+        pub key: &'static str,
+    }
+
+    pub fn from_key(key) -> Option<Self>;
+}
+
+/// An agent that has reported. The client can continue it, under the same id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FinishedAgent {
+    pub id: String,
+    /// `None` in files of versions that stored only the id.
+    pub agent: Option<Agent>,
+}
+
+impl ActiveAgent {
+    pub fn name(&self) -> &str {
+        self.slot.split('#').next().unwrap_or_default()
+    }
+
+    pub fn agent(&self) -> Option<Agent> {
+        Agent::from_name(self.name())
+    }
+
+    /// Whether this is the agent of the given call, or has the given id.
+    pub fn is(&self, tool_use_id: Option<&str>, agent_id: Option<&str>) -> bool {
+        let same = |own: &Option<String>, given: Option<&str>| given.is_some() && own.as_deref() == given;
+        same(&self.tool_use_id, tool_use_id) || same(&self.agent_id, agent_id)
+    }
+}

@@ -1,0 +1,28 @@
+//! The default limits. `config.json` may change them; nothing else does.
+
+/// How many failed test-like verdicts a workflow may collect before the user is asked.
+pub const MAX_FAILURES: u32 = 3;
+/// How many rejected reviews a workflow may collect before the user is asked.
+pub const MAX_REJECTIONS: u32 = 3;
+/// How many retrospectives with issues may send the work back to development.
+pub const MAX_RETROS: u32 = 3;
+/// How often the loop may send the main agent back to work.
+pub const MAX_LOOP_ITERATIONS: u32 = 100;
+/// How often in a row the loop may do so without any progress.
+pub const MAX_CONSECUTIVE_ERRORS: u32 = 3;
+
+/// A transcript larger than this makes a compaction worth suggesting.
+pub const COMPACT_THRESHOLD_BYTES: u64 = 5_000_000;
+/// A context window filled to this percentage makes a compaction worth suggesting, if the client reports it.
+pub const COMPACT_THRESHOLD_PERCENT: u32 = 70;
+/// How many stages must have finished since the last compaction before another is suggested.
+pub const COMPACT_COOLDOWN_STAGES: u32 = 2;
+
+/// The longest recovery text, in UTF-16 units.
+pub const RECOVERY_TEXT_UNITS: usize = 2000;
+/// The longest workflow context put before a sub-agent's prompt, in UTF-16 units.
+pub const CONTEXT_TEXT_UNITS: usize = 1500;
+/// How many pending tasks a message lists.
+pub const LISTED_TASKS: usize = 5;
+/// The longest `additionalContext`, in UTF-16 units. The client replaces a longer one by a reference to a file.
+pub const MODEL_CONTEXT_UNITS: usize = 10_000;

@@ -1,0 +1,182 @@
+//! Removes everything from a line that may come from the user. Only what is known to be harmless is kept.
+//!
+//! Every field has a vocabulary. Other words become [`REDACTED`], fields that no version of ours records are dropped, and
+//! ids become hashes, so that an agent keeps its identity. The replay of the copy therefore has the same result as that
+//! of the original.
+
+use crate::engine::state::{SendBackReason, Verdict};
+use crate::engine::{ENDED_WITHOUT_RESULT, INTERRUPTED, NO_REPORT, NO_REPORT_IN_TIME, NO_VERDICT};
+use crate::registry::{Agent, EventKind, StageKey, WarningReason, Workflow};
+use serde_json::{Map, Value, json};
+
+use crate::replay::line::{Line, SkipReason, parse};
+
+const REDACTED: &str = "redacted";
+
+const NUMBERS: [&str; 14] = [
+    "attempt",
+    "count",
+    "durationMs",
+    "failCount",
+    "handoff",
+    "idle",
+    "iteration",
+    "iterations",
+    "length",
+    "rejectCount",
+    "score",
+    "tasks",
+    "transcriptSize",
+    "total",
+];
+
+const TOOLS: [&str; 7] = ["Agent", "Bash", "Edit", "MultiEdit", "NotebookEdit", "Task", "Write"];
+
+/// The reasons of other events than warnings.
+const REASONS: [&str; 10] = [
+    "clear",
+    "logout",
+    "needs-person",
+    NO_VERDICT,
+    "other",
+    "prompt_input_exit",
+    "replaced",
+    "resume",
+    "resumed",
+    "retry-limit",
+];
+
+/// The line without private data and without its line break. Every line stays a line, so the numbers stay the same.
+pub fn redact(line: &[u8]) -> String {
+    match parse(1, line) {
+        None => String::new(),
+        Some(Ok(line)) => Value::Object(cleaned(&line)).to_string(),
+        Some(Err(skipped)) => match skipped.reason {
+            SkipReason::Unknown(_) => json!({ "type": REDACTED }).to_string(),
+            // The copy is not JSON either.
+            SkipReason::Unreadable => REDACTED.to_owned(),
+        },
+    }
+}
+
+fn cleaned(line: &Line) -> Map<String, Value> {
+    let field =
+        |(name, value): (&String, &Value)| clean(line.kind, name, value).map(|value| (name.clone(), value));
+    line.fields.iter().filter_map(field).collect()
+}
+
+/// The redacted value of a field. `None` if the field is not one of ours.
+fn clean(kind: EventKind, name: &str, value: &Value) -> Option<Value> {
+    let words: fn(EventKind, &str) -> String = match name {
+        "type" => |kind, _| kind.name().to_owned(),
+        "category" => |kind, _| kind.category().to_owned(),
+        "label" => |kind, _| kind.label().to_owned(),
+        "error" => error,
+        "agentId" | "continues" => |_, id| hashed(id),
+        "feature" | "featureName" | "folder" | "from" | "to" => |_, _| REDACTED.to_owned(),
+        _ => return vocabulary(name).map(|is_known| map_texts(value, |word| kept(word, is_known))),
+    };
+    Some(map_texts(value, |word| words(kind, word)))
+}
+
+/// The check for the words of a field. `None` if the field is not one of ours.
+fn vocabulary(name: &str) -> Option<fn(&str) -> bool> {
+    Some(match name {
+        "ts" => |word| is_made_of(word, "0123456789-:.TZ+"),
+        "stage" | "currentStage" | "stages" => |word| word.parse::<StageKey>().is_ok(),
+        "agent" => |word| Agent::from_name(word).is_some(),
+        "slot" | "slots" => is_slot,
+        "result" => |word| Verdict::from_key(word).is_some(),
+        "workflowType" => |word| Workflow::from_name(word).is_some(),
+        "group" => |word| Workflow::ALL.iter().flat_map(|w| w.groups()).any(|group| group.name == word),
+        "source" => |word| ["startup", "resume", "clear", "compact", "fork"].contains(&word),
+        "missing" => |word| SendBackReason::from_key(word).is_some(),
+        "handback" => |word| ["flagged", "withheld"].contains(&word),
+        "trigger" => |word| ["auto", "manual"].contains(&word),
+        "by" => |word| ["user", "model", "unknown", "dashboard", "telegram", "top"].contains(&word),
+        "toolName" => |word| TOOLS.contains(&word),
+        "reason" => |word| REASONS.contains(&word) || WarningReason::from_name(word).is_some(),
+        "limits" => |word| is_made_of(word, "0123456789/"),
+        "version" => |word| is_made_of(word, "0123456789."),
+        name if NUMBERS.contains(&name) => |_| false,
+        _ => return None,
+    })
+}
+
+fn is_made_of(word: &str, characters: &str) -> bool {
+    word.len() <= 64 && word.chars().all(|c| characters.contains(c))
+}
+
+/// `tester`, `tester#2`.
+fn is_slot(word: &str) -> bool {
+    let (agent, twin) = word.split_once('#').unwrap_or((word, "2"));
+    Agent::from_name(agent).is_some() && !twin.is_empty() && is_made_of(twin, "0123456789")
+}
+
+fn kept(word: &str, is_known: fn(&str) -> bool) -> String {
+    if is_known(word) { word.to_owned() } else { REDACTED.to_owned() }
+}
+
+/// Changes the texts in a value. Numbers are kept, and objects are emptied.
+fn map_texts(value: &Value, change: impl Fn(&str) -> String) -> Value {
+    match value {
+        Value::String(word) => Value::String(change(word)),
+        Value::Array(list) => list
+            .iter()
+            .map(|item| item.as_str().map_or_else(|| json!(0), |word| Value::String(change(word))))
+            .collect(),
+        Value::Object(_) => json!({}),
+        plain => plain.clone(),
+    }
+}
+
+fn error(kind: EventKind, text: &str) -> String {
+    match (kind, text) {
+        (_, NO_REPORT | NO_REPORT_IN_TIME | ENDED_WITHOUT_RESULT | INTERRUPTED) => text.to_owned(),
+        (EventKind::AgentError, _) => "API Error".to_owned(),
+        _ => REDACTED.to_owned(),
+    }
+}
+
+/// The FNV-1a hash of an id. An id is not secret, and its hash only has to stay the same.
+fn hashed(id: &str) -> String {
+    let hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    format!("id-{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_from_the_user_is_kept() {
+        let line = r#"{"ts":"2026-02-23T14:00:00.000Z","type":"agent:error","category":"SECRET","label":"SECRET",
+            "stage":"TEST:2","agent":"tester","slot":"tester#2","agentId":"SECRET","error":"API Error: /home/SECRET",
+            "SECRET":"x","feature":"SECRET","featureName":null,"by":"SECRET","reason":"SECRET","toolName":"SECRET",
+            "count":3,"attempt":"SECRET","stages":["DEV","SECRET",["SECRET"],{"SECRET":1}],"result":{"SECRET":1},
+            "workflowType":"SECRET","limits":"SECRET","version":"0.1.0","source":"SECRET"}"#;
+        let copy = redact(line.replace('\n', " ").as_bytes());
+        assert!(!copy.contains("SECRET"), "{copy}");
+        let fields: Value = serde_json::from_str(&copy).unwrap();
+        assert_eq!((&fields["slot"], &fields["stage"]), (&json!("tester#2"), &json!("TEST:2")));
+        assert_eq!((&fields["error"], &fields["featureName"]), (&json!("API Error"), &Value::Null));
+        assert_eq!((&fields["label"], &fields["count"]), (&json!("代理錯誤"), &json!(3)));
+        assert_eq!(redact(copy.as_bytes()).len(), copy.len());
+    }
+
+    #[test]
+    fn lines_keep_their_kind() {
+        for (line, copy) in [
+            (&b""[..], ""),
+            (b"  ", ""),
+            (br#"{"type":"stage:st"#, REDACTED),
+            (b"password", REDACTED),
+            (br#"{"x":"password"}"#, REDACTED),
+            (br#"{"type":"password","x":1}"#, r#"{"type":"redacted"}"#),
+        ] {
+            assert_eq!(redact(line), copy);
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Tests of the engine's decisions through its public interface.
+
+#![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
+
+mod commands;
+mod flow;
+mod order;
+mod reports;
+mod shell;
+mod user;
+mod user_texts;
+mod world;

@@ -1,0 +1,98 @@
+// The state of the page: the registry, the sessions, and listeners for changes.
+
+import { get } from './api.js';
+
+const listeners = new Map();
+
+/** Calls `listener` for each `topic`; returns a function that unsubscribes. */
+export function on(topic, listener) {
+  if (!listeners.has(topic)) listeners.set(topic, new Set());
+  listeners.get(topic).add(listener);
+  return () => listeners.get(topic).delete(listener);
+}
+
+export function tell(topic, data) {
+  for (const listener of listeners.get(topic) ?? []) listener(data);
+}
+
+// The registry: names, colours, labels and tones.
+
+let stages = new Map();
+let agents = new Map();
+let events = new Map();
+let flows = [];
+let fleet = false;
+
+export async function loadRegistry(lang) {
+  const registry = await get('/api/registry', { lang });
+  stages = byName(registry.stages, 'id');
+  agents = byName(registry.agents, 'name');
+  events = byName(registry.events, 'type');
+  flows = registry.workflows;
+  fleet = registry.fleet === true;
+}
+
+function byName(list, field) {
+  return new Map(list.map((item) => [item[field], item]));
+}
+
+/** The stage behind a key such as `TEST:2`; another version's stage is shown by its key. */
+export function stageOf(key) {
+  const id = String(key ?? '').split(':')[0];
+  return stages.get(id) ?? { id, label: id, emoji: '•', color: 'gray' };
+}
+
+export function agentOf(name) {
+  return agents.get(name) ?? { name, stage: null, color: 'gray' };
+}
+
+export const eventKinds = () => [...events.values()];
+export const workflows = () => flows;
+/** Whether the sessions are those of all machines. */
+export const isFleet = () => fleet;
+
+export function eventLabel(event) {
+  return events.get(event.type)?.label ?? event.label ?? event.type;
+}
+
+/** 'good', 'warn', 'bad' or 'plain'; an event of another version is plain. */
+export function eventTone(event) {
+  return events.get(event.type)?.tone ?? 'plain';
+}
+
+// The sessions, from lists and from the stream of events.
+
+export const sessions = new Map();
+// The offset of the last event that was passed on, by session: what a reconnection repeats is dropped here.
+const passedOn = new Map();
+
+export function keep(list) {
+  for (const summary of list) sessions.set(summary.id, summary);
+}
+
+/** Handles the events of the stream; `refresh` is called when everything has to be reloaded. */
+export function receive(refresh) {
+  const resync = () => {
+    passedOn.clear();
+    refresh();
+  };
+  const handlers = { session: replace, removed: ({ id }) => forget(id), timeline: passOn, resync };
+  return (name, data) => Object.hasOwn(handlers, name) && handlers[name](data);
+}
+
+function replace(summary) {
+  sessions.set(summary.id, summary);
+  tell('session', summary);
+}
+
+function forget(id) {
+  sessions.delete(id);
+  passedOn.delete(id);
+  tell('removed', id);
+}
+
+function passOn(event) {
+  if (event.id <= (passedOn.get(event.session) ?? -1)) return;
+  passedOn.set(event.session, event.id);
+  tell('timeline', event);
+}

@@ -1,0 +1,346 @@
+//! Compares the response types with `openapi.json`, in both directions.
+
+use std::collections::BTreeSet;
+
+use overtone_core::engine::state::Millis;
+use overtone_core::messages::Lang;
+use overtone_session::view::{SkippedFile, Summary, copied_session_json, registry};
+use overtone_store::{Home, SessionId};
+use serde_json::json;
+
+use super::*;
+use crate::dashboard::api::general::OPENAPI;
+
+/// The document, and what was found to differ.
+struct Checker {
+    schemas: Value,
+    differences: Vec<String>,
+}
+
+impl Checker {
+    /// The schema itself, or the one that it refers to. Parts of `allOf` are merged.
+    fn resolve(&self, schema: &Value) -> Value {
+        if let Some(name) = schema["$ref"].as_str() {
+            return self.resolve(&self.schemas[name.rsplit('/').next().unwrap()]);
+        }
+        let Some(parts) = schema["allOf"].as_array() else { return schema.clone() };
+        let mut merged = json!({ "type": "object", "properties": {}, "required": [] });
+        for part in parts.iter().map(|part| self.resolve(part)) {
+            for (name, property) in part["properties"].as_object().unwrap() {
+                merged["properties"][name] = property.clone();
+            }
+            let required = part["required"].as_array().unwrap();
+            merged["required"].as_array_mut().unwrap().extend(required.iter().cloned());
+        }
+        merged
+    }
+
+    fn compare(&mut self, path: &str, schema: &Value, value: &Value) {
+        let schema = self.resolve(schema);
+        if let Some(options) = schema["anyOf"].as_array() {
+            let fits = |option: &&Value| (option["type"] == "null") == value.is_null();
+            match options.iter().find(fits) {
+                Some(option) => self.compare(path, option, value),
+                None => self.differences.push(format!("{path}: no option for {value}")),
+            }
+            return;
+        }
+        if !has_type(&schema["type"], value) {
+            self.differences.push(format!("{path}: {value} is not documented as {}", schema["type"]));
+        }
+        match value {
+            Value::Object(fields) => self.compare_fields(path, &schema, fields),
+            Value::Array(items) => {
+                for item in items {
+                    self.compare(&format!("{path}[]"), &schema["items"], item);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn compare_fields(&mut self, path: &str, schema: &Value, fields: &Map<String, Value>) {
+        // An object without documented properties may have any.
+        let Some(properties) = schema["properties"].as_object() else { return };
+        for (name, value) in fields {
+            match properties.get(name) {
+                Some(property) => self.compare(&format!("{path}.{name}"), property, value),
+                None => self.differences.push(format!("{path}.{name} is not documented")),
+            }
+        }
+        for name in properties.keys().filter(|name| !fields.contains_key(*name)) {
+            self.differences.push(format!("{path}.{name} is documented, but not in the response"));
+        }
+        let required: BTreeSet<_> =
+            schema["required"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        let documented: BTreeSet<_> = properties.keys().map(String::as_str).collect();
+        for name in required.difference(&documented) {
+            self.differences.push(format!("{path}.{name} is required, but not documented"));
+        }
+    }
+}
+
+fn has_type(documented: &Value, value: &Value) -> bool {
+    let actual: &[&str] = match value {
+        Value::Null => &["null"],
+        Value::Bool(_) => &["boolean"],
+        Value::Number(number) if number.is_f64() => &["number"],
+        Value::Number(_) => &["integer", "number"],
+        Value::String(_) => &["string"],
+        Value::Array(_) => &["array"],
+        Value::Object(_) => &["object"],
+    };
+    match documented {
+        Value::Array(types) => types.iter().any(|name| actual.contains(&name.as_str().unwrap())),
+        Value::String(name) => actual.contains(&name.as_str()),
+        _ => false,
+    }
+}
+
+/// What differs between a response and the schema with this name.
+fn differences(name: &str, response: &impl Serialize) -> Vec<String> {
+    let document: Value = serde_json::from_str(OPENAPI).unwrap();
+    let schemas = document["components"]["schemas"].clone();
+    let schema = schemas[name].clone();
+    assert!(schema.is_object(), "{name} is not documented");
+    let mut checker = Checker { schemas, differences: Vec::new() };
+    checker.compare(name, &schema, &serde_json::to_value(response).unwrap());
+    checker.differences
+}
+
+/// The summary of a new session.
+fn summary() -> (tempfile::TempDir, Summary) {
+    let dir = tempfile::tempdir().unwrap();
+    let session = Home::at(dir.path().to_owned()).session(&SessionId::parse("s").unwrap());
+    session.create().unwrap();
+    (dir, Summary::load(&session))
+}
+
+fn skipped() -> Vec<Value> {
+    let skipped =
+        SkippedFile { session: "s".to_owned(), file: "workflow.json".to_owned(), error: "x".to_owned() };
+    vec![skipped.to_json()]
+}
+
+fn figures(is_known: bool) -> Statistics {
+    let (share, time) = (is_known.then_some(0.5), is_known.then_some(1));
+    let stage = StageStatistics {
+        stage: "DEV".to_owned(),
+        pass_at_1: share,
+        pass_at_3: share,
+        median: time,
+        p90: time,
+        ..StageStatistics::default()
+    };
+    let agent = AgentStatistics { agent: "developer".to_owned(), median: time, ..AgentStatistics::default() };
+    let workflow =
+        WorkflowStatistics { workflow: "quick".to_owned(), median: time, ..WorkflowStatistics::default() };
+    let day = DayStatistics { day: "2026-02-23".to_owned(), pass_at_1: share, ..DayStatistics::default() };
+    Statistics {
+        pass_at_1: share,
+        pass_at_3: share,
+        stages: vec![stage],
+        agents: vec![agent],
+        workflows: vec![workflow],
+        days: vec![day],
+        ..Statistics::default()
+    }
+}
+
+fn token_usage() -> TokenUsage {
+    TokenUsage::from(&Tokens { input: 1, output: 2, cache_read: 3, cache_write: 4, cost_usd: 0.5 })
+}
+
+fn session_usage(is_known: bool) -> SessionUsage {
+    let text = |text: &str| is_known.then(|| text.to_owned());
+    let agent = AgentUsageResponse {
+        tokens: token_usage(),
+        agent: "developer".to_owned(),
+        stage: text("DEV"),
+        agent_id: text("a1"),
+        model: text("m"),
+        messages: 1,
+    };
+    SessionUsage { agents: vec![agent], total: token_usage() }
+}
+
+/// With every optional value, or without any.
+fn feature(is_known: bool) -> FeatureResponse {
+    let text = |text: &str| is_known.then(|| text.to_owned());
+    FeatureResponse {
+        name: "login".to_owned(),
+        workflow: text("quick"),
+        checked: 1,
+        total: 2,
+        created: text("2026-02-23"),
+        archived_at: text("2026-02-24"),
+    }
+}
+
+fn lesson(is_known: bool) -> LessonResponse {
+    LessonResponse {
+        id: "l".to_owned(),
+        kind: "tool_preferences",
+        trigger: "t".to_owned(),
+        action: "a".to_owned(),
+        confidence: 0.5,
+        count: 1,
+        applied: true,
+        updated_at: is_known.then(|| clock::to_iso(Millis(0))),
+    }
+}
+
+#[test]
+fn every_response_has_the_documented_fields() {
+    let (_dir, summary) = summary();
+    let listed = copied_session_json(&summary, &Settings::default());
+    for is_known in [true, false] {
+        let text = |text: &str| is_known.then(|| text.to_owned());
+        let all = [
+            differences("Error", &ErrorResponse { error: "e".to_owned(), hint: text("h") }),
+            differences("Done", &DoneResponse::OK),
+            differences("Health", &HealthResponse { ok: true, version: "1" }),
+            differences("Entry", &LoginResponse { key: "k".to_owned() }),
+            differences(
+                "Text",
+                &TextResponse { lang: "en", text: Map::from_iter([("a".to_owned(), json!("b"))]) },
+            ),
+            differences(
+                "Timeline",
+                &TimelineResponse {
+                    events: vec![json!({ "id": 0, "type": "a:b" })],
+                    older: is_known.then_some(0),
+                    newer: 1,
+                    scanned: 1,
+                    skipped: 0,
+                },
+            ),
+            differences("Stats", &StatsResponse::new(&figures(is_known), 0)),
+            differences("Feature", &feature(is_known)),
+            differences("MovedFeature", &MovedFeatureResponse { ok: true, feature: feature(is_known) }),
+            differences("Lesson", &lesson(is_known)),
+            differences("JudgedLesson", &JudgedLessonResponse { ok: true, lesson: lesson(is_known) }),
+            differences(
+                "Instinct",
+                &InstinctResponse {
+                    projects: vec![ProjectLessons {
+                        project: PathBuf::from("/p"),
+                        name: "p".to_owned(),
+                        lessons: vec![lesson(is_known)],
+                    }],
+                },
+            ),
+            differences(
+                "Specs",
+                &SpecsResponse {
+                    projects: vec![ProjectFeatures {
+                        project: PathBuf::from("/p"),
+                        name: "p".to_owned(),
+                        shelves: Shelves {
+                            in_progress: vec![feature(is_known)],
+                            paused: vec![feature(is_known)],
+                            backlog: vec![feature(is_known)],
+                            archive: vec![feature(is_known)],
+                        },
+                    }],
+                },
+            ),
+            differences(
+                "Sessions",
+                &SessionListResponse {
+                    sessions: vec![listed.clone()],
+                    next: text("1~s"),
+                    total: 1,
+                    running: 0,
+                    skipped: skipped(),
+                },
+            ),
+        ];
+        assert_eq!(all.concat(), [""; 0]);
+    }
+}
+
+#[test]
+fn the_status_has_the_documented_fields() {
+    let fleet = json!({
+        "connected": true, "told": 1, "heard": 1, "foreign": 0, "laterVersion": null, "problem": null,
+    });
+    let status = |fleet: Option<Value>| StatusResponse {
+        version: "1",
+        pid: 1,
+        started_at: clock::to_iso(Millis(0)),
+        sessions: 1,
+        clients: 0,
+        events: 0,
+        watching: true,
+        statistics_computed: 0,
+        skipped: skipped(),
+        fleet,
+    };
+    assert_eq!(differences("Status", &status(Some(fleet))), [""; 0]);
+    assert_eq!(differences("Status", &status(None)), ["Status.fleet is documented, but not in the response"]);
+}
+
+#[test]
+fn a_session_has_the_documented_fields() {
+    let (_dir, summary) = summary();
+    for is_known in [true, false] {
+        let text = |text: &str| is_known.then(|| text.to_owned());
+        let count = || CountWithLimit { count: 1, limit: 3 };
+        let mut fields = summary.to_json(&Settings::default());
+        fields["failures"] = json!(count());
+        fields["rejections"] = json!(count());
+        let session = SessionResponse {
+            summary: fields,
+            retros: count(),
+            next: text("n"),
+            feature: is_known.then(|| FeatureTasks {
+                name: "f".to_owned(),
+                checked: 1,
+                total: 2,
+                pending: vec!["t".to_owned()],
+            }),
+            handoffs: vec![Handoff {
+                file: "f.md".to_owned(),
+                stage: text("DEV"),
+                agent: is_known.then_some("developer"),
+                bytes: 1,
+            }],
+            supervisor: is_known
+                .then(|| SupervisorRounds { enabled: Some(true), rounds: vec![json!({ "round": 1 })] }),
+            machine: Some(if is_known { json!({ "id": "m", "name": "n" }) } else { Value::Null }),
+            usage: session_usage(is_known),
+            spans: Vec::new(),
+            compactions_at: vec![json!("2026-02-23T14:00:00.000Z")],
+        };
+        assert_eq!(differences("Session", &session), [""; 0]);
+    }
+}
+
+#[test]
+fn the_registry_has_the_documented_fields() {
+    let mut registry = registry(Lang::En, "1");
+    registry["fleet"] = json!(true);
+    assert_eq!(differences("Registry", &registry), [""; 0]);
+}
+
+#[test]
+fn a_difference_is_found_in_both_directions() {
+    let feature = serde_json::to_value(feature(true)).unwrap();
+    let mut more = feature.clone();
+    more["new"] = json!(1);
+    assert_eq!(differences("Feature", &more), ["Feature.new is not documented"]);
+    let mut less = feature;
+    less.as_object_mut().unwrap().remove("total");
+    less["checked"] = json!("one");
+    assert_eq!(differences("Feature", &less).len(), 2);
+}
+
+#[test]
+fn the_usage_of_an_agent_begins_with_its_tokens() {
+    let usage = serde_json::to_string(&session_usage(true)).unwrap();
+    let tokens = r#""inputTokens":1,"outputTokens":2,"cacheReadTokens":3,"cacheWriteTokens":4,"costUsd":0.5"#;
+    let agent =
+        format!(r#"{{{tokens},"agent":"developer","stage":"DEV","agentId":"a1","model":"m","messages":1}}"#);
+    assert_eq!(usage, format!(r#"{{"agents":[{agent}],"total":{{{tokens}}}}}"#));
+}

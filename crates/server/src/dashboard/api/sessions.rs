@@ -1,0 +1,258 @@
+//! The list of sessions, and the details of one.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use overtone_core::engine::commands::describe_next_step;
+use overtone_core::messages::dashboard as messages;
+use overtone_session::view::{
+    AgentUsage, SessionState, SkippedFile, Summary, TimelineEvent, Tokens, agent_usage,
+};
+use overtone_session::view::{
+    agent_conversation, agent_conversations, machine_of_copy, read_page, spans, supervision_rounds,
+    supervisor_switch,
+};
+use overtone_store::files;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::responses::{
+    AgentUsageResponse, CountWithLimit, FeatureTasks, Handoff, SessionListResponse, SessionResponse,
+    SessionUsage, SupervisorRounds, TokenUsage,
+};
+use super::{AppState, find_session, run_blocking};
+use crate::dashboard::app::{App, lock};
+use crate::dashboard::error::{ApiError, ApiResult};
+use crate::dashboard::index::{Entry, SessionOrigin};
+
+const DEFAULT_LIMIT: usize = 50;
+const MAX_LIMIT: usize = 500;
+/// How many of the last events the chart shows.
+const CHART_EVENTS: usize = 5_000;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct SessionListQuery {
+    state: Option<String>,
+    workflow: Option<String>,
+    project: Option<String>,
+    q: Option<String>,
+    limit: Option<usize>,
+    cursor: Option<String>,
+}
+
+impl SessionListQuery {
+    fn matches(&self, entry: &Entry) -> bool {
+        let summary = &entry.summary;
+        let project = summary.project().map(|path| path.to_string_lossy().into_owned());
+        self.matches_state(summary.state)
+            && is_unset_or_equal(self.workflow.as_deref(), summary.workflow_name())
+            && is_unset_or_equal(self.project.as_deref(), project.as_deref())
+            && self.matches_text(entry, project.as_deref())
+    }
+
+    fn matches_state(&self, state: SessionState) -> bool {
+        match self.state.as_deref() {
+            None | Some("") => true,
+            Some("open") => state.is_open(),
+            Some(key) => key == state.key(),
+        }
+    }
+
+    fn matches_text(&self, entry: &Entry, project: Option<&str>) -> bool {
+        let Some(search) = self.q.as_deref().map(str::to_lowercase) else { return true };
+        let summary = &entry.summary;
+        let feature = summary.workflow.as_ref().and_then(|workflow| workflow.feature_name.as_deref());
+        let machine = entry.json.get("machine").and_then(|machine| machine["name"].as_str());
+        let texts = [Some(summary.id()), project, summary.workflow_name(), feature, machine];
+        texts.into_iter().flatten().any(|text| text.to_lowercase().contains(&search))
+    }
+}
+
+fn is_unset_or_equal(filter: Option<&str>, value: Option<&str>) -> bool {
+    match filter {
+        None | Some("") => true,
+        Some(filter) => value == Some(filter),
+    }
+}
+
+/// Sorts the most recently active session first, and equal ones by id. It is also the cursor of the next page.
+fn sort_key(entry: &Entry) -> (i64, String) {
+    (-entry.summary.last_activity.0, entry.summary.id().to_owned())
+}
+
+fn parse_cursor(cursor: &str) -> Option<(i64, String)> {
+    let (at, id) = cursor.split_once('~')?;
+    Some((at.parse().ok()?, id.to_owned()))
+}
+
+pub(super) async fn list(
+    State(app): AppState,
+    Query(query): Query<SessionListQuery>,
+) -> Json<SessionListResponse> {
+    let index = app.index();
+    let mut found: Vec<_> = index.entries().filter(|entry| query.matches(entry)).collect();
+    found.sort_by_cached_key(|entry| sort_key(entry));
+    let running = index.entries().filter(|entry| entry.summary.state == SessionState::Running).count();
+    let total = found.len();
+    if let Some(after) = query.cursor.as_deref().and_then(parse_cursor) {
+        found.retain(|entry| sort_key(entry) > after);
+    }
+    let limit = query.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
+    let has_more = found.len() > limit;
+    found.truncate(limit);
+    let last = if has_more { found.last() } else { None };
+    let next = last.map(|entry| {
+        let (at, id) = sort_key(entry);
+        format!("{at}~{id}")
+    });
+    Json(SessionListResponse {
+        sessions: found.iter().map(|entry| Value::clone(&entry.json)).collect(),
+        next,
+        total,
+        running,
+        skipped: index.skipped().iter().map(SkippedFile::to_json).collect(),
+    })
+}
+
+pub(super) async fn show(State(app): AppState, id: Path<String>) -> ApiResult<Json<SessionResponse>> {
+    let session = find_session(&app, &id)?;
+    let shared = Arc::clone(&app);
+    let origin = app.index().origin();
+    run_blocking(move || detail(&shared, origin, &origin.load(&session))).await.map(Json)
+}
+
+fn detail(app: &App, origin: SessionOrigin, summary: &Summary) -> SessionResponse {
+    let (settings, id) = (&app.settings, summary.session.id());
+    let (workflow, looping) = (summary.workflow.as_ref(), summary.looping.as_ref());
+    let mut fields = summary.to_json(settings);
+    fields["failures"] = json!(CountWithLimit::failures(workflow, settings));
+    fields["rejections"] = json!(CountWithLimit::rejections(workflow, settings));
+    let feature = summary.tasks.as_ref().map(|tasks| FeatureTasks {
+        name: tasks.feature.clone(),
+        checked: tasks.checked,
+        total: tasks.total,
+        pending: tasks.pending.clone(),
+    });
+    // The supervisor's files of a mirrored session are on its own machine.
+    let (enabled, rounds) = match origin {
+        SessionOrigin::Local => (supervisor_switch(id), supervision_rounds(id)),
+        SessionOrigin::Mirrored => (None, Vec::new()),
+    };
+    let is_supervised = enabled.is_some() || !rounds.is_empty();
+    let machine = match origin {
+        SessionOrigin::Local => None,
+        SessionOrigin::Mirrored => Some(json!(machine_of_copy(&summary.session))),
+    };
+    let events = last_events(summary);
+    SessionResponse {
+        summary: fields,
+        retros: CountWithLimit::retros(workflow, settings),
+        next: workflow.and_then(|workflow| describe_next_step(workflow, looping, settings, app.lang)),
+        feature,
+        handoffs: handoffs(origin, summary),
+        supervisor: is_supervised.then_some(SupervisorRounds { enabled, rounds }),
+        machine,
+        usage: usage(app, summary),
+        spans: spans(&events),
+        compactions_at: event_times(&events, "session:compact"),
+    }
+}
+
+fn last_events(summary: &Summary) -> Vec<TimelineEvent> {
+    read_page(&summary.session.timeline_file(), &overtone_session::view::Query::last(CHART_EVENTS))
+        .map(|page| page.events)
+        .unwrap_or_default()
+}
+
+fn event_times(events: &[TimelineEvent], kind: &str) -> Vec<Value> {
+    let of_kind = events.iter().filter(|event| event.fields.get("type").is_some_and(|name| name == kind));
+    of_kind.filter_map(|event| event.fields.get("ts").cloned()).collect()
+}
+
+/// The handoffs of the workflow. Those that another machine has not sent are omitted.
+fn handoffs(origin: SessionOrigin, summary: &Summary) -> Vec<Handoff> {
+    let Some(workflow) = &summary.workflow else { return Vec::new() };
+    let of_stages = workflow.stages.iter().filter_map(|stage| {
+        let file = stage.handoff.as_deref()?;
+        Some((file, Some(stage.key.to_string()), Some(stage.key.stage.agent().name())))
+    });
+    let others = workflow.other_handoffs.iter().map(|file| (file.as_str(), None, None));
+    let handoff = |(file, stage, agent): (&str, Option<String>, Option<&'static str>)| {
+        let bytes = summary.session.dir().join(file).symlink_metadata().map_or(0, |metadata| metadata.len());
+        Handoff { file: file.rsplit('/').next().unwrap_or(file).to_owned(), stage, agent, bytes }
+    };
+    let is_available =
+        |file: &str| origin == SessionOrigin::Local || summary.session.dir().join(file).is_file();
+    of_stages.chain(others).filter(|(file, _, _)| is_available(file)).map(handoff).collect()
+}
+
+/// The tokens and costs of each agent of the session, and their sum.
+fn usage(app: &App, summary: &Summary) -> SessionUsage {
+    let conversations: HashMap<_, _> = summary
+        .origin
+        .transcript
+        .as_deref()
+        .map(agent_conversations)
+        .unwrap_or_default()
+        .into_iter()
+        .collect();
+    let shared = app.histories.update(&summary.session);
+    let reader = lock(&shared);
+    let mut total = Tokens::default();
+    let mut agents = Vec::new();
+    for run in &reader.history().agents {
+        let Some(id) = run.id.as_deref() else { continue };
+        let Some(length) = conversations.get(id) else { continue };
+        if let Some(usage) = cached_usage(app, summary, id, *length, true) {
+            total.add(usage.tokens);
+            agents.push(AgentUsageResponse::new(run, &usage));
+        }
+    }
+    SessionUsage { agents, total: TokenUsage::from(&total) }
+}
+
+/// The usage of the agent with this id. A conversation that has not grown is not read again. Returns `None` if it would
+/// have to be read and `may_read` is false. An unreadable conversation counts as unused.
+pub(super) fn cached_usage(
+    app: &App,
+    summary: &Summary,
+    id: &str,
+    length: u64,
+    may_read: bool,
+) -> Option<AgentUsage> {
+    let transcript = summary.origin.transcript.as_deref()?;
+    let file = agent_conversation(transcript, id)?;
+    if let Some((known_length, usage)) = lock(&app.usages).get(&file)
+        && *known_length == length
+    {
+        return Some(usage.clone());
+    }
+    if !may_read {
+        return None;
+    }
+    let usage = agent_usage(transcript, id).ok().flatten().unwrap_or_default();
+    lock(&app.usages).insert(file, (length, usage.clone()));
+    Some(usage)
+}
+
+/// An agent's last message. Only files that the workflow refers to are served.
+pub(super) async fn handoff(
+    State(app): AppState,
+    Path((id, file)): Path<(String, String)>,
+) -> ApiResult<Response> {
+    let session = find_session(&app, &Path(id))?;
+    let missing = || ApiError::new(StatusCode::NOT_FOUND, messages::no_such_file(app.lang));
+    let workflow = session.workflow().ok().flatten().ok_or_else(missing)?.state;
+    let of_stages = workflow.stages.iter().filter_map(|stage| stage.handoff.as_deref());
+    let mut paths = of_stages.chain(workflow.other_handoffs.iter().map(String::as_str));
+    let path = paths.find(|path| path.rsplit('/').next() == Some(file.as_str())).ok_or_else(missing)?;
+    let is_inside =
+        std::path::Path::new(path).components().all(|part| matches!(part, std::path::Component::Normal(_)));
+    let text = if is_inside { files::read_small(&session.dir().join(path)).ok().flatten() } else { None };
+    let text = text.ok_or_else(missing)?;
+    Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
+}

@@ -1,0 +1,206 @@
+//! Collects the facts that a decision needs, and only those: every look-up costs time on each hook call.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use overtone_claude::wire::HookInput;
+use overtone_core::engine::instinct::Learned;
+use overtone_core::engine::settings::Settings;
+use overtone_core::engine::state::Millis;
+use overtone_core::engine::suggestion::SinceCompact;
+use overtone_core::engine::{Facts, Feature, FeatureHolder, FeatureOrigin, Snapshot, is_delegation};
+use overtone_core::registry::Hook;
+use overtone_store::config::{Config, keys};
+use overtone_store::instincts::Memory;
+use overtone_store::specs::{Specs, Tasks};
+use overtone_store::{OwnFeatures, Session, clock, timeline};
+
+use crate::hooks::foreign_skills;
+use overtone_claude::Environment;
+
+/// Where facts are looked up.
+pub(crate) struct FactContext<'a> {
+    pub(crate) environment: &'a Environment,
+    pub(crate) config: Config,
+    pub(crate) project: Option<&'a Path>,
+}
+
+/// Which feature a decision is about.
+enum FeatureScope {
+    /// The workflow's own feature, else the newest one in progress. A feature that was started on this machine can become
+    /// the workflow's own; one that only the repository has is mentioned, but not continued.
+    AnyActive,
+    /// Only the workflow's own feature. Other folders are not read, because these hooks run often.
+    Own,
+}
+
+/// The feature that the decision of this hook depends on, if any.
+fn feature_scope(hook: Hook, input: &HookInput, snapshot: &Snapshot) -> Option<FeatureScope> {
+    match hook {
+        Hook::OnStart | Hook::PreCompact => Some(FeatureScope::AnyActive),
+        Hook::PreTask | Hook::OnStop | Hook::OnAgentStop | Hook::OnHandback => Some(FeatureScope::Own),
+        // These may bring a report too, and then the feature's open tasks matter.
+        Hook::PostUse if is_delegation(&input.tool_name()) => Some(FeatureScope::Own),
+        Hook::OnSubmit if may_report(input, snapshot) => Some(FeatureScope::Own),
+        _ => None,
+    }
+}
+
+/// Whether a prompt may bring an agent's report, or comes when every stage is done. Other prompts do not need the
+/// feature's tasks.
+fn may_report(input: &HookInput, snapshot: &Snapshot) -> bool {
+    let Some(workflow) = &snapshot.workflow else { return false };
+    if !workflow.is_open() {
+        return false;
+    }
+    workflow.is_finished() || (!workflow.active_agents.is_empty() && input.prompt().starts_with('<'))
+}
+
+/// Returns the facts, and a warning for each look-up that failed.
+///
+/// Fails where the decision would be wrong without the fact. When an agent's report cannot be judged, it is better not to
+/// process it: it arrives another way as well, while a report that passes in spite of open tasks cannot be undone.
+pub(crate) fn gather(
+    hook: Hook,
+    context: &FactContext,
+    session: Option<&Session>,
+    input: &HookInput,
+    snapshot: &Snapshot,
+) -> io::Result<(Facts, Vec<String>)> {
+    let config = &context.config;
+    let mut warnings = Vec::new();
+    let mut facts = Facts {
+        now: clock::now(),
+        lang: context.environment.lang().unwrap_or_else(|| config.language()),
+        settings: config.settings(),
+        version: context.environment.version,
+        plan_mode: input.is_plan_mode(),
+        prompt_id: prompt_id(input),
+        shows_compaction: context.environment.has_screen,
+        ..Facts::default()
+    };
+    if hook == Hook::AllowOwn && input.tool_name() == "Skill" {
+        facts.may_have_foreign_skills = foreign_skills::may_exist(context.environment, input);
+    }
+    let Some(session) = session else { return Ok((facts, warnings)) };
+    facts.session_dir = session.dir().display().to_string();
+    if let Some(scope) = feature_scope(hook, input, snapshot) {
+        match find_feature(&scope, context, snapshot) {
+            Ok(feature) => facts.feature = feature,
+            Err(error) if matches!(hook, Hook::OnAgentStop | Hook::OnHandback) => return Err(error),
+            // The answer is useful without the feature too.
+            Err(error) => warnings.push(error.to_string()),
+        }
+    }
+    if hook == Hook::OnStart {
+        facts.feature_holder = feature_holder(context, session, snapshot, facts.feature.as_ref());
+    }
+    if hook == Hook::PreTask {
+        facts.project_dir = project_dir_for_agent(context, input);
+    }
+    match hook {
+        Hook::OnAgentStop | Hook::OnHandback => add_compaction_facts(&mut facts, session, input, snapshot),
+        Hook::OnStart if config.get(keys::INSTINCT_ENABLED) => facts.lessons = lessons(context, facts.now),
+        _ => {}
+    }
+    Ok((facts, warnings))
+}
+
+/// The client's id of the prompt. It is stored, so an unusually long one is ignored.
+fn prompt_id(input: &HookInput) -> Option<String> {
+    let id = input.prompt_id();
+    if id.is_empty() || id.len() > 64 { None } else { Some(id.into_owned()) }
+}
+
+fn find_feature(
+    scope: &FeatureScope,
+    context: &FactContext,
+    snapshot: &Snapshot,
+) -> io::Result<Option<Feature>> {
+    let Some(project) = context.project else { return Ok(None) };
+    let specs = Specs::new(project);
+    if let Some(name) = own_feature_name(snapshot)
+        && let Some(feature) = specs.in_progress(name)?
+    {
+        return Ok(Some(as_fact(feature, FeatureOrigin::Own)));
+    }
+    if matches!(scope, FeatureScope::Own) {
+        return Ok(None);
+    }
+    let recorded = || match &context.environment.home {
+        Some(home) => OwnFeatures::of(home, project).names(),
+        None => BTreeSet::new(),
+    };
+    let Some((feature, is_own)) = specs.newest(recorded)? else { return Ok(None) };
+    let origin = if is_own { FeatureOrigin::Own } else { FeatureOrigin::Repository };
+    Ok(Some(as_fact(feature, origin)))
+}
+
+fn own_feature_name(snapshot: &Snapshot) -> Option<&str> {
+    snapshot.workflow.as_ref()?.feature_name.as_deref()
+}
+
+fn as_fact(feature: overtone_store::specs::Feature, origin: FeatureOrigin) -> Feature {
+    let Tasks { checked, total, pending, open_work } = feature.tasks.unwrap_or_default();
+    Feature { name: feature.name, origin, checked, total, pending, open_work }
+}
+
+/// The project's folder, for an agent that works in another one: with a relative path it would find a copy of the specs.
+fn project_dir_for_agent(context: &FactContext, input: &HookInput) -> Option<String> {
+    let project = context.project?;
+    let is_isolated = input.input_text("isolation") == "worktree";
+    let is_elsewhere = Path::new(&*input.cwd()).ancestors().all(|folder| folder != project)
+        || Path::new(&*input.cwd()).join(".git").is_file();
+    if is_isolated || is_elsewhere { Some(project.display().to_string()) } else { None }
+}
+
+/// The other session that works on the feature. It is looked up only if the workflow has no feature yet, since only then
+/// could it take over this one. A session that has ended no longer holds its feature.
+fn feature_holder(
+    context: &FactContext,
+    session: &Session,
+    snapshot: &Snapshot,
+    feature: Option<&Feature>,
+) -> Option<FeatureHolder> {
+    let (feature, home) = (feature?, context.environment.home.as_ref()?);
+    if own_feature_name(snapshot).is_some_and(|name| !name.is_empty()) {
+        return None;
+    }
+    let holder = home.feature_holder(context.project?, &feature.name, Some(session.id()))?;
+    Some(FeatureHolder { session_id: holder.session.to_string(), last_active: holder.last_active })
+}
+
+/// Adds the sizes of the transcript and the context. The last compaction is looked up only if one of them is large.
+fn add_compaction_facts(facts: &mut Facts, session: &Session, input: &HookInput, snapshot: &Snapshot) {
+    let path = input.transcript_path();
+    if !path.is_empty()
+        && let Ok(metadata) = fs::metadata(Path::new(&*path))
+        && metadata.is_file()
+    {
+        facts.transcript_bytes = Some(metadata.len());
+    }
+    facts.context_percent = input.context_percent().or_else(|| session.usage().context_percent);
+    let settings = &facts.settings;
+    let is_large = facts.transcript_bytes.is_some_and(|bytes| bytes > settings.compact_threshold_bytes)
+        || facts.context_percent.is_some_and(|percent| percent >= settings.compact_threshold_percent);
+    if is_large {
+        facts.since_compact = since_compact(session, snapshot, &facts.settings);
+    }
+}
+
+/// From the session's own counter, or from the timeline if the workflow was started by a version without it.
+fn since_compact(session: &Session, snapshot: &Snapshot, settings: &Settings) -> SinceCompact {
+    match snapshot.workflow.as_ref().and_then(|workflow| workflow.completed_stages) {
+        Some(now) => SinceCompact::counted(now, session.compactions().completed_stages),
+        None => timeline::since_compact(&session.timeline_file(), settings.compact_cooldown_stages),
+    }
+}
+
+fn lessons(context: &FactContext, now: Millis) -> Vec<Learned> {
+    match (&context.environment.home, context.project) {
+        (Some(home), Some(project)) => Memory::for_project(home, project).applicable(now),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,163 @@
+//! Every key of the configuration, with its type, default, limits and description.
+
+use overtone_core::messages::Lang;
+use overtone_core::registry::limits;
+
+use super::{DefaultValue, Key, Kind, Setting};
+
+pub const LANGUAGE: &Setting<Lang> =
+    &Setting::language("language", Lang::ZhTw, "language of every text: zh-TW, zh-CN or en");
+
+pub const COMPACT_THRESHOLD_MB: &Setting<f64> = &Setting::number(
+    "compact.thresholdMb",
+    10_000.0,
+    5,
+    "suggest a compaction above this transcript size, in MB",
+);
+
+pub const COMPACT_THRESHOLD_PERCENT: &Setting<u32> = &Setting::integer(
+    "compact.thresholdPercent",
+    (1, 100),
+    limits::COMPACT_THRESHOLD_PERCENT,
+    "or above this context window usage, in percent",
+);
+
+pub const COMPACT_COOLDOWN_STAGES: &Setting<u32> = &Setting::integer(
+    "compact.cooldownStages",
+    (0, 100),
+    limits::COMPACT_COOLDOWN_STAGES,
+    "stages to complete before the next suggestion",
+);
+
+pub const MAX_ITERATIONS: &Setting<u32> = &Setting::integer(
+    "loop.maxIterations",
+    (1, 10_000),
+    limits::MAX_LOOP_ITERATIONS,
+    "maximum rounds of the loop",
+);
+
+pub const MAX_CONSECUTIVE_ERRORS: &Setting<u32> = &Setting::integer(
+    "loop.maxConsecutiveErrors",
+    (1, 7),
+    limits::MAX_CONSECUTIVE_ERRORS,
+    "rounds in a row without progress before the loop pauses",
+);
+
+pub const MAX_FAILURES: &Setting<u32> = &Setting::integer(
+    "limits.failures",
+    (1, 10_000),
+    limits::MAX_FAILURES,
+    "failed stages before Overtone stops and asks you",
+);
+
+pub const MAX_REJECTIONS: &Setting<u32> = &Setting::integer(
+    "limits.rejections",
+    (1, 100),
+    limits::MAX_REJECTIONS,
+    "rejected reviews before Overtone stops and asks you",
+);
+
+pub const MAX_RETROS: &Setting<u32> = &Setting::integer(
+    "limits.retros",
+    (0, 100),
+    limits::MAX_RETROS,
+    "retrospectives whose issues may start another round",
+);
+
+pub const FOREGROUND_AGENTS: &Setting<bool> =
+    &Setting::boolean("agents.foreground", true, "run stage agents in the foreground");
+
+pub const DASHBOARD_ENABLED: &Setting<bool> =
+    &Setting::boolean("dashboard.enabled", true, "start the dashboard when a session starts");
+
+pub const DASHBOARD_PORT: &Setting<u16> =
+    &Setting::port("dashboard.port", 7777, "port of the dashboard on this machine");
+
+pub const DASHBOARD_IDLE_MINUTES: &Setting<u32> = &Setting::integer(
+    "dashboard.idleMinutes",
+    (1, 10_080),
+    30,
+    "stop the dashboard after this many idle minutes",
+);
+
+pub const RETENTION_DAYS: &Setting<u32> =
+    &Setting::integer("retention.days", (1, 3_650), 30, "keep finished sessions for this many days");
+
+pub const RETENTION_SESSIONS: &Setting<u32> =
+    &Setting::integer("retention.sessions", (1, 1_000_000), 500, "keep at most this many sessions");
+
+pub const INSTINCT_ENABLED: &Setting<bool> =
+    &Setting::boolean("instinct.enabled", true, "learn from tool use and pass lessons on to new sessions");
+
+/// All keys, in the order in which they are listed.
+pub const KEYS: [Key; 16] = [
+    LANGUAGE.key,
+    COMPACT_THRESHOLD_MB.key,
+    COMPACT_THRESHOLD_PERCENT.key,
+    COMPACT_COOLDOWN_STAGES.key,
+    MAX_ITERATIONS.key,
+    MAX_CONSECUTIVE_ERRORS.key,
+    MAX_FAILURES.key,
+    MAX_REJECTIONS.key,
+    MAX_RETROS.key,
+    FOREGROUND_AGENTS.key,
+    DASHBOARD_ENABLED.key,
+    DASHBOARD_PORT.key,
+    DASHBOARD_IDLE_MINUTES.key,
+    RETENTION_DAYS.key,
+    RETENTION_SESSIONS.key,
+    INSTINCT_ENABLED.key,
+];
+
+/// Groups of keys that are defined by the crate that reads them. `overtone config` does not list them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Section {
+    Fleet,
+    Remote,
+    Telemetry,
+}
+
+impl Section {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fleet => "fleet",
+            Self::Remote => "remote",
+            Self::Telemetry => "telemetry",
+        }
+    }
+}
+
+impl Setting<Lang> {
+    const fn language(name: &'static str, default: Lang, about: &'static str) -> Self {
+        let key = Key { name, kind: Kind::Language, about, default: DefaultValue::Language(default) };
+        Self { key, default }
+    }
+}
+
+impl Setting<bool> {
+    const fn boolean(name: &'static str, default: bool, about: &'static str) -> Self {
+        let key = Key { name, kind: Kind::Boolean, about, default: DefaultValue::Boolean(default) };
+        Self { key, default }
+    }
+}
+
+impl Setting<u32> {
+    const fn integer(name: &'static str, range: (u32, u32), default: u32, about: &'static str) -> Self {
+        let kind = Kind::Integer(range.0, range.1);
+        Self { key: Key { name, kind, about, default: DefaultValue::Integer(default) }, default }
+    }
+}
+
+impl Setting<u16> {
+    const fn port(name: &'static str, default: u16, about: &'static str) -> Self {
+        let kind = Kind::Integer(1, u16::MAX as u32);
+        Self { key: Key { name, kind, about, default: DefaultValue::Integer(default as u32) }, default }
+    }
+}
+
+impl Setting<f64> {
+    const fn number(name: &'static str, max: f64, default: u32, about: &'static str) -> Self {
+        let key = Key { name, kind: Kind::Number(max), about, default: DefaultValue::Integer(default) };
+        Self { key, default: default as f64 }
+    }
+}
