@@ -70,11 +70,10 @@ fn clippy() -> Result<()> {
 fn test() -> Result<()> {
     // The fleet's tests start real servers.
     tools::debian_package("nats-server")?;
+    shell::build_tests()?;
     let mut command = shell::cargo();
     command.args(["test", "--workspace", "--no-fail-fast"]);
-    shell::run(command.env("INSTA_UPDATE", "no"))?;
-    shell::dev_binary_is_there();
-    Ok(())
+    shell::run(command.env("INSTA_UPDATE", "no"))
 }
 
 /// Advisories from our own table: cargo-deny would download a database, and an answer that changes from day to day does

@@ -37,20 +37,23 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
-/// Whether this process has built the development binary already.
-static DEV_BINARY_IS_THERE: AtomicBool = AtomicBool::new(false);
+/// Whether this process has built the development programs already.
+static DEV_PROGRAMS_ARE_BUILT: AtomicBool = AtomicBool::new(false);
 
-/// The tests of the workspace have just built it. On its own it would be built once more, with what it depends on: the
-/// workspace together asks for more features of other people's crates.
-pub(crate) fn dev_binary_is_there() {
-    DEV_BINARY_IS_THERE.store(true, Ordering::Relaxed);
+/// Builds `overtone` and `overtone-hook` together with all tests of the workspace. Alone they would be built with other
+/// features of their dependencies, so everything would be compiled twice. `cargo test` by itself builds a program only if
+/// its own package has integration tests, which the hook program's does not.
+pub(crate) fn build_tests() -> Result<()> {
+    run(cargo().args(["build", "--workspace", "--bins", "--tests"]))?;
+    DEV_PROGRAMS_ARE_BUILT.store(true, Ordering::Relaxed);
+    Ok(())
 }
 
-/// Builds the development binaries and returns the path of `overtone`; the hook program is beside it.
+/// Builds the development programs and returns the path of `overtone`; the hook program is beside it.
 pub(crate) fn dev_binary() -> Result<PathBuf> {
-    if !DEV_BINARY_IS_THERE.load(Ordering::Relaxed) {
+    if !DEV_PROGRAMS_ARE_BUILT.load(Ordering::Relaxed) {
         run(cargo().args(["build", "--quiet", "--package", "overtone", "--package", "overtone-hook"]))?;
-        dev_binary_is_there();
+        DEV_PROGRAMS_ARE_BUILT.store(true, Ordering::Relaxed);
     }
     Ok(target_dir()?.join("debug/overtone"))
 }
