@@ -21,6 +21,8 @@ pub struct Environment {
     project_dir: Option<OsString>,
     session_ids: [Option<OsString>; 2],
     is_in_client: bool,
+    /// Whether a tool of the client runs this process, so that the model may have chosen the command.
+    pub is_tool_call: bool,
     pub env_file: Option<PathBuf>,
     /// The folder with the user's settings, commands and skills of the client.
     pub client_dir: Option<PathBuf>,
@@ -41,6 +43,7 @@ impl Environment {
             home: Home::resolve(env::var_os("OVERTONE_HOME"), env::var_os("HOME")),
             version,
             is_in_client: CLIENT_VARIABLES.iter().any(|name| env::var_os(name).is_some()),
+            is_tool_call: env::var_os("CLAUDECODE").is_some_and(|value| !value.is_empty()),
             lang: env::var("OVERTONE_LANG").ok().and_then(|tag| Lang::from_tag(&tag)),
             project_dir: env::var_os("CLAUDE_PROJECT_DIR"),
             session_ids: [env::var_os("CLAUDE_SESSION_ID"), env::var_os("CLAUDE_CODE_SESSION_ID")],

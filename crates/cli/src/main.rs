@@ -6,6 +6,7 @@ mod commands;
 mod context;
 mod run;
 mod session;
+mod tool_call;
 mod ui;
 
 use std::env;
@@ -38,6 +39,9 @@ fn main() -> ExitCode {
     }
     if is_ccc {
         return ccc::run(arguments, &environment);
+    }
+    if let Err(refusal) = tool_call::check(&environment, &arguments) {
+        return refusal;
     }
     if arguments.first().is_some_and(|first| first == "ccc") {
         return ccc::run(arguments.split_off(1), &environment);

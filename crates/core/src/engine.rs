@@ -40,6 +40,7 @@ pub use completion::NO_VERDICT;
 pub use decide::decide;
 pub use initiator::{Caller, initiator};
 pub use outcome::{Effect, FieldValue, Handoff, InputPatch, Outcome, Permission, Record, Reply};
+pub use permission::needs_no_decision;
 pub use redact::redact_lines;
 pub use release::{ENDED_WITHOUT_RESULT, INTERRUPTED, NO_REPORT, NO_REPORT_IN_TIME};
 pub use tools::{is_delegation, is_markdown};

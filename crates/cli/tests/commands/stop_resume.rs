@@ -88,7 +88,7 @@ fn last_by(context: &TestContext) -> String {
 
 #[test]
 fn the_timeline_says_who_gave_the_command() {
-    let context = TestContext::for_commands();
+    let context = TestContext::for_commands().with_env("CLAUDE_CODE_ENTRYPOINT", "cli");
     context.run("init quick").ok();
     assert_eq!(last_by(&context), "model", "in the client, the workflow is the model's choice");
     context.run("stop").ok();
@@ -107,4 +107,24 @@ fn the_timeline_says_who_gave_the_command() {
     let mut terminal = Pty::start(&outside.command(&["stop", "--session", "s1"]), 100, 30);
     assert!(terminal.ends().success());
     assert_eq!(last_by(&outside), "user");
+}
+
+/// The permission hook sees only plain commands, so the program checks too.
+#[test]
+fn a_tool_of_the_client_runs_a_users_command_only_after_the_question() {
+    let context =
+        TestContext::for_commands().with_env("CLAUDECODE", "1").with_env("CLAUDE_CODE_ENTRYPOINT", "cli");
+    context.run("stop").ok();
+    context.run("init quick").ok();
+    context.run("status").ok();
+    for command in ["stop", "resume", "config set limits.failures 99", "init single --force", "ccc list"] {
+        context.run(command).fails(&["is the user's decision, and the user was not asked", "hint: "]);
+    }
+    assert!(!read(&context.session_dir("s1").join("loop.json")).contains(r#""stopped":true"#));
+    let ask =
+        json!({ "session_id": "s1", "tool_name": "Bash", "tool_input": { "command": "overtone stop" } });
+    context.answer("allow-own", &ask);
+    context.run("resume").fails(&["the user was not asked"]);
+    context.run("stop").ok();
+    assert_eq!(last_by(&context), "user");
 }

@@ -160,12 +160,24 @@ fn allow(facts: &Facts) -> Outcome {
     with_permission(Permission::Allow { reason: Some(words::own_command(facts.lang)), patch: None })
 }
 
+/// The commands in our skills that are not in [`OWN_COMMANDS`]. The client runs them while it expands a skill, after the
+/// permission of the skill and without a question of ours.
+const SKILL_COMMANDS: [&[&str]; 1] = [&["dashboard"]];
+
+/// Whether the model may run the program with these arguments without the user's decision. The program itself checks this
+/// too, because a command that is not plain, such as one in a nested shell, does not reach the permission hook.
+pub fn needs_no_decision(arguments: &[String]) -> bool {
+    OWN_COMMANDS.iter().any(|own| own.matches(arguments))
+        || SKILL_COMMANDS.iter().any(|own| arguments == *own)
+}
+
 /// Makes the client ask the user. The session remembers the question, so that the command knows whether it was the user
-/// or the model who decided.
+/// or the model who decided. A client without a screen asks nobody and denies the call.
 fn ask(snapshot: &Snapshot, command: &str, facts: &Facts) -> Outcome {
     let mut outcome =
         with_permission(Permission::Ask { reason: words::ask_user_command(facts.lang, command) });
-    if let Some(looping) = &snapshot.looping
+    if facts.has_screen
+        && let Some(looping) = &snapshot.looping
         && looping.asked.as_deref() != Some(command)
     {
         let mut next = looping.clone();
@@ -316,12 +328,15 @@ mod tests {
     #[test]
     fn what_the_user_is_asked_is_remembered_once() {
         let snapshot = Snapshot { looping: Some(LoopState::started(Millis(1))), ..Snapshot::default() };
-        let outcome = running_command(&snapshot, "overtone resume", &Facts::default());
+        let facts = Facts { has_screen: true, ..Facts::default() };
+        let outcome = running_command(&snapshot, "overtone resume", &facts);
         let [Effect::PutLoop(looping)] = &outcome.effects[..] else { panic!("{:?}", outcome.effects) };
         assert_eq!(looping.asked.as_deref(), Some("resume"));
         let again = Snapshot { looping: Some(looping.clone()), ..Snapshot::default() };
-        assert!(running_command(&again, "overtone resume", &Facts::default()).effects.is_empty());
-        assert!(running_command(&snapshot, "overtone status", &Facts::default()).effects.is_empty());
+        assert!(running_command(&again, "overtone resume", &facts).effects.is_empty());
+        assert!(running_command(&snapshot, "overtone status", &facts).effects.is_empty());
+        let unattended = running_command(&snapshot, "overtone resume", &Facts::default());
+        assert!(unattended.effects.is_empty(), "nobody is asked without a screen");
     }
 
     #[test]

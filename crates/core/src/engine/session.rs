@@ -190,7 +190,7 @@ pub(crate) fn compact(snapshot: &Snapshot, trigger: &str, facts: &Facts) -> Outc
         outcome.reply.system_message = Some(match moved_text(facts.lang, workflow) {
             Some(moved) => moved,
             // The instructions follow with the start of the session after the compaction, which the user does not see.
-            None if facts.shows_compaction => state_summary(header, workflow, facts),
+            None if facts.has_screen => state_summary(header, workflow, facts),
             None => recovery(header, snapshot, workflow, facts),
         });
     }

@@ -169,8 +169,8 @@ pub struct Facts {
     pub may_have_foreign_skills: bool,
     /// The client's id of the turn that a prompt begins or is typed in.
     pub prompt_id: Option<String>,
-    /// The client shows the reply to a compaction to the user.
-    pub shows_compaction: bool,
+    /// The client has a screen: it shows its output to a user, who can answer questions.
+    pub has_screen: bool,
     /// The folder of the project, if agents work in another one.
     pub project_dir: Option<String>,
     /// The feature in progress: that of the workflow, or the newest one that was begun here, or the newest of all.

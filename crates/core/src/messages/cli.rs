@@ -28,6 +28,16 @@ messages! {
         "此文件夹没有会话。显示最后一个：{id}（{project}，{age} 前有活动）",
         "No session has run in this folder. Showing the last one: {id} in {project}, last active {age} ago"
     }
+    user_command(command: &str) {
+        "overtone {command} 由使用者決定，而使用者沒有被詢問",
+        "overtone {command} 由用户决定，而用户没有被询问",
+        "overtone {command} is the user's decision, and the user was not asked"
+    }
+    user_command_hint() {
+        "單獨以 overtone … 執行，Claude Code 就會詢問使用者；或請使用者在自己的終端機執行",
+        "单独以 overtone … 执行，Claude Code 就会询问用户；或请用户在自己的终端执行",
+        "run it as a plain `overtone …` command, so that Claude Code asks the user, or let the user run it in a terminal"
+    }
     unknown_project() { "未知的專案", "未知的项目", "an unknown project" }
     ambiguous_session(id: &str, count: usize) {
         "有 {count} 個工作階段的 ID 以 {id} 開頭",

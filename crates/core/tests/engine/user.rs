@@ -271,6 +271,7 @@ fn there_may_be_nothing_to_stop_or_resume() {
 fn the_question_of_the_client_is_forgotten_when_the_turn_ends() {
     let asked = |world: &World| world.looping().asked.clone();
     let mut world = World::new(Workflow::Quick);
+    world.facts.has_screen = true;
     let ask = Trigger::RunningCommand { command: "overtone resume" };
     world.fire(&ask);
     assert_eq!(asked(&world).as_deref(), Some("resume"));
@@ -280,7 +281,9 @@ fn the_question_of_the_client_is_forgotten_when_the_turn_ends() {
     world.stop();
     assert_eq!(asked(&world), None);
     let mut stopped = stopped_by_user();
+    stopped.facts.has_screen = true;
     stopped.fire(&ask);
+    assert_eq!(asked(&stopped).as_deref(), Some("resume"));
     stopped.prompt("no");
     assert_eq!(asked(&stopped), None, "also while the loop is stopped");
 }

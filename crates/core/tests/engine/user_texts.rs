@@ -65,7 +65,7 @@ fn the_reply_to_a_compaction_has_no_orders_if_the_client_shows_it() {
     for mut world in in_every_language() {
         world.set_tasks(&["x"]);
         world.pass(&["developer"]);
-        world.facts.shows_compaction = true;
+        world.facts.has_screen = true;
         let shown = world.fire(&Trigger::Compacting { trigger: "manual" }).system_message.unwrap();
         assert_calm(&shown);
         assert!(shown.contains("quick") && shown.contains("1/5"), "{shown}");

@@ -78,7 +78,7 @@ pub(crate) fn gather(
         version: context.environment.version,
         plan_mode: input.is_plan_mode(),
         prompt_id: prompt_id(input),
-        shows_compaction: context.environment.has_screen,
+        has_screen: context.environment.has_screen,
         ..Facts::default()
     };
     if hook == Hook::AllowOwn && input.tool_name() == "Skill" {

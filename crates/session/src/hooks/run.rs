@@ -140,7 +140,7 @@ impl HookCall<'_> {
         };
         let answer = match self.hook {
             // The client passes this text to the summariser and shows it to the user, unchanged in both cases.
-            Hook::PreCompact if facts.shows_compaction => outcome.reply.system_message.unwrap_or_default(),
+            Hook::PreCompact if facts.has_screen => outcome.reply.system_message.unwrap_or_default(),
             _ => render(self.hook, outcome.reply, self.input.tool_input())?,
         };
         let print = || printer.print(&answer);

@@ -106,18 +106,30 @@ fn a_command_of_the_users_is_asked_of_them_in_every_mode() {
     }
 }
 
-/// A command that goes around the question is the model's.
+/// Ways to run a command that the permission hook does not see.
+fn around_the_hook(sandbox: &Sandbox) -> [String; 3] {
+    let program = sandbox.plugin().join("bin/overtone");
+    ["sh -c 'overtone stop'".into(), format!("{} stop", program.display()), "cd . && overtone stop".into()]
+}
+
+/// A command that goes around the question is refused by the program, also where the client asks about nothing.
 #[test]
-fn a_command_that_nobody_asked_about_is_the_models() {
+fn a_command_that_nobody_was_asked_about_is_refused() {
     for client in Client::all() {
-        let sandbox = Sandbox::new(&client);
-        let session = begin(&sandbox, "quick", &["DEV"]);
-        let stop = tool("Bash", json!({"command": "sh -c 'overtone stop'", "description": "stop"}));
-        let run =
-            sandbox.script(|s| s.main([stop, text("done")])).session(&session).allow(["Bash"]).run("go");
-        assert_eq!(run.result_text(), "done");
-        let events = sandbox.timeline(&session);
-        let stopped = events.iter().find(|event| event["reason"] == "loop-stopped").unwrap();
-        assert_eq!(stopped["by"], "model");
+        for mode in client.permission_modes().iter().filter(|mode| **mode != "plan") {
+            println!("mode {mode}");
+            let sandbox = Sandbox::new(&client);
+            let session = begin(&sandbox, "quick", &["DEV"]);
+            let turns = around_the_hook(&sandbox).map(|command| tool("Bash", json!({"command": command})));
+            let run = sandbox
+                .script(|s| s.main(turns.into_iter().chain([text("done")])))
+                .session(&session)
+                .permission_mode(mode)
+                .allow(["Bash"])
+                .run("go");
+            let results = run.requests(Actor::Main).last().text();
+            assert_eq!(results.matches("由使用者決定").count(), 3, "{results}");
+            assert_ne!(sandbox.loop_state(&session)["stopped"], true);
+        }
     }
 }
