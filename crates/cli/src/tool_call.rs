@@ -1,0 +1,50 @@
+//! Refuses commands that are the user's to give when a tool of the client runs them and the user was not asked.
+//!
+//! The permission hook makes the client ask about such commands, but it sees only plain ones: `sh -c 'overtone stop'`, an
+//! absolute path or a script pass it by, and a client that bypasses permissions then asks nobody. This check is made where
+//! the arguments are final.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use overtone_claude::Environment;
+use overtone_core::engine::needs_no_decision;
+use overtone_core::messages::cli as words;
+use overtone_store::config::Config;
+use overtone_store::{Home, SessionId};
+
+use crate::context::Context;
+use crate::ui::error::CommandError;
+
+/// Reports the refusal and returns its exit code. Only sessions with an unfinished workflow are protected: without one
+/// there is nothing that the model could end or loosen.
+pub(crate) fn check(environment: &Environment, arguments: &[OsString]) -> Result<(), ExitCode> {
+    // A client that passes no arguments sends a hook's event.
+    if !environment.is_tool_call || arguments.is_empty() {
+        return Ok(());
+    }
+    let Some(home) = &environment.home else { return Ok(()) };
+    let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let sessions = Context::sessions_of_environment();
+    if needs_no_decision(&words) || sessions.iter().all(|id| may_run(home, id, &words.join(" "))) {
+        return Ok(());
+    }
+    let lang = environment.lang().unwrap_or_else(|| Config::load_or_default(home).language());
+    let refusal =
+        CommandError::new(words::user_command(lang, &words[0])).hint(words::user_command_hint(lang));
+    Err(refusal.report(lang))
+}
+
+/// Whether the session has no open workflow, or its client has asked the user about this command. A command that the user
+/// declines does not run.
+fn may_run(home: &Home, id: &SessionId, command: &str) -> bool {
+    let session = home.session(id);
+    let Ok(Some(workflow)) = session.workflow() else { return true };
+    if !workflow.state.is_open() {
+        return true;
+    }
+    match session.looping() {
+        Ok(Some(looping)) => looping.state.asked.as_deref() == Some(command),
+        _ => false,
+    }
+}
