@@ -31,7 +31,7 @@ pub enum ReplaceOutcome {
 impl ConfigSnapshot {
     pub fn take(paths: &CccPaths) -> Result<Self, ProvidersError> {
         let path = paths.config_file();
-        let text = SettingsFile::at(&path).text()?;
+        let text = SettingsFile::at(&path).read_text()?;
         Ok(Self { path, text })
     }
 
@@ -55,7 +55,7 @@ impl ConfigSnapshot {
 
     /// Reads an edited copy and makes it private again: some editors write a new file that others could read.
     pub fn read_copy(copy: &Path) -> Result<String, ProvidersError> {
-        let text = SettingsFile::at(copy).text()?.unwrap_or_default();
+        let text = SettingsFile::at(copy).read_text()?.unwrap_or_default();
         make_private(copy).map_err(|error| ProvidersError::io(copy, error))?;
         Ok(text)
     }
