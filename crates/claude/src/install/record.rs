@@ -32,7 +32,7 @@ impl InstallRecord {
 
     pub fn save(&self, home: &Home) -> io::Result<()> {
         let _lock = home.lock()?;
-        let value = Value::Object(object::with(
+        let value = Value::Object(object::with_fields(
             &Self::file(home),
             [
                 ("settings", json!(self.settings)),

@@ -130,7 +130,7 @@ fn find_feature(
         return Ok(None);
     }
     let recorded = || match &context.environment.home {
-        Some(home) => OwnFeatures::of(home, project).names(),
+        Some(home) => OwnFeatures::for_project(home, project).names(),
         None => BTreeSet::new(),
     };
     let Some((feature, is_own)) = specs.newest(recorded)? else { return Ok(None) };
