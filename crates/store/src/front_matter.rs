@@ -4,10 +4,47 @@
 //! `[a, b]`, `a, b` and one `- item` per line. Nested keys and multi-line texts are skipped. A document is handled as bytes,
 //! so that replacing one value leaves every other byte as it was.
 
+use std::fmt;
 use std::ops::Range;
 
 use crate::lines::{Line, lines_from, unindented};
 use crate::specs::checkbox;
+
+/// The value of a key. It is displayed as it is written in front matter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Field {
+    Text(String),
+    List(Vec<String>),
+}
+
+impl Field {
+    /// The items of a list. A text is a list separated by commas.
+    pub fn items(&self) -> Vec<&str> {
+        match self {
+            Self::Text(text) => text.split(',').map(str::trim).collect(),
+            Self::List(items) => items.iter().map(String::as_str).collect(),
+        }
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(&quote(text)),
+            Self::List(items) => write!(f, "[{}]", items.join(", ")),
+        }
+    }
+}
+
+/// Quotes a text that YAML would otherwise read as something else.
+fn quote(text: &str) -> String {
+    let special_start = text.starts_with(|c: char| "[]{}<>&*!|'\"%@`#?,-".contains(c));
+    if special_start || text.contains(": ") || text.contains(" #") || text.ends_with(':') {
+        format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+    } else {
+        text.to_owned()
+    }
+}
 
 /// The front matter of a document.
 #[derive(Debug)]
@@ -55,24 +92,22 @@ impl<'a> FrontMatter<'a> {
         if value.is_empty() { None } else { Some(String::from_utf8_lossy(value).into_owned()) }
     }
 
-    /// The items of the list under a key, which is spelled exactly so; a single value is a list of one item. `None` if
-    /// there is no such key.
-    pub fn items(&self, key: &str) -> Option<Vec<String>> {
+    /// The field with exactly this key; `None` if there is none.
+    pub fn field(&self, key: &str) -> Option<Field> {
         let is_key = |line: &Line<'_>| matches!(split_key(line), Some((name, _)) if name == key.as_bytes());
         let index = self.lines.iter().position(is_key)?;
         let (_, raw) = split_key(&self.lines[index])?;
         let value = &raw[plain_value(raw)];
-        if value.is_empty() {
-            return Some(block_items(&self.lines[index + 1..]));
+        let is_quoted = !raw.trim_ascii_start().starts_with(value);
+        if !is_quoted && let Some(list) = value.strip_prefix(b"[").and_then(|list| list.strip_suffix(b"]")) {
+            let items = list.split(|byte| *byte == b',').map(plain_text);
+            return Some(Field::List(items.filter(|item| !item.is_empty()).collect()));
         }
-        let list = match value.strip_prefix(b"[") {
-            Some(list) => list.strip_suffix(b"]").unwrap_or(list),
-            None => value,
-        };
-        if list.trim_ascii().is_empty() {
-            return Some(Vec::new());
+        let block = block_items(&self.lines[index + 1..]);
+        if value.is_empty() && !block.is_empty() {
+            return Some(Field::List(block));
         }
-        Some(list.split(|byte| *byte == b',').map(item).collect())
+        Some(Field::Text(String::from_utf8_lossy(value).into_owned()))
     }
 
     /// The document with another value for a key; `None` if the key is missing or has that value already. The case of
@@ -113,12 +148,12 @@ fn block_items(lines: &[Line<'_>]) -> Vec<String> {
             continue;
         }
         let Some(value) = text.strip_prefix(b"- ") else { break };
-        items.push(item(value));
+        items.push(plain_text(value));
     }
     items
 }
 
-fn item(raw: &[u8]) -> String {
+fn plain_text(raw: &[u8]) -> String {
     String::from_utf8_lossy(&raw[plain_value(raw)]).into_owned()
 }
 
@@ -143,13 +178,26 @@ fn plain_value(raw: &[u8]) -> Range<usize> {
     if trimmed.is_empty() || is_only_comment {
         return 0..0;
     }
-    let quote = trimmed[0];
-    if matches!(quote, b'"' | b'\'')
-        && let Some(length) = trimmed[1..].iter().position(|byte| *byte == quote)
-    {
+    if let Some(length) = quoted_length(trimmed) {
         return start + 1..start + 1 + length;
     }
     start..start + before_comment(trimmed).len()
+}
+
+/// The length of the text between quotes, if the value is quoted. Escape sequences in it are not resolved.
+fn quoted_length(value: &[u8]) -> Option<usize> {
+    let (quote, rest) = value.split_first()?;
+    if !matches!(quote, b'"' | b'\'') {
+        return None;
+    }
+    let mut is_escaped = false;
+    for (index, byte) in rest.iter().enumerate() {
+        if byte == quote && !is_escaped {
+            return Some(index);
+        }
+        is_escaped = *quote == b'"' && *byte == b'\\' && !is_escaped;
+    }
+    None
 }
 
 fn before_comment(value: &[u8]) -> &[u8] {
@@ -185,6 +233,7 @@ mod tests {
             "---",
             "# note",
             "name: 'qa' # short",
+            r#"hint: "say \"a, b\"" # c"#,
             "tools:",
             "  - Read",
             "",
@@ -197,13 +246,16 @@ mod tests {
         ];
         let source = format!("\u{feff}{}", lines.join("\r\n"));
         let found = FrontMatter::parse(source.as_bytes()).unwrap();
-        let items = |key: &str| found.items(key).unwrap();
-        assert_eq!(items("name"), ["qa"]);
-        assert_eq!(items("tools"), ["Read", "Bash"]);
-        assert_eq!(items("skills"), ["a", "b"]);
-        assert_eq!(items("model"), ["opus", "haiku"]);
-        assert!(items("none").is_empty() && items("empty").is_empty());
-        assert_eq!((found.items("Tools"), found.items("missing")), (None, None));
+        let list = |items: &[&str]| Some(Field::List(items.iter().map(ToString::to_string).collect()));
+        let text = |text: &str| Some(Field::Text(text.to_owned()));
+        assert_eq!(found.field("name"), text("qa"));
+        assert_eq!(found.field("hint"), text(r#"say \"a, b\""#));
+        assert_eq!(found.field("tools"), list(&["Read", "Bash"]));
+        assert_eq!(found.field("skills"), text("a, b"));
+        assert_eq!(found.field("skills").unwrap().items(), ["a", "b"]);
+        assert_eq!(found.field("model"), list(&["opus", "haiku"]));
+        assert_eq!((found.field("none"), found.field("empty")), (list(&[]), text("")));
+        assert_eq!((found.field("Tools"), found.field("missing")), (None, None));
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod claims;
 pub mod clock;
 pub mod config;
 pub mod files;
-mod front_matter;
+pub mod front_matter;
 mod home;
 pub mod instincts;
 mod lines;
@@ -28,7 +28,6 @@ mod workflow_doc;
 
 pub use adopt::AdoptError;
 pub use claims::{HOLD_LIMIT_MS, Holder};
-pub use front_matter::FrontMatter;
 pub use home::{Home, SessionId, create_private_dir};
 pub use jsonc_edit::effective_timeout;
 pub use log::Log;

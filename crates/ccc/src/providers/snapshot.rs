@@ -35,7 +35,7 @@ impl ConfigSnapshot {
         Ok(Self { path, text })
     }
 
-    /// `None` if there was no file.
+    /// The text; `None` if there was no file.
     pub fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
@@ -81,9 +81,11 @@ impl std::fmt::Debug for ConfigSnapshot {
 /// kept.
 fn remove_untouched_copies(state: &Path, text: &str) {
     for entry in fs::read_dir(state).into_iter().flatten().flatten() {
-        let is_leftover = process_of(&entry.file_name().to_string_lossy()).is_some_and(has_ended);
-        let is_untouched = || fs::read_to_string(entry.path()).is_ok_and(|copy| text.starts_with(&copy));
-        if is_leftover && is_untouched() {
+        if let Some(process) = process_of(&entry.file_name().to_string_lossy())
+            && has_ended(process)
+            && let Ok(copy) = fs::read_to_string(entry.path())
+            && text.starts_with(&copy)
+        {
             // Another start may have removed it already.
             let _ = fs::remove_file(entry.path());
         }

@@ -212,8 +212,9 @@ fn record_observation(context: &EffectContext, observation: &Observation) -> Eff
 fn archive_feature(context: &EffectContext, feature: &str) -> EffectResult {
     let Some(project) = context.project else { return Ok(()) };
     let timeline_file = context.session.timeline_file();
-    let holder = context.home.feature_holder(project, feature, Some(context.session.id()));
-    if holder.is_some_and(|holder| !holder.is_paused) {
+    if let Some(holder) = context.home.feature_holder(project, feature, Some(context.session.id()))
+        && !holder.is_paused
+    {
         let record = Record::new(EventKind::SystemWarning).with("reason", "feature-taken");
         timeline::append(&timeline_file, &[&record], context.now)?;
         return Ok(());
