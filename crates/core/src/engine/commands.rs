@@ -270,7 +270,7 @@ pub fn describe_next_step(
         Some(looping) if looping.stopped_by == Some(StoppedBy::SessionEnd) && looping.stopped => {
             cli::next_reopen(lang, &workflow.session_id)
         }
-        Some(looping) if looping.stopped => cli::resume_to_go_on(lang),
+        Some(looping) if looping.stopped => cli::resume_to_continue(lang),
         Some(looping) if looping.paused.is_some() && step.waits_for_user().is_none() => {
             cli::next_continue(lang)
         }
