@@ -49,7 +49,7 @@ impl Environment {
             session_ids: [env::var_os("CLAUDE_SESSION_ID"), env::var_os("CLAUDE_CODE_SESSION_ID")],
             client_dir: client_dir(),
             user_home: env::var_os("HOME").map(PathBuf::from),
-            has_screen: env::var("CLAUDE_CODE_ENTRYPOINT").is_ok_and(|entry| has_screen(&entry)),
+            has_screen: has_screen(&env::var("CLAUDE_CODE_ENTRYPOINT").unwrap_or_default()),
             env_file: env::var_os("CLAUDE_ENV_FILE").map(PathBuf::from).filter(|path| path.is_absolute()),
         }
     }

@@ -1,8 +1,7 @@
-//! The Claude Code plugin `ot` as data: every file of `plugins/overtone/`, made from the registry and from
-//! the texts in `content/`.
+//! The Claude Code plugin `ot`: every file of `plugins/overtone/`, rendered from the registry and the texts in `content/`.
 //!
-//! [`render`] is pure; [`write_to`] and [`validate`] are the only parts that touch a disk. The binary in
-//! `bin/` is not made here: `overtone up` places it.
+//! [`render`] is pure; only [`write_to`] and [`validate`] access the disk. The programs in `bin/` are installed by
+//! `overtone up`.
 
 mod agents;
 mod front_matter;

@@ -44,8 +44,10 @@ impl Call {
         if arguments.first()? != name {
             return None;
         }
-        let is_plugin = arguments.last().is_some_and(|last| last == plugin_flag);
-        let caller = if is_plugin { Caller::Plugin } else { Caller::Settings };
+        let caller = match arguments.last() {
+            Some(last) if last == plugin_flag => Caller::Plugin,
+            _ => Caller::Settings,
+        };
         Some(Self::SupervisorHook(caller))
     }
 

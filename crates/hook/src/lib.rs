@@ -21,7 +21,9 @@ pub const VERSION: &str =
 /// The whole hook program: it answers the client and has no commands. `overtone` does the same when it is started under
 /// the hook program's name, so that its commands cannot be reached by a name that the permission hook does not watch.
 pub fn run(arguments: &[OsString], environment: &Environment) -> ExitCode {
-    if arguments.first().is_some_and(|argument| argument == "--version") {
+    if let Some(first) = arguments.first()
+        && first == "--version"
+    {
         println!("{VERSION}");
         return ExitCode::SUCCESS;
     }

@@ -13,7 +13,7 @@ use std::panic;
 use overtone_claude::Environment;
 use overtone_core::engine::state::{ActiveAgent, Millis, Status, WorkflowState};
 use overtone_core::engine::text::duration;
-use overtone_core::messages::{Lang, cli as words, stage_name};
+use overtone_core::messages::{Lang, cli, stage_name};
 use overtone_session::view::Condition;
 use overtone_store::clock;
 
@@ -93,19 +93,19 @@ fn stage(lang: Lang, workflow: &WorkflowState, condition: Condition) -> Part {
     let progress = format!("{}/{}", workflow.resolved_count(), workflow.stages.len());
     let (text, tone) = match condition {
         Condition::Running => (format!("▶ {}", stage_names(lang, workflow)), Tone::Plain),
-        Condition::Finished => (format!("✅ {}", words::state_finished(lang)), Tone::Good),
-        Condition::Completed => (format!("✅ {}", words::state_completed(lang)), Tone::Good),
+        Condition::Finished => (format!("✅ {}", cli::state_finished(lang)), Tone::Good),
+        Condition::Completed => (format!("✅ {}", cli::state_completed(lang)), Tone::Good),
         Condition::Stopped | Condition::Paused | Condition::SessionEnded => {
-            (format!("⏸ {}", words::state_paused(lang)), Tone::Warning)
+            (format!("⏸ {}", cli::state_paused(lang)), Tone::Warning)
         }
-        Condition::NeedsUser => (format!("✋ {}", words::state_needs_you(lang)), Tone::Bad),
+        Condition::NeedsUser => (format!("✋ {}", cli::state_needs_you(lang)), Tone::Bad),
         Condition::Moved => (moved(lang, workflow), Tone::Warning),
     };
     Part::new(&format!("{text} {progress}")).tone(tone)
 }
 
 fn moved(lang: Lang, workflow: &WorkflowState) -> String {
-    format!("⇢ {}", words::state_moved(lang, workflow.moved_to.as_deref().unwrap_or_default()))
+    format!("⇢ {}", cli::state_moved(lang, workflow.moved_to.as_deref().unwrap_or_default()))
 }
 
 fn stage_names(lang: Lang, workflow: &WorkflowState) -> String {

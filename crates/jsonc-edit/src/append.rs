@@ -1,4 +1,4 @@
-//! Puts a new entry at the end of an object or array. Nothing is taken away, except blanks in `{ }`.
+//! Appends an entry to an object or array. Nothing is removed except blanks in `{ }`.
 
 use serde_json::Value;
 
@@ -10,13 +10,13 @@ use crate::{lines, trivia};
 pub(crate) struct Container<'a> {
     pub(crate) text: &'a str,
     pub(crate) node: &'a Node,
-    /// Where the entry that holds it begins: its key, or itself.
+    /// The offset at which its entry starts: that of its key, or its own.
     pub(crate) start: usize,
     pub(crate) style: Style,
 }
 
 impl Container<'_> {
-    /// The text with the new entry; `key` is given for an object only.
+    /// The text with the new entry. `key` is `None` for an array.
     pub(crate) fn append(&self, key: Option<&str>, value: &Value) -> String {
         match self.node.entries().last() {
             Some(last) => self.append_after(last.start, last.end, key, value),
@@ -27,16 +27,18 @@ impl Container<'_> {
     fn append_after(&self, last_start: usize, last_end: usize, key: Option<&str>, value: &Value) -> String {
         let layout = Layout::at(self.text, last_start);
         let entry = self.style.entry(key, value, &layout);
-        // A comma behind the last entry is a habit of the file, so the new last entry gets one too.
-        let comma = trivia::comma_after(self.text, last_end);
-        let free = comma.map_or(last_end, |at| at + 1);
-        let (missing, trailing) = if comma.is_some() { ("", ",") } else { (",", "") };
-        let (place, lead) = match &layout {
+        // A file with a trailing comma after its last entry gets one after the new last entry as well.
+        let (free, missing, trailing) = match trivia::comma_after(self.text, last_end) {
+            Some(comma) => (comma + 1, "", ","),
+            None => (last_end, ",", ""),
+        };
+        let (insertion, lead) = match &layout {
             Layout::Lines(indent) => (trivia::after_line_comments(self.text, free), self.style.line(indent)),
             Layout::Inline => (free, self.style.gap.to_owned()),
         };
         let text = self.text;
-        [&text[..last_end], missing, &text[last_end..place], &lead, &entry, trailing, &text[place..]].concat()
+        [&text[..last_end], missing, &text[last_end..insertion], &lead, &entry, trailing, &text[insertion..]]
+            .concat()
     }
 
     fn append_first(&self, key: Option<&str>, value: &Value) -> String {
@@ -60,7 +62,7 @@ impl Container<'_> {
         }
     }
 
-    /// Within a line only if the empty brackets are, and so is what they are in.
+    /// Inline only if the empty brackets are on one line and their entry does not start its line.
     fn first_layout(&self) -> Layout {
         match Layout::at(self.text, self.start) {
             Layout::Inline if lines::has_break(&self.text[self.node.inner()]) => Layout::Lines(String::new()),

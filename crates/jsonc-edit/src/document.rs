@@ -9,44 +9,45 @@ use serde_json::{Map, Value};
 use crate::append::Container;
 use crate::layout::{Layout, Style};
 use crate::tree::{self, Node};
-use crate::trivia::Fault;
+use crate::trivia::TextError;
 use crate::{MAX_DEPTH, SettingsError, SettingsErrorKind, lines, remove};
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// A JSON object with comments. Keys are addressed by a path of object keys: `&["env", "ANTHROPIC_MODEL"]`.
 ///
-/// A change that fails leaves the document as it was. Where a key occurs twice, the last one counts.
+/// A change that fails leaves the document as it was. If a key occurs twice, the last one is used.
 pub struct Document {
     path: PathBuf,
-    has_mark: bool,
+    has_byte_order_mark: bool,
     text: String,
-    /// Nothing, if the text is empty or all comments; it counts as an empty object.
+    /// `None` if the text has nothing but white space and comments. It counts as an empty object.
     root: Option<Node>,
 }
 
-/// A value and where the entry that holds it begins: its key, or itself.
+/// A value, and the offset at which its entry starts: that of its key, or its own.
 struct Located<'a> {
     node: &'a Node,
     start: usize,
 }
 
 impl Document {
-    /// Takes a text apart; `path` is for messages only.
+    /// Parses a text. `path` is only used in error messages.
     pub fn parse(path: &Path, text: &str) -> Result<Self, SettingsError> {
-        let (has_mark, text) = match text.strip_prefix(BYTE_ORDER_MARK) {
+        let (has_byte_order_mark, text) = match text.strip_prefix(BYTE_ORDER_MARK) {
             Some(text) => (true, text),
             None => (false, text),
         };
-        let root = tree::parse(text).map_err(|fault| error(path, text, fault))?;
-        Ok(Self { path: path.to_owned(), has_mark, text: text.to_owned(), root })
+        let root = tree::parse(text).map_err(|found| error(path, text, found))?;
+        Ok(Self { path: path.to_owned(), has_byte_order_mark, text: text.to_owned(), root })
     }
 
-    /// The value at a path; the whole object for an empty path.
+    /// The value at a path, or the whole object for an empty path.
     pub fn get(&self, path: &[&str]) -> Option<Value> {
         match self.find(path) {
             Some(located) => Some(located.node.to_value()),
-            None => (path.is_empty()).then(|| Value::Object(Map::new())),
+            None if path.is_empty() => Some(Value::Object(Map::new())),
+            None => None,
         }
     }
 
@@ -55,7 +56,7 @@ impl Document {
         self.find(path).map(|located| lines::position(&self.text, located.start).line)
     }
 
-    /// Whether there is nothing in the file worth keeping: no keys and no comments.
+    /// Whether the file has neither keys nor comments, so that deleting it loses nothing.
     pub fn is_empty(&self) -> bool {
         match &self.root {
             Some(root) => {
@@ -66,8 +67,8 @@ impl Document {
         }
     }
 
-    /// Gives a key a value. A value that was there is replaced where it stands; a new key goes to the end of its
-    /// object; objects that are missing on the way are made. An equal value is left as it is written.
+    /// Sets a key. An existing value is replaced in place, a new key is appended to its object, and missing objects on
+    /// the path are created. A value that is equal already keeps the way it is written.
     pub fn set(&mut self, path: &[&str], value: impl Into<Value>) -> Result<(), SettingsError> {
         let value = value.into();
         if self.get(path).as_ref() == Some(&value) {
@@ -77,14 +78,14 @@ impl Document {
             Some(_) => self.text_with(path, value)?,
             None => self.with_root()?.text_with(path, value)?,
         };
-        self.put(&text)
+        self.set_text(&text)
     }
 
-    /// Takes a key away and says whether it was there. Its object stays, even if empty.
+    /// Removes a key and returns whether it was there. Its object stays, even if empty.
     pub fn remove(&mut self, path: &[&str]) -> Result<bool, SettingsError> {
         let [parent @ .., key] = path else { return Ok(false) };
         let mut found = false;
-        // If the last of several equal keys went alone, an earlier one would come into effect.
+        // All of several equal keys are removed, or an earlier one would come into effect.
         while let Some(index) =
             self.find(parent).and_then(|p| p.node.members().iter().rposition(|m| m.key == *key))
         {
@@ -94,7 +95,7 @@ impl Document {
         Ok(found)
     }
 
-    /// Takes a key away, and then every object around it that is left empty.
+    /// Removes a key, and then every enclosing object that is left empty.
     pub fn remove_pruning(&mut self, path: &[&str]) -> Result<bool, SettingsError> {
         let found = self.remove(path)?;
         let mut rest = path;
@@ -108,45 +109,47 @@ impl Document {
         Ok(found)
     }
 
-    /// The items of a list; none if there is no list.
+    /// The items of a list; empty if there is no list at the path.
     pub fn array_items(&self, path: &[&str]) -> Vec<Value> {
         let located = self.find(path);
         let elements = located.as_ref().and_then(|located| located.node.elements()).unwrap_or_default();
         elements.iter().map(Node::to_value).collect()
     }
 
-    /// Adds an item to the end of a list, which is made if it is missing.
+    /// Appends an item to a list, which is created if it is missing.
     pub fn array_push(&mut self, path: &[&str], value: impl Into<Value>) -> Result<(), SettingsError> {
         let value = value.into();
         match self.find(path) {
             None => self.set(path, Value::Array(vec![value])),
             Some(located) if located.node.elements().is_some() => {
                 let text = self.container(&located).append(None, &value);
-                self.put(&text)
+                self.set_text(&text)
             }
             Some(located) => Err(self.error(located.start, SettingsErrorKind::NotAnArray(path.join(".")))),
         }
     }
 
-    /// Takes the items that `keep` does not want out of a list, and says how many those were.
+    /// Removes the items of a list for which `keep` is false, and returns how many were removed.
     pub fn array_retain(
         &mut self,
         path: &[&str],
         mut keep: impl FnMut(&Value) -> bool,
     ) -> Result<usize, SettingsError> {
-        let wanted: Vec<bool> = self.array_items(path).iter().map(&mut keep).collect();
-        let unwanted = (0..wanted.len()).rev().filter(|index| !wanted[*index]);
+        let is_kept: Vec<bool> = self.array_items(path).iter().map(&mut keep).collect();
         let mut removed = 0;
-        for index in unwanted {
-            self.remove_entry(path, index)?;
-            removed += 1;
+        // From the end, so that the items before keep their index.
+        for index in (0..is_kept.len()).rev() {
+            if !is_kept[index] {
+                self.remove_entry(path, index)?;
+                removed += 1;
+            }
         }
         Ok(removed)
     }
 
-    /// The whole text, as it is to be written.
+    /// The whole text, as it is written to the file.
     pub fn to_text(&self) -> String {
-        let mark = if self.has_mark { BYTE_ORDER_MARK } else { "" };
+        let mark = if self.has_byte_order_mark { BYTE_ORDER_MARK } else { "" };
         format!("{mark}{}", self.text)
     }
 
@@ -157,7 +160,7 @@ impl Document {
         }
     }
 
-    /// The last value on the way along a path, and the keys that are missing from there.
+    /// The last existing value on a path, and the keys of the path that do not exist below it.
     fn deepest<'p>(&self, path: &'p [&'p str]) -> (Option<Located<'_>>, &'p [&'p str]) {
         let Some(root) = &self.root else { return (None, path) };
         let (mut located, mut rest) = (Located { node: root, start: root.span.start }, path);
@@ -170,7 +173,7 @@ impl Document {
         (Some(located), rest)
     }
 
-    /// A copy with an object below the comments, for a text that has none.
+    /// A copy with an empty object after the comments, for a text without a value.
     fn with_root(&self) -> Result<Self, SettingsError> {
         let newline = lines::newline(&self.text);
         let comments = self.text.trim();
@@ -178,6 +181,7 @@ impl Document {
         self.reparsed(&format!("{comments}{separator}{{}}{newline}"))
     }
 
+    /// The text with a value at a path. The document must have a root.
     fn text_with(&self, path: &[&str], value: Value) -> Result<String, SettingsError> {
         if path.len() > MAX_DEPTH {
             return Err(SettingsError::new(&self.path, SettingsErrorKind::TooDeep));
@@ -187,11 +191,11 @@ impl Document {
             (Some(located), [key, inner @ ..]) if located.node.is_object() => {
                 Ok(self.container(&located).append(Some(key), &wrapped(inner, value)))
             }
-            (located, missing) => {
+            (Some(located), missing) => {
                 let key = path[..path.len() - missing.len()].join(".");
-                Err(self
-                    .error(located.map_or(0, |located| located.start), SettingsErrorKind::NotAnObject(key)))
+                Err(self.error(located.start, SettingsErrorKind::NotAnObject(key)))
             }
+            (None, _) => Err(self.error(0, SettingsErrorKind::TopLevel)),
         }
     }
 
@@ -222,7 +226,8 @@ impl Document {
         Ok(())
     }
 
-    /// Whether an object is empty, comments included, and no earlier one of the same name would take its located.
+    /// Whether an object contains nothing, not even a comment, and is the only one with its key: if it were removed, an
+    /// earlier one with the same key would come into effect.
     fn can_be_pruned(&self, path: &[&str]) -> bool {
         let [outer @ .., key] = path else { return false };
         let Some(outer) = self.find(outer) else { return false };
@@ -234,21 +239,22 @@ impl Document {
     }
 
     fn reparsed(&self, text: &str) -> Result<Self, SettingsError> {
-        Self::parse(&self.path, text).map(|parsed| Self { has_mark: self.has_mark, ..parsed })
+        Self::parse(&self.path, text)
+            .map(|parsed| Self { has_byte_order_mark: self.has_byte_order_mark, ..parsed })
     }
 
-    /// Takes over a changed text if it is still a sound file.
-    fn put(&mut self, text: &str) -> Result<(), SettingsError> {
+    /// Replaces the text if the new one can be parsed.
+    fn set_text(&mut self, text: &str) -> Result<(), SettingsError> {
         *self = self.reparsed(text)?;
         Ok(())
     }
 
-    fn error(&self, at: usize, kind: SettingsErrorKind) -> SettingsError {
-        error(&self.path, &self.text, Fault { at, kind })
+    fn error(&self, offset: usize, kind: SettingsErrorKind) -> SettingsError {
+        error(&self.path, &self.text, TextError { offset, kind })
     }
 }
 
-/// Shows no content: it may hold tokens.
+/// Omits the content, which may contain tokens.
 impl fmt::Debug for Document {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Document")
@@ -258,14 +264,14 @@ impl fmt::Debug for Document {
     }
 }
 
-fn error(path: &Path, text: &str, fault: Fault) -> SettingsError {
-    match fault.kind {
+fn error(path: &Path, text: &str, found: TextError) -> SettingsError {
+    match found.kind {
         SettingsErrorKind::TooLarge => SettingsError::new(path, SettingsErrorKind::TooLarge),
-        kind => SettingsError::at(path, lines::position(text, fault.at), kind),
+        kind => SettingsError::at(path, lines::position(text, found.offset), kind),
     }
 }
 
-/// The value inside objects that hold nothing but it.
+/// The value inside nested objects with these keys.
 fn wrapped(keys: &[&str], value: Value) -> Value {
     keys.iter().rfold(value, |inner, key| Value::Object(Map::from_iter([((*key).to_owned(), inner)])))
 }

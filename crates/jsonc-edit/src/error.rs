@@ -1,4 +1,4 @@
-//! The errors of settings files: where, why, and what the user can do. They never quote the content of a file.
+//! Errors of settings files, with their position, reason and a hint. They never quote the content of a file.
 
 use std::fmt;
 use std::io;
@@ -22,7 +22,7 @@ pub struct SettingsError {
     pub kind: SettingsErrorKind,
 }
 
-/// What is wrong.
+/// Why a settings file could not be read or changed.
 #[derive(Debug)]
 pub enum SettingsErrorKind {
     Read(io::Error),
@@ -32,21 +32,21 @@ pub enum SettingsErrorKind {
     TooLarge,
     TooDeep,
     NotUtf8,
-    /// Not JSON with comments; the text says in which way.
+    /// Not JSON with comments. The text is the reason.
     Syntax(String),
-    /// The file's value is a list, a string or the like.
+    /// The file contains a list, a string or another value that is not an object.
     TopLevel,
-    /// A key was to be set below this one, which has a value that cannot hold keys.
+    /// A key was to be set inside the value of this key, which is not an object.
     NotAnObject(String),
-    /// An item was to be added to this key, which has a value that cannot hold items.
+    /// An item was to be added to the value of this key, which is not a list.
     NotAnArray(String),
-    /// The file itself, at the end of any links.
+    /// The file that the path leads to after all links.
     ReadOnlyFile(PathBuf),
     ReadOnlyFolder(PathBuf),
     /// Another process holds the lock.
     Busy,
-    /// A program without the lock wrote the file again and again while it was being edited.
-    Unsteady,
+    /// A program that ignores the lock kept writing the file while it was edited.
+    KeepsChanging,
 }
 
 impl SettingsError {
@@ -58,7 +58,7 @@ impl SettingsError {
         Self { path: path.to_owned(), position: Some(position), kind }
     }
 
-    /// What the user can do.
+    /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         let path = self.path.display();
         Some(match &self.kind {
@@ -83,7 +83,7 @@ impl SettingsError {
                 format!("to allow changes: chmod u+w '{}'", folder.display())
             }
             SettingsErrorKind::Busy => "try again when the other process has ended".to_owned(),
-            SettingsErrorKind::Unsteady => {
+            SettingsErrorKind::KeepsChanging => {
                 format!("close the program that keeps writing {path}, then try again")
             }
         })
@@ -114,7 +114,7 @@ impl SettingsError {
             SettingsErrorKind::ReadOnlyFile(_) => format!("read-only file: {at}"),
             SettingsErrorKind::ReadOnlyFolder(_) => format!("file in a read-only folder: {at}"),
             SettingsErrorKind::Busy => format!("busy: another process is changing {at}"),
-            SettingsErrorKind::Unsteady => format!("another program keeps writing {at}"),
+            SettingsErrorKind::KeepsChanging => format!("another program keeps writing {at}"),
         }
     }
 }

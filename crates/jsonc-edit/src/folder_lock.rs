@@ -1,7 +1,7 @@
-//! One editor at a time: a lock on the folder of the file, which leaves nothing behind.
+//! Allows one editor at a time, with a lock on the folder of the file.
 //!
-//! The lock lies on the open folder itself, not on a file in it, and is gone with the process. It is for this
-//! program only; others are noticed by comparing the content before it is replaced.
+//! The lock is on the open folder itself, so there is no lock file to leave behind, and it is released when the process
+//! ends. Programs that ignore it are noticed by comparing the content before it is replaced.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use crate::SettingsErrorKind;
 use crate::lock::{LockError, lock_unless};
 
-/// However much the others get done, waiting ends after this many times the wait for one of them.
+/// Waiting ends after this many times the wait for one editor, even if others keep making progress.
 const MAX_WAITS: u32 = 12;
 
-/// Settings hold tokens, so a folder made for them is private.
+/// Settings contain tokens, so a folder that is created for them is private.
 const PRIVATE_FOLDER: u32 = 0o700;
 
 /// Held while a file in the folder is read, changed and replaced.
@@ -23,24 +23,24 @@ const PRIVATE_FOLDER: u32 = 0o700;
 pub(crate) struct FolderLock {
     folder: PathBuf,
     _handle: File,
-    made: bool,
+    is_created: bool,
 }
 
 impl FolderLock {
-    /// Waits for the others, as long as one of them gets something done within `wait`: many editors on a slow disk
-    /// all have their turn, but one that hangs is not waited for. The folder is made if it is missing.
+    /// Waits for other editors as long as one of them changes something within `wait`. So many editors on a slow disk all
+    /// get their turn, but one that hangs is given up. A missing folder is created.
     pub(crate) fn take(folder: &Path, wait: Duration) -> Result<Self, SettingsErrorKind> {
         let limit = Instant::now() + wait * MAX_WAITS;
         loop {
-            let made = make_folder(folder).map_err(SettingsErrorKind::Write)?;
+            let is_created = create_folder(folder).map_err(SettingsErrorKind::Write)?;
             match File::open(folder) {
                 Ok(handle) => {
                     acquire(&handle, wait, limit)?;
-                    if is_same(&handle, folder) {
-                        return Ok(Self { folder: folder.to_owned(), _handle: handle, made });
+                    if is_still_at(&handle, folder) {
+                        return Ok(Self { folder: folder.to_owned(), _handle: handle, is_created });
                     }
                 }
-                // Whoever made it had nothing to write, and took it away again.
+                // Another process created it, wrote nothing, and removed it again.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(SettingsErrorKind::Write(error)),
             }
@@ -60,11 +60,11 @@ fn acquire(handle: &File, wait: Duration, limit: Instant) -> Result<(), Settings
     }
 }
 
-/// Whether the other editors get something done while we wait for them.
+/// Observes whether other editors make progress while this process waits for them.
 struct Progress<C> {
     wait: Duration,
     limit: Instant,
-    /// How long to have waited when the folder is looked at next.
+    /// The waiting time after which the folder is examined next.
     next_check: Duration,
     seen: C,
 }
@@ -85,22 +85,22 @@ impl<C: PartialEq> Progress<C> {
     }
 }
 
-/// When something in the folder was made, renamed or removed, as every edit does.
+/// When an entry of the folder was last created, renamed or removed, which every edit does.
 fn last_change(handle: &File) -> Option<(i64, i64)> {
-    handle.metadata().ok().map(|about| (about.mtime(), about.mtime_nsec()))
+    handle.metadata().ok().map(|metadata| (metadata.mtime(), metadata.mtime_nsec()))
 }
 
 impl Drop for FolderLock {
     fn drop(&mut self) {
-        if self.made {
-            // Succeeds only if nothing was written.
+        if self.is_created {
+            // This fails if the folder is not empty, which is intended.
             let _ = fs::remove_dir(&self.folder);
         }
     }
 }
 
-/// Says whether it was missing.
-pub(crate) fn make_folder(folder: &Path) -> io::Result<bool> {
+/// Creates a folder and returns whether it was missing.
+pub(crate) fn create_folder(folder: &Path) -> io::Result<bool> {
     if folder.is_dir() {
         return Ok(false);
     }
@@ -108,7 +108,7 @@ pub(crate) fn make_folder(folder: &Path) -> io::Result<bool> {
 }
 
 /// Whether the path still leads to the folder that was opened and locked.
-fn is_same(handle: &File, folder: &Path) -> bool {
+fn is_still_at(handle: &File, folder: &Path) -> bool {
     match (handle.metadata(), fs::metadata(folder)) {
         (Ok(locked), Ok(named)) => (locked.dev(), locked.ino()) == (named.dev(), named.ino()),
         _ => false,
@@ -130,14 +130,14 @@ mod tests {
     }
 
     #[test]
-    fn while_others_get_something_done_there_is_more_time() {
+    fn progress_of_others_extends_the_wait() {
         let (wait, later) = (Duration::from_secs(1), Instant::now() + Duration::from_hours(1));
         let progress = |limit| Progress { wait, limit, next_check: wait, seen: 0 };
         let mut active = progress(later);
         for seconds in 1..5 {
             let waited = Duration::from_secs(seconds);
             assert!(!active.has_stopped(waited, || seconds), "{seconds}");
-            assert!(!active.has_stopped(waited + wait / 2, || seconds), "not looked at again so soon");
+            assert!(!active.has_stopped(waited + wait / 2, || seconds), "not examined again so soon");
         }
         assert!(active.has_stopped(Duration::from_secs(5), || 4), "nothing has changed since");
         assert!(progress(later).has_stopped(wait, || 0));
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_made_for_nothing_is_taken_away() {
+    fn a_folder_that_stays_empty_is_removed_again() {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("a/b");
         drop(FolderLock::take(&folder, Duration::ZERO).unwrap());
@@ -172,6 +172,6 @@ mod tests {
         let handle = File::open(&folder).unwrap();
         fs::rename(&folder, dir.path().join("old")).unwrap();
         fs::create_dir(&folder).unwrap();
-        assert!(!is_same(&handle, &folder));
+        assert!(!is_still_at(&handle, &folder));
     }
 }

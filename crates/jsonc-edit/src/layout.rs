@@ -1,11 +1,11 @@
-//! How new values are written: in the way the rest of the file is.
+//! Formats new values like the rest of the file.
 
 use serde_json::Value;
 
 use crate::lines;
 use crate::tree::Node;
 
-/// The habits of a file.
+/// The formatting of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Style {
     newline: &'static str,
@@ -15,7 +15,7 @@ pub(crate) struct Style {
     pub(crate) gap: &'static str,
 }
 
-/// Where a value is put: on lines of its own with this indentation, or within a line.
+/// How a value is laid out: on separate lines with this indentation, or within a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Layout {
     Lines(String),
@@ -26,12 +26,14 @@ impl Style {
     pub(crate) fn detect(text: &str, root: &Node) -> Self {
         let first_entry = root.entries().first().map(|entry| entry.start);
         let unit = first_entry.and_then(|start| lines::indentation(text, start)).unwrap_or("  ");
-        let tight = root.members().first().is_some_and(|m| &text[m.key_span.end..m.value.span.start] == ":");
-        let gap = if tight { "" } else { " " };
+        let gap = match root.members().first() {
+            Some(member) if &text[member.key_span.end..member.value.span.start] == ":" => "",
+            _ => " ",
+        };
         Self { newline: lines::newline(text), unit: unit.to_owned(), gap }
     }
 
-    /// The line end and the indentation of an entry.
+    /// A line break, and the indentation of the entry that follows.
     pub(crate) fn line(&self, indent: &str) -> String {
         format!("{}{indent}", self.newline)
     }
@@ -81,13 +83,16 @@ impl Style {
 }
 
 impl Layout {
-    /// The layout of what begins at `start`: its own line, or a place within one.
+    /// The layout of an entry that starts at `start`.
     pub(crate) fn at(text: &str, start: usize) -> Self {
-        lines::indentation(text, start).map_or(Self::Inline, |indent| Self::Lines(indent.to_owned()))
+        match lines::indentation(text, start) {
+            Some(indent) => Self::Lines(indent.to_owned()),
+            None => Self::Inline,
+        }
     }
 
-    /// The layout for what takes the place of `old`, in an entry that begins at `start`. A list on one line
-    /// stays on one line.
+    /// The layout of the value that replaces `old`, in an entry that starts at `start`. A list on one line stays on one
+    /// line.
     pub(crate) fn replacing(text: &str, old: &Node, start: usize) -> Self {
         let one_line = !old.entries().is_empty() && !lines::has_break(&text[old.span.clone()]);
         if one_line { Self::Inline } else { Self::at(text, start) }

@@ -1,14 +1,14 @@
-//! Lines of a text: where they begin, how they are indented, how they end.
+//! Line breaks, indentation and line numbers of a text.
 
 use crate::Position;
 
-/// Ends a line. `\r\n` is one end, a lone `\r` is one too.
+/// The characters that end a line. `\r\n` counts as one line break, and so does `\r` alone.
 const BREAKS: [char; 2] = ['\n', '\r'];
 
-/// Indents, or separates on one line.
+/// White space within a line.
 const BLANKS: [char; 2] = [' ', '\t'];
 
-/// The file's way to end a line, seen at its first line.
+/// The line break that the file uses, taken from its first line.
 pub(crate) fn newline(text: &str) -> &'static str {
     match text.find(BREAKS).map(|at| &text[at..]) {
         Some(rest) if rest.starts_with("\r\n") => "\r\n",
@@ -17,27 +17,37 @@ pub(crate) fn newline(text: &str) -> &'static str {
     }
 }
 
-/// The blanks before `at`, if there is nothing else before it on its line.
+/// The offset of the first byte of the line that `at` is on.
+fn line_start(text: &str, at: usize) -> usize {
+    match text[..at].rfind(BREAKS) {
+        Some(line_break) => line_break + 1,
+        None => 0,
+    }
+}
+
+/// The blanks before `at`; `None` if anything else precedes it on its line.
 pub(crate) fn indentation(text: &str, at: usize) -> Option<&str> {
-    let start = text[..at].rfind(BREAKS).map_or(0, |found| found + 1);
-    let lead = &text[start..at];
+    let lead = &text[line_start(text, at)..at];
     lead.chars().all(|c| BLANKS.contains(&c)).then_some(lead)
 }
 
-/// Where the blanks before `at` begin.
+/// The offset at which the blanks before `at` start.
 pub(crate) fn before_blanks(text: &str, at: usize) -> usize {
     text[..at].trim_end_matches(BLANKS).len()
 }
 
-/// Where the blanks after `at` end.
+/// The offset at which the blanks after `at` end.
 pub(crate) fn after_blanks(text: &str, at: usize) -> usize {
     text.len() - text[at..].trim_start_matches(BLANKS).len()
 }
 
-/// The length of the line end at `at`; nothing if the line goes on.
+/// The length of the line break at `at`; `None` if there is none.
 pub(crate) fn break_len(text: &str, at: usize) -> Option<usize> {
     let rest = &text[at..];
-    if rest.starts_with("\r\n") { Some(2) } else { rest.starts_with(BREAKS).then_some(1) }
+    if rest.starts_with("\r\n") {
+        return Some(2);
+    }
+    if rest.starts_with(BREAKS) { Some(1) } else { None }
 }
 
 pub(crate) fn has_break(text: &str) -> bool {
@@ -50,8 +60,8 @@ pub(crate) fn position(text: &str, at: usize) -> Position {
     let bytes = text.as_bytes();
     let ends_line = |(i, c): &(usize, char)| *c == '\n' || *c == '\r' && bytes.get(i + 1) != Some(&b'\n');
     let line = before.char_indices().filter(ends_line).count() + 1;
-    let start = before.rfind(BREAKS).map_or(0, |found| found + 1);
-    Position { line, column: before[start..].chars().count() + 1 }
+    let column = before[line_start(before, before.len())..].chars().count() + 1;
+    Position { line, column }
 }
 
 #[cfg(test)]

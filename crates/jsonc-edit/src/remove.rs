@@ -1,6 +1,6 @@
-//! Takes an entry out of an object or array: the entry, one comma, and the line if nothing else is on it.
+//! Removes an entry from an object or array: the entry, one comma, and the line if nothing else is on it.
 //!
-//! No comment is deleted, except inside the entry: it may say something about what stays.
+//! Comments outside the entry are kept, since they may be about the entries that stay.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ pub(crate) fn without_entry(text: &str, container: &Node, index: usize) -> Optio
     Some(rest)
 }
 
-/// The text with `{}` or `[]` for brackets that hold nothing but white space.
+/// The text with `{}` or `[]` in place of brackets that contain only white space.
 pub(crate) fn without_blank_inside(text: &str, container: &Node) -> String {
     let mut text = text.to_owned();
     let inner = container.inner();
@@ -46,7 +46,7 @@ fn cuts(text: &str, entry: Range<usize>, comma: Option<usize>, is_last: bool) ->
     }
 }
 
-/// A comma that stands apart from the entry.
+/// The range to cut for a comma that is separate from the entry.
 fn comma_cut(text: &str, comma: Range<usize>) -> Range<usize> {
     match (whole_lines(text, &comma), lines::indentation(text, comma.start)) {
         (Some(lines), _) => lines,
@@ -55,14 +55,14 @@ fn comma_cut(text: &str, comma: Range<usize>) -> Range<usize> {
     }
 }
 
-/// The entry with the blanks that separated it from what is next to it.
+/// The range to cut for an entry: with the blanks that separate it from its neighbour.
 fn entry_cut(text: &str, piece: Range<usize>, is_last: bool) -> Range<usize> {
     if let Some(lines) = whole_lines(text, &piece) {
         return lines;
     }
     let (start, end) = (lines::before_blanks(text, piece.start), lines::after_blanks(text, piece.end));
     if lines::indentation(text, piece.start).is_some() {
-        // What follows on the line takes the place.
+        // What follows on the line moves to the start of the entry.
         piece.start..end
     } else if lines::break_len(text, end).is_some() {
         start..end
@@ -73,7 +73,7 @@ fn entry_cut(text: &str, piece: Range<usize>, is_last: bool) -> Range<usize> {
     }
 }
 
-/// The lines a piece is on, if there is nothing else on them.
+/// The lines that contain a piece, if nothing else is on them.
 fn whole_lines(text: &str, piece: &Range<usize>) -> Option<Range<usize>> {
     let indent = lines::indentation(text, piece.start)?;
     let end = lines::after_blanks(text, piece.end);

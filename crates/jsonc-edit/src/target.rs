@@ -1,4 +1,4 @@
-//! The file at the end of the links: reading it within bounds, and asking whether it may be replaced.
+//! The file that a path leads to after all links: reads it up to a size limit and checks whether it may be replaced.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -10,30 +10,30 @@ use rustix::io::Errno;
 
 use crate::{MAX_BYTES, SettingsErrorKind};
 
-/// As many links as the kernel follows.
+/// The number of links that the kernel follows.
 const MAX_LINKS: usize = 40;
 
-/// A file that is not a link. It need not exist.
+/// A file that is not a link. It may be missing.
 #[derive(Debug)]
 pub(crate) struct Target {
     file: PathBuf,
 }
 
-/// What a file held, and its mode and owner.
+/// The content of a file, and its mode and owner.
 #[derive(Debug)]
 pub(crate) struct Content {
     pub(crate) bytes: Vec<u8>,
-    pub(crate) about: Metadata,
+    pub(crate) metadata: Metadata,
 }
 
 impl Target {
-    /// Follows links, so that the file they lead to is replaced and not they.
+    /// Follows links, so that the file is replaced and not the link.
     pub(crate) fn resolve(path: &Path) -> Result<Self, SettingsErrorKind> {
         let mut file = path.to_owned();
         for _ in 0..MAX_LINKS {
             match fs::read_link(&file) {
                 Ok(next) => file = folder_of(&file).join(next),
-                // Not a link, or nothing that can be looked at: reading will tell.
+                // Not a link. If it is not accessible either, reading reports that.
                 Err(_) => return Ok(Self { file }),
             }
         }
@@ -50,7 +50,7 @@ impl Target {
 
     /// The content, or `None` if there is no such file.
     pub(crate) fn read(&self) -> Result<Option<Content>, SettingsErrorKind> {
-        // Opening a pipe must not hang.
+        // Opening a pipe must not block.
         let no_wait = OFlags::NONBLOCK.bits().cast_signed();
         match OpenOptions::new().read(true).custom_flags(no_wait).open(&self.file) {
             Ok(file) => read_bounded(file).map(Some),
@@ -59,14 +59,16 @@ impl Target {
         }
     }
 
-    /// A rename would replace even a file that is write-protected, so this is asked first.
+    /// Fails if the file or its folder is write-protected. A rename alone would replace a protected file.
     pub(crate) fn check_writable(&self, current: Option<&Content>) -> Result<(), SettingsErrorKind> {
         let folder = self.folder();
-        let about = fs::metadata(folder).map_err(SettingsErrorKind::Write)?;
-        if current.is_some_and(|content| is_protected(&self.file, &content.about)) {
+        let folder_metadata = fs::metadata(folder).map_err(SettingsErrorKind::Write)?;
+        if let Some(content) = current
+            && is_protected(&self.file, &content.metadata)
+        {
             return Err(SettingsErrorKind::ReadOnlyFile(self.file.clone()));
         }
-        if is_protected(folder, &about) {
+        if is_protected(folder, &folder_metadata) {
             return Err(SettingsErrorKind::ReadOnlyFolder(folder.to_owned()));
         }
         Ok(())
@@ -74,34 +76,35 @@ impl Target {
 }
 
 fn read_bounded(file: File) -> Result<Content, SettingsErrorKind> {
-    let about = file.metadata().map_err(SettingsErrorKind::Read)?;
-    if about.is_dir() {
+    let metadata = file.metadata().map_err(SettingsErrorKind::Read)?;
+    if metadata.is_dir() {
         return Err(SettingsErrorKind::IsFolder);
     }
-    if !about.is_file() {
+    if !metadata.is_file() {
         return Err(SettingsErrorKind::NotAFile);
     }
     let limit = MAX_BYTES as u64;
-    if about.len() > limit {
+    if metadata.len() > limit {
         return Err(SettingsErrorKind::TooLarge);
     }
-    // With room for all of it, and to see its end, it is read at once.
-    let mut bytes = Vec::with_capacity(usize::try_from(about.len()).unwrap_or(0) + 1);
-    // It may be growing while it is read.
+    // One byte more than the file has, so that one read sees its end.
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
+    // The file may grow while it is read.
     file.take(limit + 1).read_to_end(&mut bytes).map_err(SettingsErrorKind::Read)?;
-    if bytes.len() > MAX_BYTES { Err(SettingsErrorKind::TooLarge) } else { Ok(Content { bytes, about }) }
+    if bytes.len() > MAX_BYTES { Err(SettingsErrorKind::TooLarge) } else { Ok(Content { bytes, metadata }) }
 }
 
-/// Whether nobody may write it, or we may not. The superuser could, but the mode says what the owner wants.
-fn is_protected(path: &Path, about: &Metadata) -> bool {
-    about.permissions().readonly()
+/// Whether the mode forbids everybody to write, or the system forbids this process. The superuser may write to any file,
+/// but the mode says what the owner wants.
+fn is_protected(path: &Path, metadata: &Metadata) -> bool {
+    metadata.permissions().readonly()
         || matches!(
             rustix::fs::access(path, Access::WRITE_OK),
             Err(Errno::ACCESS | Errno::ROFS | Errno::PERM)
         )
 }
 
-/// The folder a file is in, or would be.
+/// The folder that contains the file, or would contain it.
 pub(crate) fn folder_of(file: &Path) -> &Path {
     match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

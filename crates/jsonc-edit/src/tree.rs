@@ -1,4 +1,4 @@
-//! The values of a text and where they stand in it. Nothing here changes a text.
+//! The values of a text with their byte ranges. Nothing here changes a text.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::{Map, Number, Value};
 
 use crate::SettingsErrorKind;
-use crate::trivia::{self, Fault};
+use crate::trivia::{self, TextError};
 
 /// A value and the bytes it is written in.
 pub(crate) struct Node {
@@ -23,29 +23,29 @@ pub(crate) enum Kind {
     Scalar(Value),
 }
 
-/// A key of an object and its value. A key may occur more than once; the last one counts.
+/// A key of an object and its value. If a key occurs more than once, the last one is used.
 pub(crate) struct Member {
     pub(crate) key: String,
     pub(crate) key_span: Range<usize>,
     pub(crate) value: Node,
 }
 
-/// The value of a text; `None` if there is nothing but white space and comments.
-pub(crate) fn parse(text: &str) -> Result<Option<Node>, Fault> {
+/// The value of a text; `None` if there is only white space and comments.
+pub(crate) fn parse(text: &str) -> Result<Option<Node>, TextError> {
     trivia::check(text)?;
     let parsed = parse_to_ast(text, &CollectOptions::default(), &json_with_comments()).map_err(|error| {
-        Fault { at: error.range().start, kind: SettingsErrorKind::Syntax(wording(error.kind())) }
+        TextError { offset: error.range().start, kind: SettingsErrorKind::Syntax(describe(error.kind())) }
     })?;
     let root = parsed.value.as_ref().map(Node::from);
     match root {
         Some(Node { span, kind: Kind::Array(_) | Kind::Scalar(_) }) => {
-            Err(Fault { at: span.start, kind: SettingsErrorKind::TopLevel })
+            Err(TextError { offset: span.start, kind: SettingsErrorKind::TopLevel })
         }
         root => Ok(root),
     }
 }
 
-/// JSON as Claude Code reads it, with comments and trailing commas; nothing else of what the parser could take.
+/// JSON with comments and trailing commas, without the other extensions that the parser supports.
 fn json_with_comments() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
@@ -61,8 +61,8 @@ fn json_with_comments() -> ParseOptions {
     }
 }
 
-/// The parser's words, except where they would quote the file.
-fn wording(kind: &ParseErrorKind) -> String {
+/// The parser's message, except where it would quote the file.
+fn describe(kind: &ParseErrorKind) -> String {
     match kind {
         ParseErrorKind::String(_) => "invalid escape in a string".to_owned(),
         other => other.to_string().to_lowercase(),
@@ -94,9 +94,12 @@ impl From<&ast::ObjectProp<'_>> for Member {
     }
 }
 
-/// A number too large for this program reads as null; it stays as it is in the file.
+/// A number that this program cannot represent reads as null. The file keeps it as it is written.
 fn number_value(digits: &str) -> Value {
-    digits.parse::<Number>().map_or(Value::Null, Value::Number)
+    match digits.parse::<Number>() {
+        Ok(number) => Value::Number(number),
+        Err(_) => Value::Null,
+    }
 }
 
 impl Member {
@@ -106,7 +109,7 @@ impl Member {
 }
 
 impl Node {
-    /// The member of an object that counts.
+    /// The member with this key that is in effect.
     pub(crate) fn member(&self, key: &str) -> Option<&Member> {
         self.members().iter().rfind(|member| member.key == key)
     }
@@ -123,7 +126,7 @@ impl Node {
         matches!(self.kind, Kind::Object(_))
     }
 
-    /// Where the members or elements stand.
+    /// The byte ranges of the members or elements.
     pub(crate) fn entries(&self) -> Vec<Range<usize>> {
         match &self.kind {
             Kind::Object(members) => members.iter().map(Member::span).collect(),
@@ -132,7 +135,7 @@ impl Node {
         }
     }
 
-    /// What is between the brackets of an object or array.
+    /// The byte range between the brackets of an object or array.
     pub(crate) fn inner(&self) -> Range<usize> {
         self.span.start + 1..self.span.end - 1
     }

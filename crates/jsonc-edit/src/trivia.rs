@@ -1,18 +1,18 @@
-//! What stands between values: white space, comments and commas; and the check that comes before parsing.
+//! White space, comments and commas between values, and the check that runs before parsing.
 
 use crate::{MAX_BYTES, MAX_DEPTH, SettingsErrorKind, lines};
 
-/// What is wrong with a text, and the byte where it was found.
-pub(crate) struct Fault {
-    pub(crate) at: usize,
+/// An error in a text, and the byte offset at which it was found.
+pub(crate) struct TextError {
+    pub(crate) offset: usize,
     pub(crate) kind: SettingsErrorKind,
 }
 
-/// Refuses what must not reach a recursive parser, and what it would let pass although no JSON reader does: a
-/// string that runs over the end of its line.
-pub(crate) fn check(text: &str) -> Result<(), Fault> {
+/// Rejects texts that are too large or too deep for a recursive parser, and strings with line breaks, which the parser
+/// accepts although JSON does not allow them.
+pub(crate) fn check(text: &str) -> Result<(), TextError> {
     if text.len() > MAX_BYTES {
-        return Err(Fault { at: 0, kind: SettingsErrorKind::TooLarge });
+        return Err(TextError { offset: 0, kind: SettingsErrorKind::TooLarge });
     }
     let (mut at, mut depth) = (0, 0_usize);
     while let Some(byte) = text.as_bytes().get(at) {
@@ -22,7 +22,7 @@ pub(crate) fn check(text: &str) -> Result<(), Fault> {
             _ => {}
         }
         if depth > MAX_DEPTH {
-            return Err(Fault { at, kind: SettingsErrorKind::TooDeep });
+            return Err(TextError { offset: at, kind: SettingsErrorKind::TooDeep });
         }
         at = match byte {
             b'"' => string_end(text, at)?,
@@ -33,33 +33,36 @@ pub(crate) fn check(text: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Behind the closing quote of the string that begins at `start`.
-fn string_end(text: &str, start: usize) -> Result<usize, Fault> {
-    let fault = |at, what: &str| Fault { at, kind: SettingsErrorKind::Syntax(what.to_owned()) };
+/// The offset after the closing quote of the string that starts at `start`.
+fn string_end(text: &str, start: usize) -> Result<usize, TextError> {
+    let error = |offset, what: &str| TextError { offset, kind: SettingsErrorKind::Syntax(what.to_owned()) };
     let mut at = start + 1;
     loop {
         match text.as_bytes().get(at) {
             Some(b'"') => return Ok(at + 1),
             Some(b'\\') => at += 2,
-            None | Some(b'\n' | b'\r') => return Err(fault(start, "string without a closing quote")),
-            Some(0..b' ') => return Err(fault(at, "control character in a string")),
+            None | Some(b'\n' | b'\r') => return Err(error(start, "string without a closing quote")),
+            Some(0..b' ') => return Err(error(at, "control character in a string")),
             Some(_) => at += 1,
         }
     }
 }
 
-/// Behind the comment that begins at `at`, if one does. A line comment ends before the line end.
+/// The offset after the comment that starts at `at`, if there is one. A line comment ends before the line break.
 fn comment_end(text: &str, at: usize) -> Option<usize> {
     let rest = &text[at..];
     if rest.starts_with("//") {
         return Some(at + rest.find(['\n', '\r']).unwrap_or(rest.len()));
     }
     let inside = rest.strip_prefix("/*")?;
-    Some(inside.find("*/").map_or(text.len(), |end| at + "/*".len() + end + "*/".len()))
+    match inside.find("*/") {
+        Some(end) => Some(at + "/*".len() + end + "*/".len()),
+        None => Some(text.len()),
+    }
 }
 
-/// The first byte from `at` on that is neither white space nor in a comment.
-fn skip(text: &str, mut at: usize) -> usize {
+/// The offset of the first byte from `at` on that is neither white space nor in a comment.
+fn skip_trivia(text: &str, mut at: usize) -> usize {
     loop {
         at = text.len() - text[at..].trim_start().len();
         match comment_end(text, at) {
@@ -69,14 +72,14 @@ fn skip(text: &str, mut at: usize) -> usize {
     }
 }
 
-/// The comma that follows the value ending at `end`, if there is one.
+/// The offset of the comma after the value that ends at `end`, if there is one.
 pub(crate) fn comma_after(text: &str, end: usize) -> Option<usize> {
-    let at = skip(text, end);
+    let at = skip_trivia(text, end);
     text[at..].starts_with(',').then_some(at)
 }
 
-/// Behind the comments that begin on the same line as `at`, and so belong to what is before them. If the line ends
-/// there, behind its last blanks too.
+/// The offset after the comments that start on the same line as `at`, which belong to the entry before them. If the line
+/// ends there, its trailing blanks are skipped as well.
 pub(crate) fn after_line_comments(text: &str, mut at: usize) -> usize {
     loop {
         let next = lines::after_blanks(text, at);
@@ -100,13 +103,19 @@ mod tests {
         {
             assert!(check(&text).is_ok());
         }
-        assert!(matches!(check(&many), Err(Fault { at: MAX_DEPTH, kind: SettingsErrorKind::TooDeep })));
+        assert!(matches!(
+            check(&many),
+            Err(TextError { offset: MAX_DEPTH, kind: SettingsErrorKind::TooDeep })
+        ));
     }
 
     #[test]
     fn strings_end_on_their_line() {
         for text in ["{\"a", "{\"a\\", "{\"a\n\"}", "{\"a\\\"", "{\"a\u{1}\"}"] {
-            assert!(matches!(check(text), Err(Fault { kind: SettingsErrorKind::Syntax(_), .. })), "{text:?}");
+            assert!(
+                matches!(check(text), Err(TextError { kind: SettingsErrorKind::Syntax(_), .. })),
+                "{text:?}"
+            );
         }
         assert!(check("{\"\\\\\": \"\\\"\"}").is_ok());
     }

@@ -35,7 +35,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn a_missing_file_is_made_private_in_a_private_folder() {
+fn a_missing_file_is_created_private_in_a_private_folder() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(".claude/settings.json");
     assert_eq!(SettingsFile::at(&path).read().unwrap().get(&[]), Some(json!({})));
@@ -84,7 +84,7 @@ fn links_stay_links() {
 }
 
 #[test]
-fn without_a_difference_the_file_is_not_written() {
+fn an_unchanged_file_is_not_written() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s.json");
     put(&path, "{ \"a\":1.0 }");
@@ -101,7 +101,7 @@ fn without_a_difference_the_file_is_not_written() {
 }
 
 #[test]
-fn an_error_of_the_caller_leaves_the_file() {
+fn an_error_of_the_caller_leaves_the_file_unchanged() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s.json");
     put(&path, "{}");
@@ -115,7 +115,7 @@ fn an_error_of_the_caller_leaves_the_file() {
 }
 
 #[test]
-fn a_left_over_is_taken_away_by_the_next_edit_and_never_followed() {
+fn a_leftover_temporary_file_is_removed_by_the_next_edit_and_never_followed() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s.json");
     put(&path, "{}");
@@ -151,7 +151,7 @@ fn the_original_is_copied_once() {
 }
 
 #[test]
-fn a_program_without_the_lock_is_not_overwritten() {
+fn a_write_that_ignores_the_lock_is_not_overwritten() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s.json");
     put(&path, "{}");
@@ -166,16 +166,16 @@ fn a_program_without_the_lock_is_not_overwritten() {
     assert_eq!((edit.unwrap().0, calls), (Changed::Yes, 2));
     assert_eq!(fs::read_to_string(&path).unwrap(), "{\"theirs\": 1, \"ours\": 2}");
 
-    let restless: Result<_, SettingsError> = SettingsFile::at(&path).edit(|doc| {
+    let unsteady: Result<_, SettingsError> = SettingsFile::at(&path).edit(|doc| {
         calls += 1;
         put(&path, &format!("{{\"n\": {calls}}}"));
         doc.set(&["ours"], 3)
     });
-    assert!(matches!(restless.unwrap_err().kind, SettingsErrorKind::Unsteady));
+    assert!(matches!(unsteady.unwrap_err().kind, SettingsErrorKind::KeepsChanging));
     assert_eq!(names(dir.path()), ["s.json"]);
 }
 
-/// Ends the reader of `watch` when its scope ends, by a panic too.
+/// Stops the reader of `watch` at the end of the scope, also after a panic.
 struct Raise<'a>(&'a AtomicBool);
 
 impl Drop for Raise<'_> {
@@ -184,7 +184,7 @@ impl Drop for Raise<'_> {
     }
 }
 
-/// Every reader sees a whole file while `busy` runs; returns how often it looked.
+/// Checks that a reader always sees a complete file while `busy` runs. Returns how often it read.
 fn watch(path: &Path, busy: impl FnOnce()) -> usize {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -234,7 +234,7 @@ fn fifty_editors_of_a_missing_file_lose_nothing() {
         for number in 0..50 {
             let path = &path;
             scope.spawn(move || {
-                // Every other one has nothing to write.
+                // Every second editor has nothing to write.
                 let key = format!("key{number}");
                 if number % 2 == 0 {
                     assert_eq!(set(path, &key, 1).unwrap(), Changed::Yes);
@@ -251,7 +251,7 @@ fn fifty_editors_of_a_missing_file_lose_nothing() {
 
 const EDITED: &str = "OVERTONE_SETTINGS_TEST_FILE";
 
-/// Not a test: the process that `killed_editors_leave_a_whole_file` starts and kills.
+/// Not a test: the process that `killed_editors_leave_a_complete_file` starts and kills.
 #[test]
 fn endless_editor() {
     let Ok(path) = std::env::var(EDITED) else { return };
@@ -261,7 +261,7 @@ fn endless_editor() {
 }
 
 #[test]
-fn killed_editors_leave_a_whole_file() {
+fn killed_editors_leave_a_complete_file() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s.json");
     put(&path, "{\"mine\": \"kept\"}");
@@ -274,7 +274,7 @@ fn killed_editors_leave_a_whole_file() {
                 .stdout(Stdio::null())
                 .spawn()
                 .unwrap();
-            // It is at work; the instant of the kill is another one each time.
+            // The editor has started; the moment of the kill differs each time.
             while fs::read(&path).unwrap() == before {
                 thread::yield_now();
             }

@@ -1,4 +1,4 @@
-//! Any object, written in any way, any change: the rest keeps its value, its comments and its order.
+//! For any object in any formatting, a change keeps the values, comments and order of everything else.
 
 #![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 const KEYS: [&str; 5] = ["a", "b", "env", "hooks", "é\"\\字"];
 
-/// Written between two pieces of JSON; each is found again by what it says.
+/// Inserted between two pieces of JSON. Each comment can be found again by its text.
 const TRIVIA: [&str; 8] = ["", " ", "\n", "\n  ", "\t", "/* c { */", " // c [\n", "\r\n"];
 
 fn scalar() -> impl Strategy<Value = Value> {
@@ -99,7 +99,7 @@ impl Scribe<'_> {
     }
 }
 
-fn scribbled(value: &Value, dice: &[u8]) -> String {
+fn formatted_randomly(value: &Value, dice: &[u8]) -> String {
     let mut scribe = Scribe { dice, thrown: 0, out: String::new() };
     scribe.write(value);
     scribe.out
@@ -109,7 +109,7 @@ fn parse(text: &str) -> Document {
     Document::parse(Path::new("f"), text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// What `set` is to do, on plain values; `false` if a scalar is in the way.
+/// The model of `set` on plain values; `false` if a scalar is on the path.
 fn model_set(object: &mut Value, path: &[&str], value: Value) -> bool {
     let Value::Object(map) = object else { return false };
     match path {
@@ -130,7 +130,7 @@ fn model_remove(object: &mut Value, path: &[&str]) -> bool {
     }
 }
 
-/// Equal, the order of keys included.
+/// Whether both are equal, including the order of keys.
 fn same(left: &Value, right: &Value) -> bool {
     let (left, right) = (left.to_string(), right.to_string());
     left == right
@@ -147,7 +147,7 @@ proptest! {
     #[test]
     fn setting_changes_one_value(before in object(), path in path(), new in value(), dice in prop::collection::vec(any::<u8>(), 1..60)) {
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
-        for text in [serde_json::to_string_pretty(&before).unwrap(), before.to_string(), scribbled(&before, &dice)] {
+        for text in [serde_json::to_string_pretty(&before).unwrap(), before.to_string(), formatted_randomly(&before, &dice)] {
             let mut document = parse(&text);
             prop_assert!(same(&document.get(&[]).unwrap(), &before));
             let mut expected = before.clone();
@@ -165,9 +165,9 @@ proptest! {
     }
 
     #[test]
-    fn removing_takes_one_value(before in object(), path in path(), dice in prop::collection::vec(any::<u8>(), 1..60)) {
+    fn removing_changes_one_value(before in object(), path in path(), dice in prop::collection::vec(any::<u8>(), 1..60)) {
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
-        for text in [serde_json::to_string_pretty(&before).unwrap(), before.to_string(), scribbled(&before, &dice)] {
+        for text in [serde_json::to_string_pretty(&before).unwrap(), before.to_string(), formatted_randomly(&before, &dice)] {
             let mut document = parse(&text);
             let mut expected = before.clone();
             let there = model_remove(&mut expected, &path);
@@ -180,7 +180,7 @@ proptest! {
     #[test]
     fn removing_a_flat_key_deletes_no_comment(names in prop::collection::vec("[a-z]{1,2}", 1..6), which in any::<usize>(), dice in prop::collection::vec(any::<u8>(), 1..60)) {
         let before = Value::Object(names.iter().map(|name| (name.clone(), json!(1))).collect());
-        let text = scribbled(&before, &dice);
+        let text = formatted_randomly(&before, &dice);
         let key = names[which % names.len()].as_str();
         let mut document = parse(&text);
         prop_assert!(document.remove(&[key]).unwrap());
@@ -199,9 +199,9 @@ proptest! {
     }
 
     #[test]
-    fn lists_keep_what_is_wanted(items in prop::collection::vec(value(), 0..6), keep in prop::collection::vec(any::<bool>(), 7), new in value(), dice in prop::collection::vec(any::<u8>(), 1..60)) {
+    fn retaining_keeps_exactly_the_chosen_items(items in prop::collection::vec(value(), 0..6), keep in prop::collection::vec(any::<bool>(), 7), new in value(), dice in prop::collection::vec(any::<u8>(), 1..60)) {
         let before = json!({"hooks": {"Stop": items}});
-        for text in [serde_json::to_string_pretty(&before).unwrap(), scribbled(&before, &dice)] {
+        for text in [serde_json::to_string_pretty(&before).unwrap(), formatted_randomly(&before, &dice)] {
             let mut document = parse(&text);
             let path = ["hooks", "Stop"];
             document.array_push(&path, new.clone()).unwrap();
@@ -217,7 +217,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_it_panic(text in "[{}\\[\\]:,\"'/* \\n\\\\u0-9eE.+é字a-]{0,40}", path in path()) {
+    fn no_text_causes_a_panic(text in "[{}\\[\\]:,\"'/* \\n\\\\u0-9eE.+é字a-]{0,40}", path in path()) {
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
         if let Ok(mut document) = Document::parse(Path::new("f"), &text) {
             prop_assert_eq!(document.to_text(), text);

@@ -1,4 +1,4 @@
-//! What is refused, in which words, and that the file is left alone.
+//! Files and changes that are rejected, with their messages. The file stays unchanged.
 
 #![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
 #![allow(clippy::disallowed_methods, reason = "fixtures need no atomic writes")]
@@ -26,7 +26,7 @@ fn edit(path: &Path) -> Result<(Changed, ()), SettingsError> {
     SettingsFile::at(path).edit(|doc| doc.set(&["model"], "opus"))
 }
 
-/// The error of an edit, with the file's path cut out; the file is untouched and nothing is beside it.
+/// The error of an edit, with `F` for the path of the file. Checks that the file is unchanged and alone in its folder.
 fn refusal(bytes: &[u8]) -> String {
     let (dir, path) = folder_with(bytes);
     let error = edit(&path).unwrap_err();
@@ -123,7 +123,7 @@ fn deep_files_are_refused_without_using_up_the_stack() {
 }
 
 #[test]
-fn a_scalar_on_the_way_is_not_overwritten() {
+fn a_scalar_on_the_path_is_not_overwritten() {
     let (_dir, path) = folder_with(b"{\n  \"env\": {\"A\": \"sk-secret\"},\n  \"hooks\": null\n}");
     let before = fs::read(&path).unwrap();
     let file = SettingsFile::at(&path);
@@ -162,7 +162,7 @@ fn edit_to_the_same(path: &Path) -> Changed {
 }
 
 #[test]
-fn what_is_not_a_file_is_refused() {
+fn only_regular_files_are_accepted() {
     let dir = tempfile::tempdir().unwrap();
     let error = edit(dir.path()).unwrap_err();
     assert_eq!(error.to_string(), format!("a folder, not a file: {}", dir.path().display()));

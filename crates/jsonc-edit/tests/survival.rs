@@ -1,4 +1,4 @@
-//! Everything that is not asked to change stays, byte for byte.
+//! Everything outside the requested change stays, byte for byte.
 
 #![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
 
@@ -66,7 +66,7 @@ fn an_equal_value_is_left_as_it_is_written() {
 }
 
 #[test]
-fn a_new_key_goes_to_the_end_with_the_habits_of_the_file() {
+fn a_new_key_is_appended_in_the_style_of_the_file() {
     assert_eq!(
         set(RICH, &["env", "NEW"], "n"),
         RICH.replace("// not secret\n", "// not secret\n    \"NEW\": \"n\",\n")
@@ -82,7 +82,7 @@ fn a_new_key_goes_to_the_end_with_the_habits_of_the_file() {
 }
 
 #[test]
-fn a_new_key_can_be_taken_away_without_a_trace() {
+fn a_new_key_can_be_removed_without_a_trace() {
     let texts = [
         RICH,
         "{}",
@@ -136,7 +136,7 @@ fn removal_deletes_no_comment_beside_the_entry() {
 }
 
 #[test]
-fn empty_parents_go_only_when_asked() {
+fn empty_parents_are_removed_only_on_request() {
     let text = "{\n  \"a\": {\n    \"b\": {\n      \"c\": 1\n    }\n  },\n  \"d\": 2\n}";
     assert_eq!(remove(text, &["a", "b", "c"]), "{\n  \"a\": {\n    \"b\": {}\n  },\n  \"d\": 2\n}");
     let pruned = changed(text, |d| assert!(d.remove_pruning(&["a", "b", "c"]).unwrap()));
@@ -169,7 +169,7 @@ fn empty_texts_become_an_object() {
 }
 
 #[test]
-fn emptiness_means_nothing_worth_keeping() {
+fn a_file_with_only_white_space_is_empty() {
     for text in ["", " \n", "{}", "{\n}\n", "\u{feff}{ }"] {
         assert!(doc(text).is_empty(), "{text:?}");
     }
@@ -251,7 +251,7 @@ fn lists_grow_and_shrink_in_place() {
 }
 
 #[test]
-fn lines_are_those_of_the_keys() {
+fn line_numbers_are_those_of_the_keys() {
     let document = doc(RICH);
     assert_eq!(document.line_of(&["$schema"]), Some(3));
     assert_eq!(document.line_of(&["model"]), Some(7));

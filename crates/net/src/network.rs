@@ -101,7 +101,7 @@ fn is_excepted(no_proxy: &str, host: &str) -> bool {
     let host = host.trim_matches(['[', ']']).to_ascii_lowercase();
     no_proxy.split([',', ' ']).map(|entry| entry.trim().to_ascii_lowercase()).any(|entry| {
         let name = entry.trim_start_matches('*').trim_start_matches('.');
-        let below = || host.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
+        let below = || matches!(host.strip_suffix(name), Some(rest) if rest.ends_with('.'));
         entry == "*" || (!name.is_empty() && (host == name || below()))
     })
 }

@@ -57,9 +57,12 @@ struct Batch {
 impl Batch {
     /// Sleeps if the event is the first of a batch.
     fn delay_first_event(&mut self) {
-        if self.delayed_at.is_none_or(|at| at.elapsed() > BATCH_END) {
-            thread::sleep(BATCH_DELAY);
-            self.delayed_at = Some(Instant::now());
+        match self.delayed_at {
+            Some(at) if at.elapsed() <= BATCH_END => {}
+            _ => {
+                thread::sleep(BATCH_DELAY);
+                self.delayed_at = Some(Instant::now());
+            }
         }
     }
 }
@@ -175,7 +178,7 @@ mod tests {
         loop {
             fs::write(home.sessions.join("new/timeline.jsonl"), "{}\n").unwrap();
             let change = home.changes.recv_timeout(Duration::from_millis(100));
-            if change.is_ok_and(|change| change == written) {
+            if change.as_ref() == Ok(&written) {
                 return;
             }
             assert!(started.elapsed() < TIMEOUT, "not reported");

@@ -82,7 +82,7 @@ impl Session {
     fn handoff_names(&self) -> io::Result<Vec<String>> {
         let folder = self.dir().join(HANDOFFS);
         match fs::symlink_metadata(&folder) {
-            Ok(about) if about.is_dir() => {}
+            Ok(metadata) if metadata.is_dir() => {}
             Ok(_) => return Err(path_error(&folder, io::ErrorKind::NotADirectory, "not a folder")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error),
@@ -108,13 +108,13 @@ fn path_error(path: &Path, kind: io::ErrorKind, problem: &str) -> io::Error {
 
 /// The content of a regular file; links are not followed.
 fn read_bounded(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
-    let about_path = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-    let Some(file) = files::open_to_read(path).map_err(about_path)? else { return Ok(None) };
-    let about = file.metadata()?;
-    if !about.is_file() {
+    let with_path = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    let Some(file) = files::open_to_read(path).map_err(with_path)? else { return Ok(None) };
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
         return Err(path_error(path, io::ErrorKind::InvalidInput, "not a regular file"));
     }
-    let bytes = files::read_to_end(&file, about.len(), limit + 1)?;
+    let bytes = files::read_to_end(&file, metadata.len(), limit + 1)?;
     if bytes.len() as u64 > limit {
         return Err(path_error(path, io::ErrorKind::FileTooLarge, "too large for a session"));
     }
@@ -123,8 +123,9 @@ fn read_bounded(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
 
 /// `handoffs/NAME.md`, where NAME is safe as a file name on every system.
 fn is_handoff(path: &str) -> bool {
-    let name = path.strip_prefix(HANDOFFS).and_then(|rest| rest.strip_prefix('/')?.strip_suffix(".md"));
-    name.and_then(SessionId::parse).is_some()
+    let Some((HANDOFFS, file)) = path.split_once('/') else { return false };
+    let Some(name) = file.strip_suffix(".md") else { return false };
+    SessionId::parse(name).is_some()
 }
 
 /// The maximum size of a file of a session; `None` if sessions have no such file.
@@ -227,36 +228,42 @@ fn put_in_place(session: &Session, incoming: &Path, kept: &Path) -> Result<Optio
 /// Exchanges the two folders and keeps the old one.
 fn replace_moved_session(session: &Session, incoming: &Path, kept: &Path) -> Result<PathBuf, AdoptError> {
     let exists = || AdoptError::Exists(session.id().clone());
-    // A link or a file with this name is not a session that was moved away.
-    if !fs::symlink_metadata(session.dir()).is_ok_and(|about| about.is_dir()) {
-        return Err(exists());
+    match fs::symlink_metadata(session.dir()) {
+        Ok(metadata) if metadata.is_dir() => {}
+        // A link or a file with this name is not a session that was moved away.
+        _ => return Err(exists()),
     }
     let lock = session.lock()?;
-    let is_moved = session.workflow()?.is_some_and(|document| document.state.moved_to.is_some());
-    if !is_moved {
-        return Err(exists());
+    match session.workflow()? {
+        Some(document) if document.state.moved_to.is_some() => {}
+        _ => return Err(exists()),
     }
     let io = |error| AdoptError::Store(StoreError::io(session.dir(), error));
     // A process that waits for the lock of the old session continues with the new one, so both share one lock file.
     fs::hard_link(session.dir().join(".lock"), incoming.join(".lock")).map_err(io)?;
-    // The new folder is moved to where the old one will be kept, and then both are exchanged. So the old one is never
-    // missing.
+    // The new folder is moved to where the old one will be kept, and then both are exchanged. So the session always has a
+    // folder.
     create_private_dir(kept).map_err(io)?;
-    let place = unused_path(kept, session);
-    fs::rename(incoming, &place).map_err(io)?;
-    let exchanged = renameat_with(CWD, &place, CWD, session.dir(), RenameFlags::EXCHANGE);
+    let kept_path = unused_path(kept, session);
+    fs::rename(incoming, &kept_path).map_err(io)?;
+    let exchanged = renameat_with(CWD, &kept_path, CWD, session.dir(), RenameFlags::EXCHANGE);
     drop(lock);
     if let Err(error) = exchanged {
         // It is only a copy of the session on the other machine.
-        let _ = fs::remove_dir_all(&place);
+        let _ = fs::remove_dir_all(&kept_path);
         return Err(io(error.into()));
     }
-    Ok(place)
+    Ok(kept_path)
 }
 
 /// `ID.1`, `ID.2` and so on, so that no kept session is overwritten.
 fn unused_path(kept: &Path, session: &Session) -> PathBuf {
-    let mut places = (1_u64..).map(|number| kept.join(format!("{}.{number}", session.id())));
-    let is_free = |place: &PathBuf| fs::symlink_metadata(place).is_err();
-    places.find(is_free).unwrap_or_else(|| kept.join(session.id().as_str()))
+    let mut number = 1_u64;
+    loop {
+        let path = kept.join(format!("{}.{number}", session.id()));
+        if fs::symlink_metadata(&path).is_err() {
+            return path;
+        }
+        number += 1;
+    }
 }

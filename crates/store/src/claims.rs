@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use overtone_core::engine::state::{Millis, StoppedBy};
+use overtone_core::engine::state::{LoopState, Millis, StoppedBy};
 
 use crate::lookup::is_same_folder;
 use crate::{Home, Session, SessionId, clock};
@@ -18,7 +18,7 @@ pub const HOLD_LIMIT_MS: i64 = 2 * 3600 * 1000;
 pub struct Holder {
     pub session: SessionId,
     pub last_active: Millis,
-    /// Its loop was stopped by the user or at a limit: nothing is being done now, but the session may go on.
+    /// Its loop was stopped by the user or by a limit: it does nothing now, but may continue.
     pub is_paused: bool,
 }
 
@@ -33,7 +33,7 @@ impl Home {
         except: Option<&SessionId>,
     ) -> Option<Holder> {
         let now = clock::now();
-        // The age is looked at first: it needs no file to be opened, and rules out nearly all sessions.
+        // The age is checked first: it needs no file to be opened, and excludes nearly all sessions.
         let recent = self.recent_sessions().ok()?.into_iter();
         let mut holders: Vec<_> = recent
             .take_while(|(_, at)| now.since(*at) < HOLD_LIMIT_MS)
@@ -55,7 +55,10 @@ fn holder(session: &Session, last_active: Millis, project: &Path, feature: &str)
     if !is_same_folder(&session.origin().project?, project) {
         return None;
     }
-    let looping = session.looping().ok().flatten().map(|document| document.state).unwrap_or_default();
+    let looping = match session.looping() {
+        Ok(Some(document)) => document.state,
+        _ => LoopState::default(),
+    };
     let is_paused = match looping.stopped_by {
         _ if !looping.stopped => false,
         Some(StoppedBy::SessionEnd | StoppedBy::Moved | StoppedBy::Completion) => return None,

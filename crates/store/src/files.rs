@@ -1,7 +1,7 @@
 //! Reading, replacing, appending and locking single files.
 //!
-//! There is no fsync: a killed process loses nothing (the kernel has the data), and a hook that waited for the
-//! disk would be felt at every tool call. Replacing by rename keeps a file whole in either case.
+//! There is no fsync: a killed process loses nothing, because the kernel has the data, and waiting for the disk would slow
+//! down every tool call. A file that is replaced by a rename is complete in either case.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ use rustix::buffer::spare_capacity;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
-/// The mode of everything in the home folder: it may quote prompts and code.
+/// The mode of every file in the home folder: they may quote prompts and code.
 pub const PRIVATE: u32 = 0o600;
 
 /// How long to wait for a lock before giving up.
@@ -70,16 +70,16 @@ pub fn open_regular(path: &Path) -> io::Result<Option<File>> {
     Ok(Some(file))
 }
 
-/// Opens a regular file for reading and appending, and makes it if it is missing. Anything else in its place is an
-/// error, as for [`open_regular`].
+/// Opens a regular file for reading and appending, and creates it if it is missing. Anything else at this path is an error,
+/// as for [`open_regular`].
 pub fn open_to_append(path: &Path) -> io::Result<File> {
     let file = open(path, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE, PRIVATE)?;
     check_regular(&file.metadata()?)?;
     Ok(file)
 }
 
-fn check_regular(about: &fs::Metadata) -> io::Result<()> {
-    if about.is_file() { Ok(()) } else { Err(io::Error::other("not a regular file")) }
+fn check_regular(metadata: &fs::Metadata) -> io::Result<()> {
+    if metadata.is_file() { Ok(()) } else { Err(io::Error::other("not a regular file")) }
 }
 
 /// Reads a file of about this length, but at most `limit` bytes, usually with one system call. `std` would need five.
@@ -108,19 +108,22 @@ pub fn read_small(path: &Path) -> io::Result<Option<String>> {
 /// The content of a regular file, or `None` if there is no such file. One that is longer than `limit` is an error.
 pub fn read_limited(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
     let Some(file) = open_to_read(path)? else { return Ok(None) };
-    let about = file.metadata()?;
-    check_regular(&about)?;
-    if about.len() > limit {
+    let metadata = file.metadata()?;
+    check_regular(&metadata)?;
+    if metadata.len() > limit {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, "too large for a state file"));
     }
-    read_to_end(&file, about.len(), limit).map(Some)
+    read_to_end(&file, metadata.len(), limit).map(Some)
 }
 
-/// Whether an error of [`read_small`] means that something else is in the place of the file: a link, a folder, or bytes
-/// that are not text. Other errors say nothing about the file.
+/// Whether an error of [`read_small`] means that there is something else at this path: a link, a folder, or bytes that are
+/// not text. Other errors say nothing about the file.
 pub fn is_misplaced(error: &io::Error) -> bool {
     let link_or_socket = [Errno::LOOP, Errno::NXIO].map(Errno::raw_os_error);
-    error.raw_os_error().is_none_or(|code| link_or_socket.contains(&code))
+    match error.raw_os_error() {
+        Some(code) => link_or_socket.contains(&code),
+        None => true,
+    }
 }
 
 /// Where the new content of `path` is prepared. The name is fixed, so that killed processes leave at most one
@@ -130,7 +133,7 @@ pub fn temp_path(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}.tmp"))
 }
 
-/// Writes the content beside `path`; a rename of the result completes it.
+/// Writes the content to the temporary file of `path` and returns its path. Renaming it completes the change.
 pub fn write_temp(path: &Path, bytes: &[u8], mode: u32) -> io::Result<PathBuf> {
     let temp = temp_path(path);
     write_new(&temp, bytes, mode)?;
@@ -147,17 +150,21 @@ pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
 
 fn create(path: &Path, mode: u32) -> io::Result<File> {
     let open = || open(path, OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC, mode);
-    // A link or folder in the way is not followed but replaced, if it can be.
-    open().or_else(|error| fs::remove_file(path).map_err(|_| error).and_then(|()| open()))
+    match open() {
+        Ok(file) => Ok(file),
+        // A link at this path is not followed but replaced.
+        Err(_) if fs::remove_file(path).is_ok() => open(),
+        Err(error) => Err(error),
+    }
 }
 
 /// Replaces a file in one step.
 pub fn write_atomic(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    exchange(path, bytes, mode).map(drop)
+    replace(path, bytes, mode).map(drop)
 }
 
 /// Replaces a file in one step. A caller that holds a lock drops the result after releasing it.
-pub fn exchange(path: &Path, bytes: &[u8], mode: u32) -> io::Result<Replaced> {
+pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<Replaced> {
     let temp = write_temp(path, bytes, mode)?;
     put_in_place(&temp, path).inspect_err(|_| {
         let _ = fs::remove_file(&temp);
@@ -189,21 +196,21 @@ pub fn put_in_place(temp: &Path, path: &Path) -> io::Result<Replaced> {
 }
 
 /// Removes a file. A caller that holds a lock drops the result after releasing it.
-pub fn take_away(path: &Path) -> io::Result<Replaced> {
+pub fn remove(path: &Path) -> io::Result<Replaced> {
     let old = Replaced::at(path);
     fs::remove_file(path).map(|()| old)
 }
 
 /// Appends whole lines with one write. If the file does not end in a line break (a writer was killed), a new
-/// line is started first, so that the torn one swallows nothing. A write that does not fit is taken back.
+/// line is started first, so that the torn line does not swallow the new ones. A write that fails half-way is undone.
 pub fn append_lines(path: &Path, lines: &str) -> io::Result<()> {
     let mut file = open(path, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE, PRIVATE)?;
-    // Half a line of somebody who is writing just now looks torn, too. With a lock nobody is; without one, which some
-    // file systems do not have, the worst is an empty line.
+    // A line that another process is still writing looks torn as well. The lock prevents that. Some file systems have no
+    // locks; there the worst result is an empty line.
     let _ = acquire(&file, lock_timeout());
-    let about = file.metadata()?;
-    check_regular(&about)?;
-    let length = about.len();
+    let metadata = file.metadata()?;
+    check_regular(&metadata)?;
+    let length = metadata.len();
     let torn = length > 0 && !ends_in_line_break(&file, length)?;
     let result =
         if torn { file.write_all(format!("\n{lines}").as_bytes()) } else { file.write_all(lines.as_bytes()) };
@@ -221,16 +228,16 @@ pub(crate) fn ends_in_line_break(file: &File, length: u64) -> io::Result<bool> {
 /// The last `max` bytes of a file, and whether that is all of it.
 pub fn read_tail(path: &Path, max: usize) -> io::Result<Option<(Vec<u8>, bool)>> {
     let Some(file) = open_to_read(path)? else { return Ok(None) };
-    let about = file.metadata()?;
-    check_regular(&about)?;
-    let length = about.len();
+    let metadata = file.metadata()?;
+    check_regular(&metadata)?;
+    let length = metadata.len();
     let start = length.saturating_sub(max as u64);
     let mut bytes = vec![0; usize::try_from(length - start).unwrap_or(max)];
     file.read_exact_at(&mut bytes, start)?;
     Ok(Some((bytes, start == 0)))
 }
 
-/// Takes an exclusive lock if nobody has one; `None` when somebody does.
+/// Takes an exclusive lock, or returns `None` if another process holds it.
 pub fn try_lock_file(path: &Path) -> io::Result<Option<File>> {
     let file = open_lock(path)?;
     match file.try_lock() {
@@ -240,17 +247,18 @@ pub fn try_lock_file(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Whether somebody has an exclusive lock. A missing file is not locked, and none is made.
+/// Whether a process holds an exclusive lock on the file. A missing file is not locked and is not created.
 pub fn is_locked(path: &Path) -> bool {
-    let file = open_to_read(path).ok().flatten();
-    file.is_some_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    let Ok(Some(file)) = open_to_read(path) else { return false };
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
 fn open_lock(path: &Path) -> io::Result<File> {
     open(path, OFlags::WRONLY | OFlags::CREATE, PRIVATE)
 }
 
-/// Takes an exclusive lock on a file that exists only for that. A killed holder's lock is gone with it.
+/// Takes an exclusive lock on a file that only serves as a lock. It is released when the file is closed, also when the
+/// process is killed.
 pub fn lock_file(path: &Path, timeout: Duration) -> io::Result<File> {
     let file = open_lock(path)?;
     acquire(&file, timeout)?;
@@ -282,10 +290,10 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_many_writers_are_whole_and_none_is_empty() {
+    fn lines_of_many_writers_are_complete_and_none_is_empty() {
         let dir = dir();
         let path = dir.path().join("log");
-        // Longer than a page, so that it is not written at once.
+        // Longer than a page, so that one write is not atomic by itself.
         let line = "x".repeat(5000) + "\n";
         std::thread::scope(|scope| {
             for _ in 0..8 {
@@ -322,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_can_be_looked_at() {
+    fn whether_a_lock_is_held_can_be_asked() {
         let dir = dir();
         let path = dir.path().join("lock");
         assert!(!is_locked(&path) && !path.exists());
@@ -334,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_read_whole_whatever_its_length_seemed_to_be() {
+    fn a_file_is_read_completely_whatever_length_its_metadata_claims() {
         let dir = dir();
         let path = dir.path().join("f");
         let content: Vec<u8> = (0..200_000_u32).map(|n| n.to_le_bytes()[0]).collect();
@@ -348,7 +356,7 @@ mod tests {
             let expected = &content[..usize::try_from(limit).unwrap()];
             assert!(read_to_end(&file, 200_000, limit).unwrap() == expected, "{limit}");
         }
-        // The kernel's own files say that they are empty.
+        // The files in /proc claim to be empty.
         let file = open_to_read(Path::new("/proc/self/status")).unwrap().unwrap();
         assert!(read_to_end(&file, 0, u64::MAX).unwrap().starts_with(b"Name:"));
     }

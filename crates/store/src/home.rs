@@ -1,4 +1,4 @@
-//! Where the state lives, and which names may become a path there.
+//! The home folder, and the names that may become a path in it.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -10,19 +10,21 @@ use std::path::{Path, PathBuf};
 use crate::session::{REMOVED_PREFIX, Session};
 use crate::{StoreError, files};
 
-/// `~/.overtone`, or what `OVERTONE_HOME` says.
+/// `~/.overtone`, or the folder in `OVERTONE_HOME`.
 #[derive(Debug, Clone)]
 pub struct Home {
     root: PathBuf,
 }
 
 impl Home {
-    /// From the two environment variables. A relative or empty value is no home: state must never land in
-    /// whatever folder a hook happens to run in.
+    /// Resolves the home from two environment variables. A relative or empty value counts as not set: state must not be
+    /// written to the folder in which a hook happens to run.
     pub fn resolve(overtone_home: Option<OsString>, home: Option<OsString>) -> Option<Self> {
         let absolute = |value: Option<OsString>| value.map(PathBuf::from).filter(|path| path.is_absolute());
-        let root = absolute(overtone_home).or_else(|| absolute(home).map(|home| home.join(".overtone")))?;
-        Some(Self { root })
+        if let Some(root) = absolute(overtone_home) {
+            return Some(Self { root });
+        }
+        Some(Self { root: absolute(home)?.join(".overtone") })
     }
 
     pub fn at(root: PathBuf) -> Self {
@@ -45,7 +47,7 @@ impl Home {
         Session::new(id.clone(), self.sessions_dir().join(id.as_str()))
     }
 
-    /// Every session that has a folder, in no order. What is no session's folder is passed over.
+    /// Every session that has a folder, in no order. Other entries are skipped.
     pub fn sessions(&self) -> Result<Vec<Session>, StoreError> {
         let dir = self.sessions_dir();
         let entries = match fs::read_dir(&dir) {
@@ -53,16 +55,23 @@ impl Home {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(StoreError::io(&dir, error)),
         };
-        let folders = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        let ids = folders.filter_map(|entry| SessionId::parse(entry.file_name().to_str()?));
-        Ok(ids.map(|id| self.session(&id)).collect())
+        let mut sessions = Vec::new();
+        for entry in entries.flatten() {
+            if let Ok(kind) = entry.file_type()
+                && kind.is_dir()
+                && let Some(id) = entry.file_name().to_str().and_then(SessionId::parse)
+            {
+                sessions.push(self.session(&id));
+            }
+        }
+        Ok(sessions)
     }
 
     /// Deletes what a killed [`Session::remove`] or [`Home::adopt`] left behind.
     pub fn sweep_removed(&self) {
         for entry in fs::read_dir(self.sessions_dir()).into_iter().flatten().flatten() {
             if entry.file_name().to_string_lossy().starts_with(REMOVED_PREFIX) {
-                // It is nobody's session any more; the next sweep tries again.
+                // If it cannot be deleted, the next sweep tries again.
                 let _ = fs::remove_dir_all(entry.path());
             }
         }
@@ -72,24 +81,24 @@ impl Home {
         self.root.join(".current-session-id")
     }
 
-    /// The session that started last, for commands outside of any.
+    /// The session that started last, for commands that run outside any session. `None` also if it cannot be read.
     pub fn current_session(&self) -> Option<SessionId> {
         self.look_up_current_session().ok().flatten()
     }
 
-    /// The same for people: that it could not be looked up is not that there is none.
+    /// Like [`Self::current_session`], but reports an error, so that a user can tell "unknown" from "none".
     pub fn look_up_current_session(&self) -> Result<Option<SessionId>, StoreError> {
         let path = self.current_session_file();
         let text = files::read_small(&path).map_err(|error| StoreError::io(&path, error))?;
         Ok(text.and_then(|text| SessionId::parse(text.trim())))
     }
 
-    pub fn point_current_session(&self, id: &SessionId) -> io::Result<()> {
+    pub fn set_current_session(&self, id: &SessionId) -> io::Result<()> {
         if self.current_session().as_ref() == Some(id) {
             return Ok(());
         }
         let lock = self.lock()?;
-        let old = files::exchange(&self.current_session_file(), id.as_str().as_bytes(), files::PRIVATE)?;
+        let old = files::replace(&self.current_session_file(), id.as_str().as_bytes(), files::PRIVATE)?;
         drop(lock);
         drop(old);
         Ok(())
@@ -100,37 +109,37 @@ impl Home {
         if self.current_session().as_ref() != Some(id) {
             return Ok(());
         }
-        // Before the lock, so that it is dropped after it.
+        // Declared before the lock, so that it is dropped after it.
         let _old;
         let _lock = self.lock()?;
         if self.current_session().as_ref() == Some(id) {
-            _old = files::take_away(&self.current_session_file())?;
+            _old = files::remove(&self.current_session_file())?;
         }
         Ok(())
     }
 
-    /// Makes the folder if it is missing. A new one gets the mark that says whose it is.
+    /// Creates the folder if it is missing, and marks a new one as Overtone's.
     pub fn create(&self) -> io::Result<()> {
         if let Err(error) = fs::DirBuilder::new().mode(0o700).create(&self.root) {
-            // A call that fails for another reason says nothing about the folder.
+            // The call may fail for another reason although the folder exists.
             if error.kind() == io::ErrorKind::AlreadyExists || self.root.is_dir() {
                 return Ok(());
             }
         }
         create_private_dir(&self.root)?;
-        // Without a mark the folder works as well; only deleting it takes a person.
+        // The folder works without a mark. Only `uninstall --purge` needs it.
         let _ = self.mark();
         Ok(())
     }
 
-    /// Guards the files that belong to no session.
+    /// Takes the lock for the files that belong to no session.
     pub fn lock(&self) -> io::Result<fs::File> {
         self.create()?;
         files::lock_file(&self.root.join(".lock"), files::lock_timeout())
     }
 }
 
-/// Makes a folder and its parents, readable for the user alone.
+/// Creates a folder and its parents, accessible to the user only.
 pub fn create_private_dir(dir: &Path) -> io::Result<()> {
     match fs::DirBuilder::new().mode(0o700).create(dir) {
         Ok(()) => Ok(()),
@@ -139,7 +148,7 @@ pub fn create_private_dir(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// How many characters of an id are shown to people.
+/// How many characters of an id are shown to users.
 const SHORT_ID: usize = 8;
 
 /// A session id that is safe as a folder name.
@@ -147,7 +156,7 @@ const SHORT_ID: usize = 8;
 pub struct SessionId(String);
 
 impl SessionId {
-    /// `[A-Za-z0-9][A-Za-z0-9._-]{0,127}`; anything else is no session.
+    /// Accepts `[A-Za-z0-9][A-Za-z0-9._-]{0,127}`.
     pub fn parse(text: &str) -> Option<Self> {
         let valid = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
         let starts_well = text.bytes().next()?.is_ascii_alphanumeric();
@@ -187,13 +196,13 @@ mod tests {
 
     #[test]
     fn a_relative_or_missing_home_is_none() {
-        let of = |a: Option<&str>, b: Option<&str>| Home::resolve(a.map(Into::into), b.map(Into::into));
-        assert!(of(None, None).is_none());
-        assert!(of(Some(""), Some("")).is_none());
-        assert!(of(Some("x"), Some("y/z")).is_none());
-        assert_eq!(of(None, Some("/h")).unwrap().root(), Path::new("/h/.overtone"));
-        assert_eq!(of(Some("/o"), Some("/h")).unwrap().root(), Path::new("/o"));
-        assert_eq!(of(Some(""), Some("/h")).unwrap().root(), Path::new("/h/.overtone"));
+        let resolve = |a: Option<&str>, b: Option<&str>| Home::resolve(a.map(Into::into), b.map(Into::into));
+        assert!(resolve(None, None).is_none());
+        assert!(resolve(Some(""), Some("")).is_none());
+        assert!(resolve(Some("x"), Some("y/z")).is_none());
+        assert_eq!(resolve(None, Some("/h")).unwrap().root(), Path::new("/h/.overtone"));
+        assert_eq!(resolve(Some("/o"), Some("/h")).unwrap().root(), Path::new("/o"));
+        assert_eq!(resolve(Some(""), Some("/h")).unwrap().root(), Path::new("/h/.overtone"));
     }
 
     #[test]
@@ -201,8 +210,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::at(dir.path().join("o"));
         let (a, b) = (SessionId::parse("a").unwrap(), SessionId::parse("b").unwrap());
-        home.point_current_session(&a).unwrap();
-        home.point_current_session(&b).unwrap();
+        home.set_current_session(&a).unwrap();
+        home.set_current_session(&b).unwrap();
         home.clear_current_session(&a).unwrap();
         assert_eq!(home.current_session(), Some(b.clone()));
         home.clear_current_session(&b).unwrap();

@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 
 use overtone_core::engine::instinct::{self, Confidence, Learned, Observation, ObservationKind, Signal};
 use overtone_core::engine::state::Millis;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use self::event::{Event, Line, confidence_after, is_removed, removed_document, replay, set_fold_mark};
 use self::event_log::{EventLog, Folding};
@@ -86,7 +87,7 @@ impl Memory {
 
     /// Whether an observation could change anything: a contradiction of an unknown lesson does not. This reads no lesson,
     /// so that it is cheap; [`Self::observe`] decides.
-    pub fn is_news(&self, seen: &Observation) -> bool {
+    pub fn is_relevant(&self, seen: &Observation) -> bool {
         if seen.signal == Signal::Confirm {
             return true;
         }
@@ -96,7 +97,7 @@ impl Memory {
 
     /// Records an observation in the project's and in the session's log. A contradiction of an unknown lesson is ignored.
     pub fn observe(&self, session: &Session, seen: &Observation, now: Millis) -> Result<(), StoreError> {
-        if !self.is_news(seen) {
+        if !self.is_relevant(seen) {
             return Ok(());
         }
         let id = seen.id();
@@ -107,12 +108,19 @@ impl Memory {
         let confidence = confidence_after(known.as_ref(), seen.signal, now);
         let project = self.project.to_string_lossy();
         let length = self.append(&Event::observed_line(&id, seen, now, session.id().as_str(), &project))?;
-        let line = json!({
-            "ts": clock::to_iso(now), "type": seen.kind.key(), "id": id, "trigger": seen.trigger,
-            "action": seen.lesson, "evidence": seen.evidence, "signal": signal_name(seen.signal),
-            "confidence": confidence.fraction(),
-        });
-        append_observation(session, &format!("{line}\n"))?;
+        append_observation(
+            session,
+            &ObservationLine {
+                ts: clock::to_iso(now),
+                kind: seen.kind.key(),
+                id: &id,
+                trigger: &seen.trigger,
+                action: &seen.lesson,
+                evidence: seen.evidence.as_deref(),
+                signal: signal_name(seen.signal),
+                confidence: confidence.fraction(),
+            },
+        )?;
         if length > FOLD_ABOVE_BYTES || (known.is_none() && self.is_full()) {
             self.fold_if_free(now);
         }
@@ -297,7 +305,7 @@ impl Memory {
             let path = self.file(id);
             let stored = match read_document(&path) {
                 Ok(stored) => stored,
-                // Something else is in the place of the file. It must not keep the other lessons from being written.
+                // There is something else at this path. It must not keep the other lessons from being written.
                 Err(error) if files::is_misplaced(&error) => continue,
                 Err(error) => return Err(error),
             };
@@ -313,7 +321,7 @@ impl Memory {
             if !exists {
                 new.insert(id.to_owned());
             }
-            replaced.push(files::exchange(&path, Value::Object(document).to_string().as_bytes(), PRIVATE)?);
+            replaced.push(files::replace(&path, Value::Object(document).to_string().as_bytes(), PRIVATE)?);
         }
         Ok(new)
     }
@@ -337,7 +345,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Whether there are so many lesson files that a new lesson takes the place of another.
+    /// Whether there are so many lesson files that a new lesson replaces another.
     fn is_full(&self) -> bool {
         fs::read_dir(self.instincts_dir()).into_iter().flatten().count() >= KEPT_LIMIT
     }
@@ -354,7 +362,7 @@ fn ids_in(lines: &[Line]) -> BTreeSet<&str> {
     ids
 }
 
-/// What is kept about a project, in a folder with a readable name that is its own.
+/// The folder of a project in the home. Its name contains a readable part and a hash of the project's path.
 pub(crate) fn project_dir(home: &Home, project: &Path) -> PathBuf {
     let name: String = project
         .file_name()
@@ -370,12 +378,33 @@ pub(crate) fn project_dir(home: &Home, project: &Path) -> PathBuf {
 }
 
 /// A contradiction may be the first thing that a session records, so its folder is created if it is missing.
-fn append_observation(session: &Session, line: &str) -> Result<(), StoreError> {
+fn append_observation(session: &Session, observation: &ObservationLine<'_>) -> Result<(), StoreError> {
     if !session.exists() {
         session.create()?;
     }
     let log = session.observations_file();
-    files::append_lines(&log, line).map_err(|error| StoreError::io(&log, error))
+    files::append_lines(&log, &to_line(observation)).map_err(|error| StoreError::io(&log, error))
+}
+
+/// A line of the session's `observations.jsonl`.
+#[derive(Serialize)]
+struct ObservationLine<'a> {
+    ts: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    id: &'a str,
+    trigger: &'a str,
+    action: &'a str,
+    evidence: Option<&'a str>,
+    signal: &'static str,
+    confidence: f64,
+}
+
+/// A value as one line of a log. Serializing the types of this module cannot fail: their keys are names of fields.
+fn to_line(value: &impl Serialize) -> String {
+    let mut line = serde_json::to_string(value).unwrap_or_default();
+    line.push('\n');
+    line
 }
 
 const fn signal_name(signal: Signal) -> &'static str {

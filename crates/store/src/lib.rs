@@ -1,16 +1,18 @@
-//! Everything on disk: sessions, their state and timeline, specs, instincts and the configuration.
+//! The files on disk: sessions with their state and timeline, specs, instincts and the configuration.
 //!
-//! Rules that hold for every file here: a state file is replaced by a rename while the session's lock is held; a
-//! log line is appended with one write; unknown fields survive; symbolic links are not followed; nothing is
-//! written outside the home folder and the project's `specs/`.
+//! For every file: state is replaced by a rename while the session's lock is held, a log line is appended with one write,
+//! unknown fields survive, symbolic links are not followed, and nothing is written outside the home folder and the project's
+//! `specs/`.
 
 mod adopt;
 mod claims;
 pub mod clock;
 pub mod config;
 pub mod files;
+pub mod front_matter;
 mod home;
 pub mod instincts;
+mod lines;
 mod log;
 mod lookup;
 mod loop_doc;

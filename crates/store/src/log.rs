@@ -1,4 +1,4 @@
-//! The log of a part of a server. One that a hook started has no terminal to speak on.
+//! Log files of the server's parts. A server that a hook started has no terminal.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use overtone_core::engine::text::printable;
 
 use crate::{Home, clock, files};
 
-/// It is for looking things up, not for keeping.
+/// A larger file is rotated.
 const MAX_BYTES: u64 = 1024 * 1024;
 
 #[derive(Debug, Clone)]
@@ -17,17 +17,19 @@ pub struct Log {
 }
 
 impl Log {
-    /// Of the part with this name, in this file of the home.
+    /// The log of the part with this name, in this file of the home.
     pub fn new(home: &Home, part: &'static str, file: &str) -> Self {
         Self { part, path: home.root().join(file) }
     }
 
-    /// One line, also on stderr. Whoever calls has taken secrets out.
+    /// Appends one line and prints it on stderr. The caller has removed secrets.
     pub fn say(&self, text: &str) {
         let text = printable(text);
         eprintln!("[overtone/{}] {text}", self.part);
-        if self.path.symlink_metadata().is_ok_and(|about| about.len() > MAX_BYTES) {
-            // The newest lines are worth more than the oldest.
+        if let Ok(metadata) = self.path.symlink_metadata()
+            && metadata.len() > MAX_BYTES
+        {
+            // If this fails, the file keeps growing, which is better than losing new lines.
             let _ = fs::rename(&self.path, self.path.with_added_extension("1"));
         }
         let line = format!("{} {text}\n", clock::to_iso(clock::now()));

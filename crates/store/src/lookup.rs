@@ -58,13 +58,13 @@ impl Home {
 }
 
 impl Session {
-    /// When something last happened in the session: state files are exchanged by renaming, which changes the folder,
-    /// and the timeline grows in place.
+    /// When something last happened in the session. State files are replaced by a rename, which changes the folder, and the
+    /// timeline grows in place.
     pub fn last_active(&self) -> Millis {
         changed_at(self.dir()).max(changed_at(&self.timeline_file()))
     }
 
-    /// Whether the session works in `folder` or in a folder above it. `None` if it never said where it works.
+    /// Whether the session works in `folder` or in a folder above it; `None` if its project is unknown.
     pub fn works_in(&self, folder: &Path) -> Option<bool> {
         self.origin().project.map(|project| contains(&project, folder))
     }
@@ -87,7 +87,7 @@ fn contains(project: &Path, folder: &Path) -> bool {
 }
 
 fn changed_at(path: &Path) -> Millis {
-    let modified = fs::symlink_metadata(path).and_then(|about| about.modified());
+    let modified = fs::symlink_metadata(path).and_then(|metadata| metadata.modified());
     let since = modified.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
     Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

@@ -1,4 +1,4 @@
-//! `loop.json`, with the same promise as `workflow.json`: what we do not know survives.
+//! `loop.json`. Like in `workflow.json`, fields of other versions survive.
 
 use std::path::Path;
 
@@ -41,7 +41,7 @@ impl LoopDoc {
     pub fn with(mut self, next: LoopState) -> Self {
         let old = &self.state;
         let document = &mut self.document;
-        // What reads as none may be something that only another version knows.
+        // A value that reads as none may be one that only another version knows, so it is not overwritten.
         let mut put = |name: &str, differs: bool, value: Value| {
             if differs || !document.contains_key(name) {
                 document.insert(name.to_owned(), value);

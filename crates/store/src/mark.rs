@@ -1,17 +1,18 @@
-//! The mark of a home folder. It says that the whole folder is Overtone's, so that it may be deleted as a whole.
+//! The mark of a home folder: a file which says that the folder is Overtone's, so that it may be deleted as a whole.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::{Home, files, object};
 
 const MARK: &str = ".overtone-home";
 const KIND: &str = "overtone-home";
 
-/// Everything that this program puts at the top of a home. Whatever adds an entry there adds its name here.
+/// The names of all entries that Overtone creates at the top of a home. Code that adds one adds its name here.
 const ENTRIES: [&str; 16] = [
     MARK,
     "sessions",
@@ -31,19 +32,27 @@ const ENTRIES: [&str; 16] = [
     "mirror.lock",
 ];
 
-/// Entries of which at least one is in every home that was used.
+/// Every home that was used contains at least one of these.
 const CORE: [&str; 3] = ["sessions", "plugin", "install.json"];
+
+/// The content of the mark.
+#[derive(Serialize)]
+struct Mark<'a> {
+    kind: &'static str,
+    version: u32,
+    root: &'a Path,
+}
 
 /// Whose folder it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ownership {
     /// There is no such folder.
     Missing,
-    /// It bears the mark, for this very path, and nothing foreign is in it.
+    /// It has the mark for this path, and contains nothing foreign.
     Marked,
-    /// No mark, but nothing in it is foreign: an earlier version made it.
+    /// It has no mark, but contains nothing foreign: an earlier version created it.
     Unmarked,
-    /// Not ours, or not ours alone: these entries are foreign. None are named for a folder that has nothing of ours.
+    /// These entries are not ours. The list is empty for a folder that contains nothing of ours.
     Foreign(Vec<String>),
 }
 
@@ -54,8 +63,9 @@ impl Home {
         if !foreign_entries(&root)?.is_empty() {
             return Ok(());
         }
-        let mark = json!({ "kind": KIND, "version": 1, "root": root });
-        files::write_atomic(&self.mark_file(), format!("{mark:#}\n").as_bytes(), files::PRIVATE)
+        let mark = Mark { kind: KIND, version: 1, root: &root };
+        let text = serde_json::to_string_pretty(&mark)?;
+        files::write_atomic(&self.mark_file(), format!("{text}\n").as_bytes(), files::PRIVATE)
     }
 
     fn mark_file(&self) -> PathBuf {
@@ -71,22 +81,26 @@ impl Home {
         if !foreign.is_empty() {
             return Ok(Ownership::Foreign(foreign));
         }
-        if self.bears_mark(&root) {
+        if self.has_valid_mark(&root) {
             return Ok(Ownership::Marked);
         }
         let is_used = CORE.iter().any(|name| root.join(name).symlink_metadata().is_ok());
         Ok(if is_used { Ownership::Unmarked } else { Ownership::Foreign(Vec::new()) })
     }
 
-    /// A mark that was copied from elsewhere names another folder.
-    fn bears_mark(&self, root: &Path) -> bool {
+    /// Whether there is a mark for this folder. A mark that was copied from elsewhere names another folder.
+    fn has_valid_mark(&self, root: &Path) -> bool {
         let mark = object::read(&self.mark_file());
-        let text = |name: &str| mark.get(name).and_then(Value::as_str);
-        text("kind") == Some(KIND) && text("root").is_some_and(|marked| Path::new(marked) == root)
+        match (mark.get("kind"), mark.get("root")) {
+            (Some(Value::String(kind)), Some(Value::String(marked))) => {
+                kind == KIND && Path::new(marked) == root
+            }
+            _ => false,
+        }
     }
 }
 
-/// The entries at the top that are none of ours, in order.
+/// The entries at the top that are not ours, sorted.
 fn foreign_entries(root: &Path) -> io::Result<Vec<String>> {
     let mut foreign = Vec::new();
     for entry in fs::read_dir(root)? {
@@ -99,10 +113,15 @@ fn foreign_entries(root: &Path) -> io::Result<Vec<String>> {
     Ok(foreign)
 }
 
-/// A killed process leaves at most the temporary file of an entry.
+/// Whether a name is that of an entry of ours, or of its temporary file, which a killed process may have left.
 fn is_ours(name: &str) -> bool {
-    let of_temporary = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(".tmp"));
-    ENTRIES.contains(&name) || of_temporary.is_some_and(|name| ENTRIES.contains(&name))
+    if let Some(hidden) = name.strip_prefix('.')
+        && let Some(entry) = hidden.strip_suffix(".tmp")
+        && ENTRIES.contains(&entry)
+    {
+        return true;
+    }
+    ENTRIES.contains(&name)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Small files that hold one JSON object: read whole, and changed so that the fields of other versions survive.
+//! Small files with one JSON object, changed so that fields of other versions survive.
 
 use std::io;
 use std::path::Path;
@@ -7,16 +7,17 @@ use serde_json::{Map, Value};
 
 use crate::files;
 
-/// The object in a file, to look something up in; anything else counts as an empty one.
+/// The object in a file, for reading only. A file that is missing or unreadable counts as an empty object.
 pub fn read(path: &Path) -> Map<String, Value> {
     read_to_change(path).unwrap_or_default()
 }
 
-/// The same, to be written back: what is there and cannot be read just now is an error, or it would be lost.
+/// The object in a file that is going to be written back. A file that exists and cannot be read right now is an error,
+/// since writing would destroy it.
 pub fn read_to_change(path: &Path) -> io::Result<Map<String, Value>> {
     match files::read_small(path) {
         Ok(text) => Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()),
-        // Something that is no state file lies in its place, and is replaced.
+        // A link, a folder or binary data at this path is not a state file and is replaced.
         Err(error) if files::is_misplaced(&error) => Ok(Map::new()),
         Err(error) => Err(error),
     }
@@ -24,7 +25,7 @@ pub fn read_to_change(path: &Path) -> io::Result<Map<String, Value>> {
 
 /// The object in a file with new values for some fields; all others stay, in their order. The caller holds a lock
 /// that covers the file, and writes it.
-pub fn with<'a>(
+pub fn with_fields<'a>(
     path: &Path,
     fields: impl IntoIterator<Item = (&'a str, Value)>,
 ) -> io::Result<Map<String, Value>> {

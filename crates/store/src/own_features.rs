@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use overtone_core::engine::state::Millis;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::files::{self, PRIVATE, lock_timeout};
@@ -16,16 +17,23 @@ use crate::home::create_private_dir;
 use crate::instincts::project_dir;
 use crate::{Home, SessionId, clock, object};
 
+/// What is recorded of one feature.
+#[derive(Serialize)]
+struct Entry<'a> {
+    session: Option<&'a str>,
+    since: String,
+}
+
 /// The record of one project.
 #[derive(Debug)]
 pub struct OwnFeatures {
-    /// Without links: the client and the user may name the same folder in different ways.
+    /// Without links, since the client and the user may name the same folder in different ways.
     project: PathBuf,
     dir: PathBuf,
 }
 
 impl OwnFeatures {
-    pub fn of(home: &Home, project: &Path) -> Self {
+    pub fn for_project(home: &Home, project: &Path) -> Self {
         let project = project.canonicalize().unwrap_or_else(|_| project.to_owned());
         let dir = project_dir(home, &project);
         Self { project, dir }
@@ -35,19 +43,20 @@ impl OwnFeatures {
         self.dir.join("features.json")
     }
 
-    /// The recorded names. A record that cannot be read is none: then nothing is taken for the user's own.
+    /// The recorded names. If the record cannot be read, it counts as empty, so that nothing counts as the user's own.
     pub fn names(&self) -> BTreeSet<String> {
         self.recorded(&object::read(&self.file())).into_iter().map(|(name, _)| name).collect()
     }
 
-    /// Records a feature. Before its folder is made, so that a kill in between leaves no feature without its record.
+    /// Records a feature. Called before its folder is created, so that a kill in between leaves no feature without a record.
     pub fn add(&self, name: &str, session: Option<&SessionId>, now: Millis) -> io::Result<()> {
         create_private_dir(&self.dir)?;
-        let about = json!({ "session": session.map(SessionId::as_str), "since": clock::to_iso(now) });
-        self.change(|features| features.insert(name.to_owned(), about).is_none())
+        let entry = Entry { session: session.map(SessionId::as_str), since: clock::to_iso(now) };
+        let entry = serde_json::to_value(entry)?;
+        self.change(|features| features.insert(name.to_owned(), entry).is_none())
     }
 
-    /// A feature of this name that comes later is not the one that was begun here.
+    /// Removes a feature from the record, so that a later one with the same name does not count as the user's own.
     pub fn remove(&self, name: &str) -> io::Result<()> {
         if fs::symlink_metadata(self.file()).is_err() {
             return Ok(());
@@ -55,7 +64,7 @@ impl OwnFeatures {
         self.change(|features| features.shift_remove(name).is_some())
     }
 
-    /// `edit` says whether it has changed anything.
+    /// Applies `edit`, which returns whether it changed anything, and writes the record if so.
     fn change(&self, edit: impl FnOnce(&mut Map<String, Value>) -> bool) -> io::Result<()> {
         let lock = files::lock_file(&self.dir.join(".lock"), lock_timeout())?;
         let mut document = object::read_to_change(&self.file())?;
@@ -65,19 +74,21 @@ impl OwnFeatures {
         }
         document.insert("project".to_owned(), json!(self.project.to_string_lossy()));
         document.insert("features".to_owned(), Value::Object(features));
-        let replaced =
-            files::exchange(&self.file(), Value::Object(document).to_string().as_bytes(), PRIVATE)?;
+        let replaced = files::replace(&self.file(), Value::Object(document).to_string().as_bytes(), PRIVATE)?;
         drop(lock);
         drop(replaced);
         Ok(())
     }
 
-    /// The folder's name has only a short hash of the project, so a record counts for the project that it names.
+    /// The features in a record, if it is the record of this project: the folder name contains only a short hash.
     fn recorded(&self, document: &Map<String, Value>) -> Map<String, Value> {
-        let is_ours =
-            document.get("project").and_then(Value::as_str) == Some(&*self.project.to_string_lossy());
-        let features = document.get("features").and_then(Value::as_object).filter(|_| is_ours);
-        features.cloned().unwrap_or_default()
+        let project = document.get("project").and_then(Value::as_str);
+        match document.get("features") {
+            Some(Value::Object(features)) if project == Some(&*self.project.to_string_lossy()) => {
+                features.clone()
+            }
+            _ => Map::new(),
+        }
     }
 }
 
@@ -89,10 +100,12 @@ mod tests {
     fn a_feature_is_recorded_for_its_project_until_it_is_removed() {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::at(dir.path().join("home"));
-        let (shop, wiki) =
-            (OwnFeatures::of(&home, Path::new("/srv/shop")), OwnFeatures::of(&home, Path::new("/srv/wiki")));
+        let (shop, wiki) = (
+            OwnFeatures::for_project(&home, Path::new("/srv/shop")),
+            OwnFeatures::for_project(&home, Path::new("/srv/wiki")),
+        );
         shop.remove("login").unwrap();
-        assert!(!home.root().exists(), "looking makes nothing");
+        assert!(!home.root().exists(), "reading creates nothing");
         shop.add("login", None, Millis(0)).unwrap();
         shop.add("login", Some(&SessionId::parse("s").unwrap()), Millis(5)).unwrap();
         shop.add("search", None, Millis(0)).unwrap();
@@ -105,7 +118,7 @@ mod tests {
     #[test]
     fn fields_of_other_versions_survive() {
         let dir = tempfile::tempdir().unwrap();
-        let features = OwnFeatures::of(&Home::at(dir.path().to_owned()), Path::new("/srv/shop"));
+        let features = OwnFeatures::for_project(&Home::at(dir.path().to_owned()), Path::new("/srv/shop"));
         features.add("login", None, Millis(0)).unwrap();
         let mut document = object::read(&features.file());
         document.insert("later".into(), json!([1]));

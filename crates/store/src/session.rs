@@ -12,14 +12,14 @@ use crate::home::create_private_dir;
 use crate::workflow_doc::count;
 use crate::{Home, LoopDoc, SessionId, StoreError, StoreErrorKind, WorkflowDoc, clock, object};
 
-/// The folder of one session. Nothing is read or made until it is asked for.
+/// The folder of one session. Creating this value reads and writes nothing.
 #[derive(Debug, Clone)]
 pub struct Session {
     id: SessionId,
     dir: PathBuf,
 }
 
-/// How the name of a session's folder begins while it is being deleted; no session id begins like this.
+/// The prefix of a session's folder while it is being deleted. No session id starts like this.
 pub(crate) const REMOVED_PREFIX: &str = ".removed-";
 
 /// Held while state is read, changed and written back.
@@ -74,21 +74,21 @@ impl Session {
         self.dir.join("context.json")
     }
 
-    /// Whether there is a folder. A link to one is none. A folder that cannot be looked at counts: whoever goes on
+    /// Whether there is a folder. A link to a folder does not count. A folder that cannot be examined does, since continuing
     /// without its lock could do harm.
     pub fn exists(&self) -> bool {
         match fs::symlink_metadata(&self.dir) {
-            Ok(about) => about.is_dir(),
+            Ok(metadata) => metadata.is_dir(),
             Err(error) => !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory),
         }
     }
 
     pub fn has_workflow(&self) -> bool {
-        // A broken link or a folder counts: it is in the way and must be told.
+        // A broken link or a folder counts: reading it reports the error.
         fs::symlink_metadata(self.workflow_file()).is_ok()
     }
 
-    /// Makes the folder, and the home if this is its first session.
+    /// Creates the folder, and the home if this is its first session.
     pub fn create(&self) -> Result<(), StoreError> {
         let failed = |error| StoreError::io(&self.dir, error);
         match DirBuilder::new().mode(0o700).create(&self.dir) {
@@ -105,12 +105,12 @@ impl Session {
         create_private_dir(&self.dir)
     }
 
-    /// A link in place of the folder leads to somebody else's files, so nothing is written through it.
+    /// Fails if the folder is a link: it would lead to other files, and nothing is written through it.
     fn check_folder(&self) -> Result<(), StoreError> {
         check_not_link(&self.dir).map_err(|error| StoreError::io(&self.dir, error))
     }
 
-    /// Waits for other hooks of this session, within bounds. The folder must exist.
+    /// Takes the session's lock, and waits for other hooks up to a time limit. The folder must exist.
     pub fn lock(&self) -> Result<SessionLock, StoreError> {
         self.check_folder()?;
         let path = self.dir.join(".lock");
@@ -120,8 +120,8 @@ impl Session {
         }
     }
 
-    /// The same; `None` when there is no folder.
-    pub fn lock_if_there(&self) -> Result<Option<SessionLock>, StoreError> {
+    /// Like [`Self::lock`], but returns `None` if there is no folder.
+    pub fn lock_if_exists(&self) -> Result<Option<SessionLock>, StoreError> {
         match self.lock() {
             Err(StoreError { kind: StoreErrorKind::Io(error), .. })
                 if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
@@ -144,53 +144,60 @@ impl Session {
         text.map(|text| LoopDoc::parse(&path, &text)).transpose()
     }
 
-    /// Deletes the session: under another name first, so that a kill half-way leaves no half session.
+    /// Deletes the session. It is renamed first, so that a kill half-way leaves no partial session.
     pub fn remove(&self) -> Result<(), StoreError> {
         let _lock = self.lock()?;
-        let doomed = self.dir.with_file_name(format!("{REMOVED_PREFIX}{}-{}", self.id, std::process::id()));
-        fs::rename(&self.dir, &doomed).map_err(|error| StoreError::io(&self.dir, error))?;
-        match fs::remove_dir_all(&doomed) {
-            // A sweep of another process was faster.
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io(&doomed, error)),
+        let removed = self.dir.with_file_name(format!("{REMOVED_PREFIX}{}-{}", self.id, std::process::id()));
+        fs::rename(&self.dir, &removed).map_err(|error| StoreError::io(&self.dir, error))?;
+        match fs::remove_dir_all(&removed) {
+            // Another process may have swept it already.
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io(&removed, error)),
             _ => Ok(()),
         }
     }
 
     /// Renames state files that cannot be read to `<name>.broken-<time>`, so that a new workflow can start without
     /// destroying them. Returns the new names.
-    pub fn set_broken_aside(&self) -> Result<Vec<PathBuf>, StoreError> {
+    pub fn rename_broken_files(&self) -> Result<Vec<PathBuf>, StoreError> {
         let _lock = self.lock()?;
-        let broken = [is_broken(self.workflow())?, is_broken(self.looping())?];
-        let files = [self.workflow_file(), self.loop_file()];
+        let files = [
+            (self.workflow_file(), is_broken(self.workflow())?),
+            (self.loop_file(), is_broken(self.looping())?),
+        ];
         let stamp = clock::to_iso(clock::now()).replace([':', '.'], "-");
         let mut moved = Vec::new();
-        for (path, _) in files.into_iter().zip(broken).filter(|(_, is_broken)| *is_broken) {
+        for (path, is_broken) in files {
+            if !is_broken {
+                continue;
+            }
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let aside = path.with_file_name(format!("{name}.broken-{stamp}"));
-            fs::rename(&path, &aside).map_err(|error| StoreError::io(&path, error))?;
-            moved.push(aside);
+            let new_path = path.with_file_name(format!("{name}.broken-{stamp}"));
+            fs::rename(&path, &new_path).map_err(|error| StoreError::io(&path, error))?;
+            moved.push(new_path);
         }
         Ok(moved)
     }
 
-    /// Keeps an agent's last message. `name` is relative to the session folder and new each time; the state that
-    /// names it is written after it, so nobody reads it half done.
+    /// Saves an agent's report. `name` is relative to the session folder and new each time. The state that refers to it is
+    /// written afterwards, so nobody reads a partial file.
     pub fn save_handoff(&self, name: &str, text: &str) -> Result<(), StoreError> {
         let path = self.dir.join(name);
         if let Some(folder) = path.parent() {
             check_not_link(folder).map_err(|error| StoreError::io(folder, error))?;
         }
-        let saved = files::write_new(&path, text.as_bytes(), PRIVATE).or_else(|error| match path.parent() {
-            Some(folder) if error.kind() == io::ErrorKind::NotFound => {
-                create_private_dir(folder)?;
-                files::write_new(&path, text.as_bytes(), PRIVATE)
-            }
-            _ => Err(error),
-        });
+        let mut saved = files::write_new(&path, text.as_bytes(), PRIVATE);
+        // The first handoff of a session creates the folder.
+        if let Err(error) = &saved
+            && error.kind() == io::ErrorKind::NotFound
+            && let Some(folder) = path.parent()
+        {
+            saved =
+                create_private_dir(folder).and_then(|()| files::write_new(&path, text.as_bytes(), PRIVATE));
+        }
         saved.map_err(|error| StoreError::io(&path, error))
     }
 
-    /// Adds to a handoff that is there.
+    /// Appends to an existing handoff.
     pub fn append_handoff(&self, name: &str, text: &str) -> Result<(), StoreError> {
         let path = self.dir.join(name);
         files::append_lines(&path, text).map_err(|error| StoreError::io(&path, error))
@@ -210,7 +217,7 @@ impl Session {
         completed_stages: Option<u32>,
     ) -> Result<Replaced, StoreError> {
         let path = self.compactions_file();
-        // What cannot be read just now must not be counted anew from nothing.
+        // If the counts cannot be read right now, counting must not restart from zero.
         let mut fields = object::read_to_change(&path).map_err(|error| StoreError::io(&path, error))?;
         let name = if automatic { "auto" } else { "manual" };
         let next = count(&fields, name).saturating_add(1);
@@ -220,10 +227,10 @@ impl Session {
         fields.extend(completed_stages.map(|stages| ("completedStages".to_owned(), json!(stages))));
         fields.insert("lastAt".to_owned(), json!(clock::to_iso(clock::now())));
         let text = Value::Object(fields).to_string();
-        files::exchange(&path, text.as_bytes(), PRIVATE).map_err(|error| StoreError::io(&path, error))
+        files::replace(&path, text.as_bytes(), PRIVATE).map_err(|error| StoreError::io(&path, error))
     }
 
-    /// What the status line saw last.
+    /// The usage that the status line saw last.
     pub fn usage(&self) -> Usage {
         let fields = object::read(&self.context_file());
         Usage {
@@ -235,15 +242,15 @@ impl Session {
         }
     }
 
-    /// Notes it, if it changed.
+    /// Stores the usage if it has changed.
     pub fn note_usage(&self, usage: Usage) -> io::Result<()> {
         if self.usage() == usage || !self.exists() {
             return Ok(());
         }
         let lock = files::lock_file(&self.dir.join(".lock"), lock_timeout())?;
         let new = [("usedPercentage", json!(usage.context_percent)), ("costUsd", json!(usage.cost_usd))];
-        let text = Value::Object(object::with(&self.context_file(), new)?).to_string();
-        let replaced = files::exchange(&self.context_file(), text.as_bytes(), PRIVATE)?;
+        let text = Value::Object(object::with_fields(&self.context_file(), new)?).to_string();
+        let replaced = files::replace(&self.context_file(), text.as_bytes(), PRIVATE)?;
         drop(lock);
         drop(replaced);
         Ok(())
@@ -253,37 +260,37 @@ impl Session {
         self.dir.join("session.json")
     }
 
-    /// Where the session works; empty for one from before this was noted.
+    /// Where the session works. Empty for a session of an earlier version.
     pub fn origin(&self) -> Origin {
         let fields = object::read(&self.origin_file());
         let path = |name: &str| fields.get(name).and_then(Value::as_str).map(PathBuf::from);
         Origin { project: path("project"), transcript: path("transcript") }
     }
 
-    /// Notes it, if it changed. The folder must exist.
+    /// Stores the origin if it has changed. The folder must exist.
     pub fn note_origin(&self, origin: &Origin) -> io::Result<()> {
         if self.origin() == *origin {
             return Ok(());
         }
         let lock = files::lock_file(&self.dir.join(".lock"), lock_timeout())?;
         let new = [("project", json!(origin.project)), ("transcript", json!(origin.transcript))];
-        let text = Value::Object(object::with(&self.origin_file(), new)?).to_string();
-        let replaced = files::exchange(&self.origin_file(), text.as_bytes(), PRIVATE)?;
+        let text = Value::Object(object::with_fields(&self.origin_file(), new)?).to_string();
+        let replaced = files::replace(&self.origin_file(), text.as_bytes(), PRIVATE)?;
         drop(lock);
         drop(replaced);
         Ok(())
     }
 }
 
-/// Whatever is not there is no link either.
+/// Fails if the folder is a link. A missing folder is no error.
 fn check_not_link(folder: &Path) -> io::Result<()> {
     match fs::symlink_metadata(folder) {
-        Ok(about) if about.is_symlink() => Err(io::Error::other("a link, not a folder")),
+        Ok(metadata) if metadata.is_symlink() => Err(io::Error::other("a link, not a folder")),
         _ => Ok(()),
     }
 }
 
-/// What a session has used, as the client says.
+/// What a session has used, as reported by the client.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Usage {
     pub context_percent: Option<u32>,
@@ -297,8 +304,8 @@ pub struct Origin {
     pub transcript: Option<PathBuf>,
 }
 
-/// Whether a state file is of no use to anyone. One that could not be read is not: the disk or the rights are to
-/// blame, and may be better in a moment.
+/// Whether the content of a state file is unusable. A file that could not be read because of the disk or its permissions is
+/// not broken: it may be readable again in a moment, so this is an error.
 fn is_broken<T>(read: Result<T, StoreError>) -> Result<bool, StoreError> {
     match read {
         Ok(_) => Ok(false),
@@ -320,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_removed_session_is_gone_and_left_overs_are_swept() {
+    fn a_removed_session_is_gone_and_leftovers_are_swept() {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::at(dir.path().to_owned());
         let (a, b) = (session(&home, "a"), session(&home, "b"));
@@ -338,20 +345,20 @@ mod tests {
     fn only_a_session_with_a_folder_can_be_locked() {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::at(dir.path().to_owned());
-        let there = session(&home, "a");
-        assert!(there.lock_if_there().unwrap().is_some());
+        let existing = session(&home, "a");
+        assert!(existing.lock_if_exists().unwrap().is_some());
         let missing = home.session(&SessionId::parse("b").unwrap());
-        assert!(missing.lock_if_there().unwrap().is_none() && !missing.exists());
+        assert!(missing.lock_if_exists().unwrap().is_none() && !missing.exists());
         files::write_atomic(missing.dir(), b"a file in the way", PRIVATE).unwrap();
-        assert!(missing.lock_if_there().unwrap().is_none());
-        fs::create_dir(there.dir().join(".lock.d")).unwrap();
-        fs::remove_file(there.dir().join(".lock")).unwrap();
-        fs::rename(there.dir().join(".lock.d"), there.dir().join(".lock")).unwrap();
-        assert!(there.lock_if_there().is_err());
+        assert!(missing.lock_if_exists().unwrap().is_none());
+        fs::create_dir(existing.dir().join(".lock.d")).unwrap();
+        fs::remove_file(existing.dir().join(".lock")).unwrap();
+        fs::rename(existing.dir().join(".lock.d"), existing.dir().join(".lock")).unwrap();
+        assert!(existing.lock_if_exists().is_err());
     }
 
     #[test]
-    fn what_could_not_be_read_is_not_broken() {
+    fn an_unreadable_file_is_not_broken() {
         let path = Path::new("workflow.json");
         let failed = |errno: Errno| Err::<(), _>(StoreError::io(path, errno.into()));
         assert!(is_broken(failed(Errno::IO)).is_err());
@@ -381,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_in_the_place_of_a_small_file_is_replaced() {
+    fn a_link_at_the_path_of_a_small_file_is_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let session = session(&Home::at(dir.path().to_owned()), "s");
         std::os::unix::fs::symlink("/nonexistent/x", session.compactions_file()).unwrap();
@@ -393,10 +400,10 @@ mod tests {
     fn broken_state_is_renamed_and_good_state_stays() {
         let dir = tempfile::tempdir().unwrap();
         let session = session(&Home::at(dir.path().to_owned()), "s");
-        assert!(session.set_broken_aside().unwrap().is_empty());
+        assert!(session.rename_broken_files().unwrap().is_empty());
         files::write_atomic(&session.workflow_file(), b"{broken", PRIVATE).unwrap();
         files::write_atomic(&session.loop_file(), b"{}", PRIVATE).unwrap();
-        let moved = session.set_broken_aside().unwrap();
+        let moved = session.rename_broken_files().unwrap();
         assert_eq!(moved.len(), 1);
         assert_eq!(fs::read_to_string(&moved[0]).unwrap(), "{broken");
         assert!(!session.workflow_file().exists() && session.loop_file().exists());

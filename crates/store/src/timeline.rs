@@ -1,4 +1,4 @@
-//! `timeline.jsonl`: what happened, one line each, in the order of writing.
+//! `timeline.jsonl`: one line per event, in the order of writing.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{StoreError, clock, files};
 
-/// How much of the end of a timeline is looked at; a hook's cost must not grow with the session.
+/// How much of the end of a timeline is read. The cost of a hook must not grow with the session.
 const TAIL_BYTES: usize = 16 * 1024;
 
 /// Appends the records as whole lines with one write.
@@ -23,7 +23,7 @@ pub fn append(path: &Path, records: &[&Record], now: Millis) -> Result<(), Store
     files::append_lines(path, &lines).map_err(|error| StoreError::io(path, error))
 }
 
-/// One record as a line, without its end.
+/// One record as a line, without the line break.
 pub fn line(record: &Record, now: Millis) -> String {
     let mut fields = Map::new();
     fields.insert("ts".into(), json!(clock::to_iso(now)));
@@ -45,18 +45,22 @@ fn to_json(value: &FieldValue) -> Value {
     }
 }
 
-/// How many stages were completed since the last compaction, from the end of the timeline. `enough` ends the
-/// search. A line that cannot be read makes the answer unknown: a wrong suggestion is worse than none.
+/// Counts the stages that were completed since the last compaction, backwards from the end of the timeline, up to `enough`.
+/// A line that cannot be read makes the result unknown: a wrong suggestion is worse than none.
 ///
-/// Only for a workflow that does not count them itself yet.
+/// This is only used for workflows of earlier versions, which do not contain the count.
 pub fn since_compact(path: &Path, enough: u32) -> SinceCompact {
     let Ok(found) = files::read_tail(path, TAIL_BYTES) else { return SinceCompact::Unknown };
     let Some((bytes, whole)) = found else { return SinceCompact::Never };
-    // The first line of a cut tail is only a part.
-    let start =
-        if whole { 0 } else { bytes.iter().position(|b| *b == b'\n').map_or(bytes.len(), |at| at + 1) };
+    let lines = if whole {
+        bytes.as_slice()
+    } else {
+        // The first line of the tail is incomplete.
+        let first_break = bytes.iter().position(|b| *b == b'\n').unwrap_or(bytes.len());
+        &bytes[first_break..]
+    };
     let mut stages = 0;
-    for line in bytes[start..].rsplit(|b| *b == b'\n').filter(|line| !line.is_empty()) {
+    for line in lines.rsplit(|b| *b == b'\n').filter(|line| !line.is_empty()) {
         let Some(name) = type_of(line) else { return SinceCompact::Unknown };
         if *name == *EventKind::SessionCompact.name().as_bytes() {
             return SinceCompact::Stages(stages);
@@ -66,7 +70,7 @@ pub fn since_compact(path: &Path, enough: u32) -> SinceCompact {
             return SinceCompact::Stages(stages);
         }
     }
-    // Either there never was one, or it is further back than all of this.
+    // There was no compaction, or it is further back than the tail.
     SinceCompact::Never
 }
 
@@ -83,9 +87,11 @@ pub fn type_of(line: &[u8]) -> Option<Cow<'_, [u8]>> {
 fn own_type(line: &[u8]) -> Option<&[u8]> {
     const BEFORE: &[u8] = br#"{"ts":"1970-01-01T00:00:00.000Z","type":""#;
     let (head, rest) = line.split_at_checked(BEFORE.len())?;
-    let own = head.starts_with(b"{\"ts\":\"") && head.ends_with(b"Z\",\"type\":\"") && line.ends_with(b"}");
+    if !head.starts_with(b"{\"ts\":\"") || !head.ends_with(b"Z\",\"type\":\"") || !line.ends_with(b"}") {
+        return None;
+    }
     let end = rest.iter().position(|b| *b == b'"')?;
-    own.then(|| &rest[..end])
+    Some(&rest[..end])
 }
 
 /// An event as it was recorded, perhaps by another version.

@@ -1,8 +1,7 @@
-//! State changes that happen together or not at all.
+//! Changes several state files after the client was answered.
 //!
-//! New contents are written beside the old files first, which is where a full disk shows. The caller then
-//! answers the client, and only after that the files are exchanged: state never changes for an answer that could
-//! not be given.
+//! The new contents are first written to temporary files, which fails on a full disk. Then the caller answers the client,
+//! and only after that the files are replaced: state never changes for an answer that could not be given.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,6 +12,7 @@ use crate::{LoopDoc, Session, StoreError, WorkflowDoc};
 /// Prepared files. Dropping it without [`commit`](Self::commit) leaves everything as it was.
 #[derive(Debug, Default)]
 pub struct Transaction {
+    /// Temporary files, each with the path that it replaces.
     prepared: Vec<(PathBuf, PathBuf)>,
 }
 
@@ -27,14 +27,14 @@ impl Transaction {
 
     fn put(&mut self, path: PathBuf, bytes: &[u8]) -> Result<(), StoreError> {
         let temp = files::write_temp(&path, bytes, PRIVATE).map_err(|error| StoreError::io(&path, error))?;
-        // A second version of the same file has replaced the first in its place.
+        // A second version of the same file has overwritten the temporary file of the first.
         if !self.prepared.iter().any(|(_, target)| *target == path) {
             self.prepared.push((temp, path));
         }
         Ok(())
     }
 
-    /// Exchanges the files. The old ones are to be dropped after the session's lock.
+    /// Replaces the files. The caller drops the result after releasing the session's lock.
     pub fn commit(mut self) -> Result<Vec<Replaced>, StoreError> {
         let put = |(temp, path): (PathBuf, PathBuf)| {
             files::put_in_place(&temp, &path).map_err(|error| StoreError::io(&path, error))
@@ -46,7 +46,7 @@ impl Transaction {
 impl Drop for Transaction {
     fn drop(&mut self) {
         for (temp, _) in &self.prepared {
-            // It was never part of the state; a left-over is replaced by the next writer.
+            // If this fails, the next writer replaces the file.
             let _ = fs::remove_file(temp);
         }
     }

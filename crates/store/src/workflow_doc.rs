@@ -1,7 +1,7 @@
-//! `workflow.json`: the engine's state inside a document that may know more than we do.
+//! `workflow.json`: the engine's state in a document that may also contain fields of other versions.
 //!
-//! The document is kept as it was read. Writing back changes only what the engine changed, so fields, stages and
-//! the order that a newer version wrote all survive.
+//! The document is kept as it was read. Writing changes only what the engine has changed, so fields and stages of a newer
+//! version survive, in their order.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ impl WorkflowDoc {
         let mut document = Map::new();
         write_all(&mut document, &state);
         let written = read_state(&document, state.workflow_type.clone());
-        // What a new workflow usually has nothing of yet.
+        // Adds the fields that a new workflow usually does not have.
         Self { document, state: written }.with(state)
     }
 
@@ -35,10 +35,11 @@ impl WorkflowDoc {
             serde_json::from_str(text).map_err(|error| StoreError::broken(path, error.to_string()))?;
         let workflow_type =
             string(&document, "workflowType").ok_or_else(|| StoreError::broken(path, "no workflowType"))?;
-        // Another version may keep these in a form that we would destroy by writing ours.
+        // Another version may use another type for these, which writing would destroy.
         for name in ["stages", "activeAgents"] {
-            if document.get(name).is_some_and(|value| !value.is_object() && !value.is_null()) {
-                return Err(StoreError::broken(path, format!("`{name}` is not an object")));
+            match document.get(name) {
+                None | Some(Value::Null | Value::Object(_)) => {}
+                Some(_) => return Err(StoreError::broken(path, format!("`{name}` is not an object"))),
             }
         }
         let state = read_state(&document, workflow_type);
@@ -81,16 +82,10 @@ fn read_state(document: &Map<String, Value>, workflow_type: String) -> WorkflowS
         finished_agents: read_finished(document),
         handoff_count: count(document, "handoffCount"),
         other_handoffs: strings(document, "otherHandoffs"),
-        completed_stages: document
-            .get("completedStages")
-            .filter(|stages| !stages.is_null())
-            .map(|_| count(document, "completedStages")),
+        completed_stages: optional_count(document, "completedStages"),
         ending: string(document, "ending").and_then(|key| Ending::from_key(&key)),
         user_wrote: flag(document, "userWrote"),
-        tasks_tried: document
-            .get("tasksTried")
-            .filter(|tasks| !tasks.is_null())
-            .map(|_| count(document, "tasksTried")),
+        tasks_tried: optional_count(document, "tasksTried"),
         moved_to: string(document, "movedTo"),
     }
 }
@@ -110,7 +105,7 @@ fn read_stage(key: &str, value: &Value) -> Option<StageState> {
     })
 }
 
-/// An id alone, as older versions wrote it, or an id with the agent's name.
+/// Reads ids alone, as older versions wrote them, and ids with the agent's name.
 fn read_finished(document: &Map<String, Value>) -> Vec<FinishedAgent> {
     let list = document.get("finishedAgents").and_then(Value::as_array).into_iter().flatten();
     list.filter_map(|value| match value {
@@ -135,9 +130,10 @@ fn finished_value(state: &WorkflowState) -> Value {
 fn read_result(value: &Value) -> Option<StageResult> {
     match value {
         Value::Null => None,
-        Value::String(text) => Some(
-            Verdict::from_key(text).map_or_else(|| StageResult::Other(text.clone()), StageResult::Verdict),
-        ),
+        Value::String(text) => match Verdict::from_key(text) {
+            Some(verdict) => Some(StageResult::Verdict(verdict)),
+            None => Some(StageResult::Other(text.clone())),
+        },
         other => Some(StageResult::Other(other.to_string())),
     }
 }
@@ -161,7 +157,7 @@ fn read_agent(slot: &str, value: &Value) -> ActiveAgent {
     }
 }
 
-/// A new document, with the fields of the specification first and in its order.
+/// Writes a new document, with the fields of the specification first and in its order.
 fn write_all(document: &mut Map<String, Value>, state: &WorkflowState) {
     put(document, "sessionId", json!(state.session_id));
     put(document, "workflowType", json!(state.workflow_type));
@@ -214,7 +210,7 @@ fn write_changes(document: &mut Map<String, Value>, old: &WorkflowState, new: &W
         Some(machine) => put(document, "movedTo", json!(machine)),
         None => drop(document.shift_remove("movedTo")),
     }
-    // Where nothing changes, nothing is made an object of: another version may use something else.
+    // Unchanged values are not converted to objects: another version may use another type.
     if old.stages != new.stages {
         write_stages(child(document, "stages"), old, new);
     }
@@ -274,7 +270,7 @@ fn write_agents(agents: &mut Map<String, Value>, old: &WorkflowState, new: &Work
     }
 }
 
-/// A stage that only another version knows reads as none, and is not overwritten with that.
+/// Writes what differs. A stage that only another version knows reads as none and is not overwritten.
 fn write_agent(fields: &mut Map<String, Value>, old: &ActiveAgent, new: &ActiveAgent) {
     if old.stage != new.stage {
         put(fields, "stage", key(new.stage));
@@ -295,14 +291,14 @@ fn write_agent(fields: &mut Map<String, Value>, old: &ActiveAgent, new: &ActiveA
         put(fields, "awaitsStart", json!(new.awaits_start));
     }
     if old.sent_back_for != new.sent_back_for {
-        put(fields, "sentBackFor", holds_value(new));
+        put(fields, "sentBackFor", sent_back_value(new));
     }
     if old.handoff != new.handoff {
         put(fields, "handoff", json!(new.handoff));
     }
 }
 
-fn holds_value(agent: &ActiveAgent) -> Value {
+fn sent_back_value(agent: &ActiveAgent) -> Value {
     agent.sent_back_for.iter().map(|reason| json!(reason.key())).collect()
 }
 
@@ -338,7 +334,7 @@ fn agent_value(agent: &ActiveAgent) -> Value {
         put(&mut fields, "awaitsStart", json!(true));
     }
     if !agent.sent_back_for.is_empty() {
-        put(&mut fields, "sentBackFor", holds_value(agent));
+        put(&mut fields, "sentBackFor", sent_back_value(agent));
     }
     if let Some(handoff) = &agent.handoff {
         put(&mut fields, "handoff", json!(handoff));
@@ -350,7 +346,7 @@ fn put(fields: &mut Map<String, Value>, name: &str, value: Value) {
     fields.insert(name.to_owned(), value);
 }
 
-/// The object under `name`; whatever else stands there is no object of ours and gives way.
+/// The object under `name`. A missing or other value is replaced by an empty object.
 fn child<'a>(fields: &'a mut Map<String, Value>, name: &str) -> &'a mut Map<String, Value> {
     let slot = fields.entry(name).or_insert_with(|| Value::Object(Map::new()));
     if !slot.is_object() {
@@ -382,6 +378,14 @@ fn strings(fields: &Map<String, Value>, name: &str) -> Vec<String> {
 pub(crate) fn count(fields: &Map<String, Value>, name: &str) -> u32 {
     let number = fields.get(name).and_then(Value::as_u64).unwrap_or(0);
     u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// `None` if the field is missing or null.
+fn optional_count(fields: &Map<String, Value>, name: &str) -> Option<u32> {
+    match fields.get(name)? {
+        Value::Null => None,
+        _ => Some(count(fields, name)),
+    }
 }
 
 pub(crate) fn time(fields: &Map<String, Value>, name: &str) -> Option<Millis> {
@@ -416,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_that_writing_would_destroy_is_not_read() {
+    fn types_that_writing_would_destroy_are_errors() {
         for name in ["stages", "activeAgents"] {
             let read = |value: &str| {
                 let text = format!(r#"{{"workflowType":"quick","{name}":{value}}}"#);
@@ -428,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn what_we_do_not_know_survives() {
+    fn unknown_fields_survive() {
         let text = r#"{"zeta":1,"workflowType":"standard","stages":{"NEW":{"status":"x"},"DEV":{"extra":[1],"status":"pending"}},
             "activeAgents":{"developer":{"stage":"DEV","mood":"good"}},"failCount":0,"alpha":{"deep":null}}"#;
         let doc = parse(text);
@@ -446,14 +450,14 @@ mod tests {
     }
 
     #[test]
-    fn broken_documents_are_told() {
+    fn broken_documents_are_errors() {
         for text in ["", "{broken", "[]", "{}", r#"{"workflowType":7}"#] {
             assert!(WorkflowDoc::parse(Path::new("w"), text).is_err(), "{text}");
         }
     }
 
     #[test]
-    fn words_of_another_version_stay_words() {
+    fn results_of_another_version_are_kept() {
         let doc = parse(
             r#"{"workflowType":"x","stages":{"PLAN":{"status":"completed","result":"split in three"}}}"#,
         );

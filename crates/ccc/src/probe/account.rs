@@ -33,8 +33,12 @@ impl Account {
     /// Reads the variables of a provider. Returns an outcome if a probe would be pointless.
     pub fn from_env(variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, ProbeOutcome> {
         let get = |name: &str| variable(name).map(|text| text.trim().to_owned()).filter(|t| !t.is_empty());
-        if let Some(variable) = OTHER_ROUTES.into_iter().find(|name| get(name).is_some_and(|v| is_on(&v))) {
-            return Err(ProbeOutcome::OtherRoute { variable });
+        for variable in OTHER_ROUTES {
+            if let Some(value) = get(variable)
+                && is_on(&value)
+            {
+                return Err(ProbeOutcome::OtherRoute { variable });
+            }
         }
         let bearer = get("ANTHROPIC_AUTH_TOKEN").map(|token| ("authorization", format!("Bearer {token}")));
         let key = get("ANTHROPIC_API_KEY").map(|key| ("x-api-key", key));
@@ -94,10 +98,13 @@ fn parse_headers(text: &str) -> Vec<(String, String)> {
 
 /// User, password and query of an address.
 fn secrets_in_address(base: &str) -> impl Iterator<Item = &str> {
-    let rest = base.split_once("://").map_or(base, |(_, rest)| rest);
+    let rest = match base.split_once("://") {
+        Some((_, rest)) => rest,
+        None => base,
+    };
     let authority = rest.split('/').next().unwrap_or_default();
-    let user = authority.rsplit_once('@').map(|(user, _)| user).unwrap_or_default();
-    let query = rest.split_once('?').map(|(_, query)| query).unwrap_or_default();
+    let (user, _) = authority.rsplit_once('@').unwrap_or_default();
+    let (_, query) = rest.split_once('?').unwrap_or_default();
     user.split(':').chain([query])
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use overtone_net::Network;
 use rustls::Error as TlsError;
-use serde_json::json;
+use serde::Serialize;
 use ureq::http::request::Builder;
 use ureq::http::{Request, Uri};
 use ureq::tls::TlsConfig;
@@ -40,6 +40,20 @@ enum Credentials {
     Omitted,
 }
 
+/// The smallest request to the Messages API.
+#[derive(Serialize)]
+struct MessageRequest<'a> {
+    model: &'a str,
+    max_tokens: u32,
+    messages: [Message; 1],
+}
+
+#[derive(Serialize)]
+struct Message {
+    role: &'static str,
+    content: &'static str,
+}
+
 struct ProbeClient<'a> {
     account: &'a Account,
     agent: Agent,
@@ -53,7 +67,7 @@ impl<'a> ProbeClient<'a> {
     fn new(account: &'a Account, network: &Network, deadline: Instant) -> Result<Self, ProbeOutcome> {
         let base: Uri = account.base_url.parse().map_err(|_| ProbeOutcome::BadAddress)?;
         let is_web = matches!(base.scheme_str(), Some("http" | "https"));
-        if !is_web || base.host().is_none_or(str::is_empty) {
+        if !is_web || matches!(base.host(), None | Some("")) {
             return Err(ProbeOutcome::BadAddress);
         }
         let config = Agent::config_builder()
@@ -82,8 +96,10 @@ impl<'a> ProbeClient<'a> {
 
     /// Whether the list of models is available without a token, so that it does not prove that the token is valid.
     fn is_list_public(&self) -> bool {
-        let listed = self.list_models(Credentials::Omitted);
-        listed.is_ok_and(|listed| response::models_outcome(&listed) == Some(ProbeOutcome::Works))
+        match self.list_models(Credentials::Omitted) {
+            Ok(listed) => response::models_outcome(&listed) == Some(ProbeOutcome::Works),
+            Err(_) => false,
+        }
     }
 
     fn list_models(&self, credentials: Credentials) -> Result<Response, ProbeOutcome> {
@@ -92,10 +108,11 @@ impl<'a> ProbeClient<'a> {
     }
 
     fn send_message(&self) -> Result<Response, ProbeOutcome> {
-        let message = json!({ "role": "user", "content": "hi" });
-        let body = json!({ "model": self.account.model, "max_tokens": 1, "messages": [message] });
+        let message = Message { role: "user", content: "hi" };
+        let body = MessageRequest { model: &self.account.model, max_tokens: 1, messages: [message] };
+        let body = serde_json::to_string(&body).unwrap_or_default();
         let request = self.request("POST", "messages", Credentials::Included);
-        let request = request.header("content-type", "application/json").body(body.to_string());
+        let request = request.header("content-type", "application/json").body(body);
         self.send(request.map_err(|_| ProbeOutcome::BadHeader)?)
     }
 

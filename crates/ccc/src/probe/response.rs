@@ -45,7 +45,10 @@ fn status_outcome(response: &Response) -> ProbeOutcome {
 }
 
 fn has_key(response: &Response, key: &str) -> bool {
-    serde_json::from_slice::<Value>(&response.body).is_ok_and(|body| body.get(key).is_some())
+    match serde_json::from_slice::<Value>(&response.body) {
+        Ok(body) => body.get(key).is_some(),
+        Err(_) => false,
+    }
 }
 
 /// Whether the server rejects the model. Any server may answer a wrong address; only the API mentions the model.

@@ -62,29 +62,39 @@ const SUPERVISOR: [(&str, ValueType); 7] = [
 impl ValueType {
     /// Whether the value has this type. `null` counts as a missing key.
     fn fits(self, value: &Value) -> bool {
-        value.is_null()
-            || match self {
-                Self::Object => value.is_object(),
-                Self::Text => value.is_string(),
-                Self::ListOfTexts => is_list(value, Value::is_string),
-                Self::Boolean => value.is_boolean(),
-                Self::Count => value.as_u64().is_some_and(|count| count >= 1),
-                Self::Amount => value.as_f64().is_some_and(|amount| amount > 0.0),
-                Self::Checks => is_list(value, is_check),
-            }
+        if value.is_null() {
+            return true;
+        }
+        match self {
+            Self::Object => value.is_object(),
+            Self::Text => value.is_string(),
+            Self::ListOfTexts => is_list(value, Value::is_string),
+            Self::Boolean => value.is_boolean(),
+            Self::Count => matches!(value.as_u64(), Some(1..)),
+            Self::Amount => matches!(value.as_f64(), Some(amount) if amount > 0.0),
+            Self::Checks => is_list(value, is_check),
+        }
     }
 }
 
 fn is_list(value: &Value, fits: impl Fn(&Value) -> bool) -> bool {
-    value.as_array().is_some_and(|items| items.iter().all(fits))
+    matches!(value, Value::Array(items) if items.iter().all(fits))
 }
 
 fn is_check(value: &Value) -> bool {
     let Value::Object(fields) = value else { return value.is_string() };
-    let is_text_or_missing = |key: &str| fields.get(key).is_none_or(Value::is_string);
-    let has_valid_timeout = fields.get("timeout_seconds").is_none_or(|limit| ValueType::Count.fits(limit));
-    let has_effect = fields.contains_key("command") || fields.get("changes") == Some(&Value::Bool(true));
-    is_text_or_missing("name") && is_text_or_missing("command") && has_valid_timeout && has_effect
+    if !matches!(fields.get("name"), None | Some(Value::String(_))) {
+        return false;
+    }
+    if let Some(limit) = fields.get("timeout_seconds")
+        && !ValueType::Count.fits(limit)
+    {
+        return false;
+    }
+    match fields.get("command") {
+        Some(command) => command.is_string(),
+        None => fields.get("changes") == Some(&Value::Bool(true)),
+    }
 }
 
 /// Checks the file from top to bottom and collects the faults.
@@ -111,11 +121,13 @@ pub(crate) fn find_faults(config: &Config, document: &Document) -> Vec<Fault> {
 impl Checker<'_> {
     /// Reports a fault unless the value has the expected type, and returns whether it has.
     fn expect(&mut self, path: &[&str], expected: ValueType) -> bool {
-        let fits = self.document.get(path).is_none_or(|value| expected.fits(&value));
-        if !fits {
+        if let Some(value) = self.document.get(path)
+            && !expected.fits(&value)
+        {
             self.report(path, FaultKind::WrongType(expected));
+            return false;
         }
-        fits
+        true
     }
 
     fn providers(&mut self) {

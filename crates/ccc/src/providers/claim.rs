@@ -34,14 +34,19 @@ pub(crate) enum ClaimKind {
 impl Claim {
     /// Whether the key decides where requests go, or is an environment variable of the client.
     pub(crate) fn is_route(&self) -> bool {
-        self.path.first().is_some_and(|key| key == "env" || ROUTE_KEYS.contains(&key.as_str()))
+        match self.path.first() {
+            Some(key) => key == "env" || ROUTE_KEYS.contains(&key.as_str()),
+            None => false,
+        }
     }
 
     /// Whether the settings still contain what was claimed.
     pub(crate) fn is_valid(&self, document: &Document) -> bool {
         let path = keys(&self.path);
         match &self.kind {
-            ClaimKind::Value { ours, .. } => document.get(&path).is_some_and(|value| ours.contains(&value)),
+            ClaimKind::Value { ours, .. } => {
+                matches!(document.get(&path), Some(value) if ours.contains(&value))
+            }
             ClaimKind::Items { ours, .. } => {
                 document.array_items(&path).iter().any(|item| ours.contains(item))
             }

@@ -236,8 +236,8 @@ fn take_object(fragment: &mut Fragment, key: &str) -> Fragment {
 
 /// Whether a provider may have this name, which is typed on a command line and shown in a table.
 pub fn is_provider_name(name: &str) -> bool {
-    let good = |c: char| c.is_alphanumeric() || "._-".contains(c);
-    name.chars().next().is_some_and(char::is_alphanumeric) && name.len() <= 64 && name.chars().all(good)
+    let is_allowed = |c: char| c.is_alphanumeric() || "._-".contains(c);
+    name.starts_with(char::is_alphanumeric) && name.len() <= 64 && name.chars().all(is_allowed)
 }
 
 /// Adds a provider. An existing one of that name is an error. The first provider becomes the current one.
@@ -267,7 +267,9 @@ pub(crate) fn set_current(path: &Path, name: Option<&str>) -> Result<(), Provide
 pub(crate) fn remove_provider(path: &Path, name: &str) -> Result<(), ProvidersError> {
     edit(path, |document| {
         document.remove(&["providers", name])?;
-        if document.get(&["current_provider"]).is_some_and(|current| current == name) {
+        if let Some(current) = document.get(&["current_provider"])
+            && current == name
+        {
             document.remove(&["current_provider"])?;
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! Finds values in the client's settings files that win over the environment of a start, and so over its provider.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -113,7 +114,7 @@ fn managed_files(paths: &CccPaths) -> Vec<PathBuf> {
     let folder = Path::new(MANAGED);
     let more = fs::read_dir(folder.join("managed-settings.d")).into_iter().flatten().flatten();
     let mut more: Vec<_> = more.map(|entry| entry.path()).collect();
-    more.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    more.retain(|path| path.extension() == Some(OsStr::new("json")));
     more.sort();
     let fixed = [folder.join("managed-settings.json"), paths.remote_settings()];
     fixed.into_iter().chain(more).collect()
@@ -136,7 +137,9 @@ fn in_document(
             }
         }
     }
-    if kept.get(&[KEY_HELPER]).is_some_and(|helper| helper != "") {
+    if let Some(helper) = kept.get(&[KEY_HELPER])
+        && helper != ""
+    {
         let location = FileLocation::of_key(path, document, &[KEY_HELPER]);
         let kind = ConflictKind::StaysInForce;
         found.push(Conflict { location, key: KEY_HELPER.to_owned(), layer, kind, is_decisive: true });

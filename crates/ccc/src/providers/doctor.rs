@@ -188,7 +188,7 @@ fn examine_settings(paths: &CccPaths) -> Vec<Finding> {
 /// Whether one of the variables is a secret, no matter who wrote it.
 fn contains_secret(document: &Document) -> bool {
     let Some(Value::Object(env)) = document.get(&["env"]) else { return false };
-    env.iter().any(|(name, value)| value.as_str().is_some_and(|text| masked(name, text) != text))
+    env.iter().any(|(name, value)| matches!(value, Value::String(text) if masked(name, text) != *text))
 }
 
 fn find_leftover(paths: &CccPaths, path: &Path, document: &Document) -> Option<Finding> {
@@ -199,13 +199,16 @@ fn find_leftover(paths: &CccPaths, path: &Path, document: &Document) -> Option<F
 
 /// Every file in the state folder may contain a token or text of a session.
 fn non_private_state_files(paths: &CccPaths) -> Vec<Finding> {
-    let files = fs::read_dir(paths.state()).into_iter().flatten().flatten();
-    let mut state_files: Vec<_> = files
-        .filter(|file| file.file_type().is_ok_and(|kind| kind.is_file()))
-        .map(|file| file.path())
-        .collect();
     let stale = stale_files(&paths.state());
-    state_files.retain(|path| !stale.contains(path));
+    let mut state_files = Vec::new();
+    for file in fs::read_dir(paths.state()).into_iter().flatten().flatten() {
+        if let Ok(kind) = file.file_type()
+            && kind.is_file()
+            && !stale.contains(&file.path())
+        {
+            state_files.push(file.path());
+        }
+    }
     state_files.sort();
     state_files.iter().filter_map(|path| find_not_private(path)).collect()
 }

@@ -9,9 +9,9 @@ pub(crate) fn expand(text: &str, lookup: Lookup<'_>) -> Result<String, String> {
     while let Some((before, after)) = rest.split_once("${") {
         expanded.push_str(before);
         match after.split_once('}') {
-            Some((name, behind)) if is_variable_name(name) => {
+            Some((name, following)) if is_variable_name(name) => {
                 expanded.push_str(&lookup(name).ok_or_else(|| name.to_owned())?);
-                rest = behind;
+                rest = following;
             }
             _ => {
                 expanded.push_str("${");
@@ -23,8 +23,8 @@ pub(crate) fn expand(text: &str, lookup: Lookup<'_>) -> Result<String, String> {
 }
 
 fn is_variable_name(name: &str) -> bool {
-    let good = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    name.chars().all(good) && name.chars().next().is_some_and(|first| !first.is_ascii_digit())
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    !name.is_empty() && name.chars().all(is_allowed) && !name.starts_with(|c: char| c.is_ascii_digit())
 }
 
 #[cfg(test)]

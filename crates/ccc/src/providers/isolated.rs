@@ -38,10 +38,15 @@ fn remove_stale_files(state: &Path) {
 
 /// The private files of processes that have ended.
 pub(crate) fn stale_files(state: &Path) -> Vec<PathBuf> {
-    let files = fs::read_dir(state).into_iter().flatten().flatten();
-    let is_stale =
-        |file: &fs::DirEntry| process_of(&file.file_name().to_string_lossy()).is_some_and(has_ended);
-    files.filter(is_stale).map(|file| file.path()).collect()
+    let mut found = Vec::new();
+    for file in fs::read_dir(state).into_iter().flatten().flatten() {
+        if let Some(process) = process_of(&file.file_name().to_string_lossy())
+            && has_ended(process)
+        {
+            found.push(file.path());
+        }
+    }
+    found
 }
 
 fn process_of(name: &str) -> Option<i32> {

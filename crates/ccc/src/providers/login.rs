@@ -35,14 +35,14 @@ impl Login {
         let state = client_state::read(paths.client_state());
         let get = |path: &[&str]| state.as_ref().and_then(|document| document.get(path));
         let has_account =
-            cfg!(target_os = "macos") && get(&["oauthAccount"]).is_some_and(|it| it.is_object());
-        let is_text = |value: Value| value.as_str().is_some_and(|text| !text.is_empty());
+            cfg!(target_os = "macos") && matches!(get(&["oauthAccount"]), Some(Value::Object(_)));
+        let has_key = matches!(get(&["primaryApiKey"]), Some(Value::String(key)) if !key.is_empty());
         let credentials = SettingsFile::at(paths.credentials()).read().ok();
         let login = credentials.and_then(|document| document.get(&["claudeAiOauth"]));
         let approved = get(&["customApiKeyResponses", "approved"]);
         let approved = approved.and_then(|list| list.as_array().cloned()).unwrap_or_default();
         Self {
-            key: has_account || get(&["primaryApiKey"]).is_some_and(is_text),
+            key: has_account || has_key,
             subscription: has_account || login.is_some(),
             approved: approved.iter().filter_map(|tail| tail.as_str().map(str::to_owned)).collect(),
         }
@@ -89,7 +89,10 @@ impl Login {
 /// Adds a header unless the provider has one of that name.
 fn add_header(env: &mut Fragment, name: &str, value: &str) {
     let headers = env.get(HEADERS).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let is_named = |line: &str| line.split(':').next().is_some_and(|it| it.trim().eq_ignore_ascii_case(name));
+    let is_named = |line: &str| {
+        let own_name = line.split(':').next().unwrap_or_default();
+        own_name.trim().eq_ignore_ascii_case(name)
+    };
     if headers.lines().any(is_named) || value.contains(char::is_control) {
         return;
     }

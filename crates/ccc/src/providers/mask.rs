@@ -50,8 +50,9 @@ pub(crate) fn masked_value(name: &str, value: &Value) -> String {
 
 /// Whether the value is just a `${VARIABLE}` reference, which reveals nothing.
 fn is_reference(value: &str) -> bool {
-    let inner = value.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
-    inner.is_some_and(|name| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
+    let Some(rest) = value.strip_prefix("${") else { return false };
+    let Some(name) = rest.strip_suffix('}') else { return false };
+    name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 fn looks_secret(value: &str) -> bool {

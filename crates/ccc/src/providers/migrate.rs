@@ -175,7 +175,7 @@ fn free_name(document: &Document, preferred: &str, options: &MigrationOptions<'_
 
 /// Suggests a name by the route or the address: `moonshot` for `https://api.moonshot.cn/anthropic`.
 fn suggest_name(env: &Fragment) -> String {
-    let is_set = |name: &str| env.get(name).and_then(Value::as_str).is_some_and(|value| !value.is_empty());
+    let is_set = |name: &str| matches!(env.get(name), Some(Value::String(value)) if !value.is_empty());
     let routes = [
         ("CLAUDE_CODE_USE_BEDROCK", "bedrock"),
         ("CLAUDE_CODE_USE_VERTEX", "vertex"),
@@ -223,8 +223,11 @@ fn set_current_if_none(
 }
 
 fn mask_env(env: &Fragment) -> Vec<(String, String)> {
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    env.iter().map(|(name, value)| (name.clone(), masked(name, &text(value)))).collect()
+    let mask = |(name, value): (&String, &Value)| {
+        let text = to_text(value).unwrap_or_else(|| value.to_string());
+        (name.clone(), masked(name, &text))
+    };
+    env.iter().map(mask).collect()
 }
 
 /// The claims including the user's own variables, as if `ccc use` had written them. Removing these restores no value.

@@ -112,8 +112,10 @@ fn redact_private_keys(text: &str) -> String {
 /// The start of a key whose first line was cut off.
 fn start_of_key(text: &str) -> usize {
     let is_key_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=\\ \r\n\t".contains(&byte);
-    let outside = text.bytes().rposition(|byte| !is_key_byte(byte));
-    outside.map_or(0, |at| text.ceil_char_boundary(at + 1))
+    match text.bytes().rposition(|byte| !is_key_byte(byte)) {
+        Some(outside) => text.ceil_char_boundary(outside + 1),
+        None => 0,
+    }
 }
 
 fn after_marker(text: &str) -> &str {
@@ -128,7 +130,7 @@ fn after_key(text: &str) -> &str {
     let end = body.find("-----END").and_then(|at| Some((at, at + body[at..].find("PRIVATE KEY")?)));
     match end {
         Some((at, name)) if name - at < 64 => after_marker(&body[name..]),
-        _ => body.find('"').map_or("", |quote| &body[quote..]),
+        _ => &body[body.find('"').unwrap_or(body.len())..],
     }
 }
 
@@ -178,8 +180,10 @@ fn redact_named_values(text: &str) -> String {
 /// The name at the end of a text, without quotes.
 fn name_at_end(text: &str) -> &str {
     let text = text.trim_end_matches(['"', '\'', '\\', ' ', '`']);
-    let start = text.rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-'));
-    start.map_or(text, |at| &text[text.ceil_char_boundary(at + 1)..])
+    match text.rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')) {
+        Some(before) => &text[text.ceil_char_boundary(before + 1)..],
+        None => text,
+    }
 }
 
 fn is_secret_name(name: &str) -> bool {
@@ -195,13 +199,17 @@ fn split_around_value<'a>(text: &'a str, sign: &str) -> Option<(&'a str, &'a str
     let start = text.find(|c: char| !" \t>\"'\\`".contains(c))?;
     let (lead, value) = text.split_at(start);
     let is_quoted = lead.contains(['"', '\'', '`']);
-    let scheme = ["Bearer ", "bearer ", "Basic ", "basic ", "token "]
-        .iter()
-        .find(|scheme| value.starts_with(**scheme));
-    let skipped = scheme.map_or(0, |scheme| scheme.len());
+    let schemes = ["Bearer ", "bearer ", "Basic ", "basic ", "token "];
+    let skipped = match schemes.iter().find(|scheme| value.starts_with(**scheme)) {
+        Some(scheme) => scheme.len(),
+        None => 0,
+    };
     let ends: &[char] = &['"', '\'', '`', '\\', '\n', '\r', '&', ';', ',', ')', '}', ']', '<'];
     let is_end = |c: char| ends.contains(&c) || (!is_quoted && c.is_whitespace());
-    let end = value[skipped..].find(is_end).map_or(value.len(), |end| end + skipped);
+    let end = match value[skipped..].find(is_end) {
+        Some(length) => skipped + length,
+        None => value.len(),
+    };
     let secret = &value[skipped..end];
     let is_long_enough = match sign {
         _ if secret == HIDDEN || secret.starts_with('$') => false,

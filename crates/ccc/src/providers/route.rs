@@ -145,7 +145,7 @@ pub(crate) fn cloud_of(env: &Fragment) -> Option<Cloud> {
 
 /// Whether the provider is Anthropic itself, used with the login that the user has.
 pub(crate) fn uses_login(env: &Fragment) -> bool {
-    let is_set = |name: &str| env.get(name).is_some_and(|value| value != "");
+    let is_set = |name: &str| matches!(env.get(name), Some(value) if value != "");
     !is_third_party(env) && cloud_of(env).is_none() && !CREDENTIALS.iter().any(|name| is_set(name))
 }
 
@@ -155,7 +155,10 @@ pub(crate) fn is_third_party(env: &Fragment) -> bool {
     if address.is_empty() || cloud_of(env).is_some() {
         return false;
     }
-    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let rest = match address.split_once("://") {
+        Some((_, rest)) => rest,
+        None => address,
+    };
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     let host = authority.rsplit('@').next().unwrap_or_default();
     let host = host.split(':').next().unwrap_or_default().to_ascii_lowercase();

@@ -10,7 +10,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, test_kill_process};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::providers::switch::make_state_folder;
 use crate::providers::{CccPaths, ProvidersError};
@@ -31,6 +32,16 @@ pub struct StartRecord {
     pub private: bool,
 }
 
+/// The content of `started-PID.json`.
+#[derive(Serialize)]
+struct RecordFile<'a> {
+    provider: &'a str,
+    supervised: bool,
+    private: bool,
+    folder: Option<String>,
+    start: Option<String>,
+}
+
 /// A running client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunningClient {
@@ -46,12 +57,15 @@ pub fn record_start(paths: &CccPaths, record: &StartRecord) -> Result<(), Provid
     make_state_folder(paths)?;
     remove_stale_records(&paths.state());
     let path = record_path(paths, std::process::id());
-    let content = json!({
-        "provider": record.provider, "supervised": record.supervised, "private": record.private,
-        "folder": env::current_dir().ok().map(|folder| folder.display().to_string()),
-        "start": start_time(std::process::id()),
-    });
-    write_record(&path, &content.to_string()).map_err(|error| ProvidersError::io(&path, error))
+    let content = RecordFile {
+        provider: &record.provider,
+        supervised: record.supervised,
+        private: record.private,
+        folder: env::current_dir().ok().map(|folder| folder.display().to_string()),
+        start: start_time(std::process::id()),
+    };
+    let text = serde_json::to_string(&content).unwrap_or_default();
+    write_record(&path, &text).map_err(|error| ProvidersError::io(&path, error))
 }
 
 /// Writes without a lock and without flushing to disk: an incomplete record is ignored.
@@ -174,6 +188,8 @@ fn start_time(process: u32) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use std::ffi::OsString;
+
+    use serde_json::json;
 
     use super::*;
 

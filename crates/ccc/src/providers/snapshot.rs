@@ -31,11 +31,11 @@ pub enum ReplaceOutcome {
 impl ConfigSnapshot {
     pub fn take(paths: &CccPaths) -> Result<Self, ProvidersError> {
         let path = paths.config_file();
-        let text = SettingsFile::at(&path).text()?;
+        let text = SettingsFile::at(&path).read_text()?;
         Ok(Self { path, text })
     }
 
-    /// `None` if there was no file.
+    /// The text; `None` if there was no file.
     pub fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
@@ -55,7 +55,7 @@ impl ConfigSnapshot {
 
     /// Reads an edited copy and makes it private again: some editors write a new file that others could read.
     pub fn read_copy(copy: &Path) -> Result<String, ProvidersError> {
-        let text = SettingsFile::at(copy).text()?.unwrap_or_default();
+        let text = SettingsFile::at(copy).read_text()?.unwrap_or_default();
         make_private(copy).map_err(|error| ProvidersError::io(copy, error))?;
         Ok(text)
     }
@@ -81,9 +81,11 @@ impl std::fmt::Debug for ConfigSnapshot {
 /// kept.
 fn remove_untouched_copies(state: &Path, text: &str) {
     for entry in fs::read_dir(state).into_iter().flatten().flatten() {
-        let is_leftover = process_of(&entry.file_name().to_string_lossy()).is_some_and(has_ended);
-        let is_untouched = || fs::read_to_string(entry.path()).is_ok_and(|copy| text.starts_with(&copy));
-        if is_leftover && is_untouched() {
+        if let Some(process) = process_of(&entry.file_name().to_string_lossy())
+            && has_ended(process)
+            && let Ok(copy) = fs::read_to_string(entry.path())
+            && text.starts_with(&copy)
+        {
             // Another start may have removed it already.
             let _ = fs::remove_file(entry.path());
         }

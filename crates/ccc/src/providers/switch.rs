@@ -116,8 +116,8 @@ pub fn remove_provider(paths: &CccPaths, name: &str) -> Result<Vec<Change>, Prov
     let config = Config::load(&file)?;
     config.check(name, None)?;
     let _lock = lock(paths)?;
-    let is_current = config.current()?.is_some_and(|current| current == name);
-    let is_used = used_provider(paths)?.is_some_and(|used| used == name);
+    let is_current = config.current()?.as_deref() == Some(name);
+    let is_used = used_provider(paths)?.as_deref() == Some(name);
     let changes = if is_current || is_used {
         apply(paths, &Fragment::new(), Keep { route: !is_used, hook: has_supervised(paths) }, None)?.changes
     } else {
@@ -224,10 +224,7 @@ fn is_hook(path: &[String]) -> bool {
 
 fn contains_secret((path, value): &Leaf) -> bool {
     match (path.as_slice(), value) {
-        ([first, ..], Value::String(text)) if first == "env" => {
-            let name = path.last().map_or("", String::as_str);
-            masked(name, text) != *text
-        }
+        ([env, .., name], Value::String(text)) if env == "env" => masked(name, text) != *text,
         _ => false,
     }
 }
@@ -271,7 +268,7 @@ fn changes(before: &Document, after: &Document, claims: &[Claim]) -> Vec<Change>
         if before == after {
             continue;
         }
-        let name = claim.path.last().map_or("", String::as_str);
+        let name = claim.path.last().map(String::as_str).unwrap_or_default();
         let mask = |value: &Value| masked_value(name, value);
         found.push(Change {
             key: claim.path.join("."),
@@ -292,7 +289,7 @@ pub(crate) fn check_plain(path: &Path, settings: &Document) -> Result<(), Provid
     }
     match serde_json::from_str::<Value>(text) {
         // The client ignores such a file as well.
-        Ok(value) if value.get("env").is_some_and(|env| !env.is_object()) => {
+        Ok(value) if !matches!(value.get("env"), None | Some(Value::Object(_))) => {
             let location = FileLocation::of_key(path, settings, &["env"]);
             Err(ProvidersError::WrongType { location, key: "env".to_owned(), expected: ValueType::Object })
         }

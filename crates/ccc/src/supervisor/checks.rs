@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use overtone_core::messages::{Lang, supervisor as messages};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::supervisor::process::{self, Ending};
 use crate::supervisor::secrets::Secrets;
@@ -37,6 +38,16 @@ pub(crate) struct Evidence {
     /// The end of its output, redacted.
     pub(crate) tail: String,
     pub(crate) seconds: f64,
+}
+
+/// The result of one check in the audit trail.
+#[derive(Serialize)]
+pub(crate) struct EvidenceEntry<'a> {
+    name: &'a str,
+    result: &'static str,
+    exit_code: Option<i32>,
+    seconds: f64,
+    tail: &'a str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,15 +149,16 @@ impl Evidence {
         if self.tail.trim().is_empty() { head } else { format!("{head}\n{}", self.tail.trim_end()) }
     }
 
-    pub(crate) fn to_json(&self) -> Value {
-        let (result, code) = match &self.result {
+    /// The evidence as it is stored in the audit trail.
+    pub(crate) fn entry(&self) -> EvidenceEntry<'_> {
+        let (result, exit_code) = match &self.result {
             CheckResult::Passed => ("passed", Some(0)),
             CheckResult::Failed { code } => ("failed", *code),
             CheckResult::TimedOut { .. } => ("timeout", None),
             CheckResult::CannotRun(_) => ("cannot-run", None),
             CheckResult::NothingChanged => ("nothing-changed", None),
         };
-        json!({"name": self.name, "result": result, "exit_code": code, "seconds": self.seconds, "tail": self.tail})
+        EvidenceEntry { name: &self.name, result, exit_code, seconds: self.seconds, tail: &self.tail }
     }
 }
 
@@ -161,6 +173,8 @@ pub(crate) fn failure_feedback(evidence: &[Evidence], lang: Lang) -> Option<Stri
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

@@ -1,6 +1,7 @@
 //! Detects the supervisor's hook in the client's settings. If it is there, it reviews and the plugin does not.
 
 use std::env;
+use std::ffi::OsStr;
 
 use crate::providers::CccPaths;
 use overtone_store::files;
@@ -8,14 +9,17 @@ use serde_json::Value;
 
 /// Whether the user's settings, or the private settings of an isolated start, contain the hook.
 pub(crate) fn is_hook_installed() -> bool {
-    if env::var_os("CCC_ISOLATED_SUPERVISOR").is_some_and(|value| value == "1") {
+    if env::var_os("CCC_ISOLATED_SUPERVISOR").as_deref() == Some(OsStr::new("1")) {
         return true;
     }
     let Ok(paths) = CccPaths::resolve(&|name| env::var_os(name)) else { return false };
     // Links are followed, since many users keep this file elsewhere.
     let Ok(path) = paths.settings().canonicalize() else { return false };
     let Ok(Some(text)) = files::read_small(&path) else { return false };
-    serde_json::from_str(&text).is_ok_and(|settings| contains_hook(&settings))
+    match serde_json::from_str(&text) {
+        Ok(settings) => contains_hook(&settings),
+        Err(_) => false,
+    }
 }
 
 fn contains_hook(settings: &Value) -> bool {
@@ -25,7 +29,7 @@ fn contains_hook(settings: &Value) -> bool {
 }
 
 fn is_supervisor_hook(command: &Value) -> bool {
-    command.as_str().is_some_and(|command| command.trim_end().ends_with("supervisor-hook"))
+    matches!(command, Value::String(command) if command.trim_end().ends_with("supervisor-hook"))
 }
 
 #[cfg(test)]

@@ -22,5 +22,8 @@ pub(crate) fn install_handlers() {
 }
 
 pub(crate) fn is_requested() -> bool {
-    REQUESTED.get().is_some_and(|requested| requested.load(Ordering::Relaxed))
+    match REQUESTED.get() {
+        Some(requested) => requested.load(Ordering::Relaxed),
+        None => false,
+    }
 }

@@ -105,7 +105,7 @@ impl Repair<'_> {
 
 /// Whether a quote before `rest` ends a string, as opposed to a quote inside it.
 fn ends_a_string(rest: &str) -> bool {
-    rest.trim_start().chars().next().is_none_or(|c| matches!(c, ',' | ':' | '}' | ']'))
+    matches!(rest.trim_start().chars().next(), None | Some(',' | ':' | '}' | ']'))
 }
 
 #[cfg(test)]

@@ -161,8 +161,8 @@ fn spawn_line_reader(pipe: Option<impl Read + Send + 'static>) -> Receiver<Strin
             let mut bytes = Vec::new();
             let read = pipe.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes);
             let line = String::from_utf8_lossy(bytes.trim_ascii_end()).into_owned();
-            // The end of the output, an error, or a closed channel.
-            if !read.is_ok_and(|count| count > 0) || sender.send(line).is_err() {
+            // The end of the output or an error; or nobody receives any more.
+            if !matches!(read, Ok(1..)) || sender.send(line).is_err() {
                 return;
             }
         }

@@ -28,7 +28,10 @@ pub fn parse_line(line: &str) -> StreamLine {
     match value["type"].as_str() {
         Some("result") => StreamLine::Result(result_line(&value)),
         Some("text") => texts(std::slice::from_ref(&value)),
-        Some("assistant") => texts(value["message"]["content"].as_array().map_or(&[], Vec::as_slice)),
+        Some("assistant") => match &value["message"]["content"] {
+            Value::Array(blocks) => texts(blocks),
+            _ => texts(&[]),
+        },
         _ => StreamLine::Other,
     }
 }

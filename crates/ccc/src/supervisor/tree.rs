@@ -56,8 +56,13 @@ fn git(project: &Path, arguments: &[&str]) -> Option<Vec<u8>> {
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
     let mut bytes = Vec::new();
     let read = child.stdout.take()?.take(MAX_GIT_OUTPUT).read_to_end(&mut bytes);
-    let succeeded = child.wait().is_ok_and(|status| status.success()) || bytes.len() as u64 == MAX_GIT_OUTPUT;
-    if read.is_ok() && succeeded { Some(bytes) } else { None }
+    // git fails if its output is cut off.
+    let is_cut = bytes.len() as u64 == MAX_GIT_OUTPUT;
+    match (read, child.wait()) {
+        (Ok(_), Ok(status)) if status.success() => Some(bytes),
+        (Ok(_), _) if is_cut => Some(bytes),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

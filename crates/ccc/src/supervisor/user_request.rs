@@ -42,7 +42,10 @@ pub(crate) fn find(transcript: &Path, from: u64, secrets: &Secrets) -> Option<Pi
 
 /// The offset from which to search for the next request.
 pub(crate) fn transcript_length(transcript: &Path) -> u64 {
-    transcript.metadata().map_or(0, |metadata| metadata.len())
+    match transcript.metadata() {
+        Ok(metadata) => metadata.len(),
+        Err(_) => 0,
+    }
 }
 
 /// The request in a transcript line, if it is a message that the user typed.

@@ -47,12 +47,12 @@ pub(crate) fn waits_for_agents(home: Option<&Home>, id: &SessionId, running: &[S
 /// A state file that cannot be read counts as inactive.
 fn read_state(session: &Session) -> LoopState {
     let Ok(Some(workflow)) = session.workflow() else { return LoopState::Inactive };
-    let stopped = session.looping().ok().flatten().is_some_and(|looping| looping.state.stopped);
-    loop_state(&workflow.state, stopped)
+    let is_stopped = matches!(session.looping(), Ok(Some(looping)) if looping.state.stopped);
+    loop_state(&workflow.state, is_stopped)
 }
 
-fn loop_state(workflow: &WorkflowState, stopped: bool) -> LoopState {
-    if stopped || !workflow.is_open() {
+fn loop_state(workflow: &WorkflowState, is_stopped: bool) -> LoopState {
+    if is_stopped || !workflow.is_open() {
         LoopState::Inactive
     } else if workflow.resolved_count() == workflow.stages.len() {
         LoopState::Ending

@@ -101,7 +101,8 @@ impl Client {
 
 fn is_executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+    let Ok(metadata) = path.metadata() else { return false };
+    metadata.is_file() && metadata.permissions().mode() & 0o111 != 0
 }
 
 fn read_in_thread(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
@@ -123,7 +124,7 @@ fn wait(child: &mut Child) -> Result<bool, ClientError> {
         }
         thread::sleep(POLL_INTERVAL);
     }
-    // If it cannot be killed, the timeout is reported all the same.
+    // If it cannot be killed, the timeout is still reported.
     if child.kill().is_ok() {
         let _ = child.wait();
     }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use overtone_core::messages::{Lang, supervisor as words};
+use overtone_core::messages::{Lang, supervisor as messages};
 
 use crate::install::register::ClientFolder;
 
@@ -59,10 +59,10 @@ fn switch(name: &str) -> &'static str {
 
 fn render(name: &str, lang: Lang, tools: &str, command: &str) -> String {
     let description = match switch(name) {
-        "on" => words::command_on(lang),
-        _ => words::command_off(lang),
+        "on" => messages::command_on(lang),
+        _ => messages::command_off(lang),
     };
-    let instruction = words::command_instruction(lang);
+    let instruction = messages::command_instruction(lang);
     format!(
         "---\ndescription: {description}\nallowed-tools: {tools}\ndisable-model-invocation: true\n---\n\n\
          !`{command}`\n\n{instruction}\n"
@@ -75,7 +75,9 @@ fn may_write(path: &Path, name: &str) -> bool {
 
 /// Whether the file is as Overtone wrote it, in any language and by any version.
 fn is_written_by_us(path: &Path, name: &str) -> bool {
-    if !path.symlink_metadata().is_ok_and(|metadata| metadata.is_file()) {
+    // Links are not followed, and a pipe is not read.
+    let Ok(metadata) = path.symlink_metadata() else { return false };
+    if !metadata.is_file() {
         return false;
     }
     let Ok(text) = fs::read_to_string(path) else { return false };

@@ -6,13 +6,12 @@ use std::process::{Command, Stdio};
 use std::{env, fs};
 
 use overtone_core::registry::{HOOK_PROGRAM, PLUGIN_NAME, PROGRAM};
-use overtone_store::{Home, files};
-use serde_json::Value;
+use overtone_store::{Home, files, object};
 
 /// Executable for every user who has access to the folder.
 const EXECUTABLE: u32 = 0o755;
 
-/// Far larger than this program will ever be.
+/// Larger files are not programs of ours.
 const MAX_FILE: u64 = 1024 * 1024 * 1024;
 
 /// Whether a file has exactly this content. False for anything that is not a regular file, such as a pipe.
@@ -45,7 +44,7 @@ pub enum HookKind {
     Whole,
 }
 
-/// Where the plugin and the programs inside of it go.
+/// The paths of the plugin and of the programs inside it.
 #[derive(Debug)]
 pub struct Locations {
     pub plugin: PathBuf,
@@ -86,11 +85,13 @@ pub fn install_files(home: &Home, hook_version: &str) -> Result<Installed, (Path
 
 /// Whether the folder contains Overtone's plugin. Another folder with the same name must not be deleted.
 pub fn is_own_plugin(dir: &Path) -> bool {
-    let is_folder = dir.symlink_metadata().is_ok_and(|about| about.is_dir());
-    let manifest =
-        files::read_small(&dir.join(".claude-plugin/plugin.json")).ok().flatten().unwrap_or_default();
-    let manifest: Value = serde_json::from_str(&manifest).unwrap_or_default();
-    is_folder && (manifest["name"] == PLUGIN_NAME || dir.join("bin/overtone").symlink_metadata().is_ok())
+    let Ok(metadata) = dir.symlink_metadata() else { return false };
+    if !metadata.is_dir() {
+        return false;
+    }
+    let manifest = object::read(&dir.join(".claude-plugin/plugin.json"));
+    let has_name = matches!(manifest.get("name"), Some(name) if name == PLUGIN_NAME);
+    has_name || dir.join("bin/overtone").symlink_metadata().is_ok()
 }
 
 /// The running program, even if its file was replaced after the start.
@@ -129,7 +130,8 @@ fn replace_program(binary: &Path, program: &[u8]) -> io::Result<bool> {
 
 pub(crate) fn is_executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    path.symlink_metadata().is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o100 != 0)
+    let Ok(metadata) = path.symlink_metadata() else { return false };
+    metadata.is_file() && metadata.permissions().mode() & 0o100 != 0
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ pub fn unlink_program(link: &Path, binary: &Path) -> io::Result<()> {
 }
 
 fn points_to(link: &Path, binary: &Path) -> bool {
-    fs::read_link(link).is_ok_and(|target| target == binary)
+    matches!(fs::read_link(link), Ok(target) if target == binary)
 }
 
 fn folder(home: &Path, search_path: Option<&OsStr>) -> Option<PathBuf> {

@@ -32,7 +32,7 @@ impl InstallRecord {
 
     pub fn save(&self, home: &Home) -> io::Result<()> {
         let _lock = home.lock()?;
-        let value = Value::Object(object::with(
+        let value = Value::Object(object::with_fields(
             &Self::file(home),
             [
                 ("settings", json!(self.settings)),
@@ -44,7 +44,7 @@ impl InstallRecord {
     }
 
     pub fn remove(home: &Home) -> io::Result<()> {
-        remove_if_there(&Self::file(home))
+        remove_if_exists(&Self::file(home))
     }
 
     /// The copy of the user's settings from before the first installation.
@@ -53,7 +53,7 @@ impl InstallRecord {
     }
 }
 
-pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
+pub(crate) fn remove_if_exists(path: &Path) -> io::Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),

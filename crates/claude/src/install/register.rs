@@ -8,11 +8,12 @@ use crate::plugin::MARKETPLACE_NAME;
 use jsonc_edit::{Document, SettingsError, SettingsFile};
 use overtone_core::registry::PLUGIN_NAME;
 use overtone_store::Home;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::install::client::{Client, ClientError};
 use crate::install::files::{Locations, read_file};
-use crate::install::record::{InstallRecord, remove_if_there};
+use crate::install::record::{InstallRecord, remove_if_exists};
 
 /// The folder in which the client keeps the user's settings.
 #[derive(Debug, Clone)]
@@ -49,6 +50,19 @@ pub enum StatusLine {
     AlreadyOurs,
     /// The user has another status line, which was left unchanged.
     Theirs,
+}
+
+/// The status line is refreshed every few seconds, so that the times of working agents advance between messages.
+const STATUS_REFRESH_SECONDS: u32 = 5;
+
+/// The `statusLine` object in the client's settings.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StatusLineSetting<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    command: &'a str,
+    refresh_interval: u32,
 }
 
 /// The outcome of the registration.
@@ -94,10 +108,10 @@ pub fn register(
     locations: &Locations,
 ) -> Result<Registered, RegisterError> {
     let file = SettingsFile::at(client_folder.settings());
-    let existed = is_there(&client_folder.settings())?;
+    let existed = exists(&client_folder.settings())?;
     // An unreadable file is reported before anything is changed.
     let before = file.read()?.to_text();
-    remember(home, &file, existed)?;
+    record_settings(home, &file, existed)?;
     let refused = install(client, &locations.plugin).err();
     let id = plugin_id();
     let (_, status_line) = file.edit(|settings| -> Result<_, RegisterError> {
@@ -107,7 +121,9 @@ pub fn register(
             *settings = Document::parse(file.path(), &before)?;
         }
         for (key, value) in added {
-            value.map_or(Ok(()), |value| settings.set(&key, value))?;
+            if let Some(value) = value {
+                settings.set(&key, value)?;
+            }
         }
         Ok(set_status_line(settings, locations)?)
     })?;
@@ -115,12 +131,12 @@ pub fn register(
 }
 
 /// Fails if it is unknown whether the file exists: a file that counts as missing would not be backed up.
-fn is_there(path: &Path) -> Result<bool, RegisterError> {
+fn exists(path: &Path) -> Result<bool, RegisterError> {
     path.try_exists().map_err(|error| RegisterError::Io(path.to_owned(), error))
 }
 
-/// Keeps the user's file as it was before the first time, and notes what is edited.
-fn remember(home: &Home, file: &SettingsFile, existed: bool) -> Result<(), RegisterError> {
+/// Records which settings file is edited, and keeps a copy of it as it was before the first installation.
+fn record_settings(home: &Home, file: &SettingsFile, existed: bool) -> Result<(), RegisterError> {
     let mut record = InstallRecord::load(home);
     if record.settings.as_deref() == Some(file.path()) {
         return Ok(());
@@ -138,8 +154,9 @@ fn install(client: &Client, plugin: &Path) -> Result<(), ClientError> {
     let id = plugin_id();
     client.plugin(&["marketplace", "add", &plugin.to_string_lossy()])?;
     let plugins = client.plugins()?;
-    let installed = plugins.iter().find(|entry| entry["id"] == json!(id));
-    if installed.is_some_and(|entry| !is_current(entry, plugin)) {
+    if let Some(installed) = plugins.iter().find(|entry| entry["id"] == id)
+        && !is_current(installed, plugin)
+    {
         client.plugin(&["uninstall", &id])?;
     }
     client.plugin(&["install", &id]).map(|_| ())
@@ -159,17 +176,20 @@ fn is_current(entry: &Value, plugin: &Path) -> bool {
 fn set_status_line(settings: &mut Document, locations: &Locations) -> Result<StatusLine, SettingsError> {
     let current = status_command(&locations.hook_binary);
     match settings.get(&["statusLine"]) {
-        Some(present) if present["command"] == json!(current) => Ok(StatusLine::AlreadyOurs),
+        Some(present) if present["command"] == current => Ok(StatusLine::AlreadyOurs),
         // An earlier version named the other program.
         Some(present) if is_our_status_line(&present, locations) => {
-            settings.set(&["statusLine", "command"], json!(current))?;
+            settings.set(&["statusLine", "command"], current)?;
             Ok(StatusLine::AlreadyOurs)
         }
         Some(_) => Ok(StatusLine::Theirs),
         None => {
-            // Refreshed every few seconds, so that the times of working agents advance between messages.
-            let line = json!({"type": "command", "command": current, "refreshInterval": 5});
-            settings.set(&["statusLine"], line)?;
+            let line = StatusLineSetting {
+                kind: "command",
+                command: &current,
+                refresh_interval: STATUS_REFRESH_SECONDS,
+            };
+            settings.set(&["statusLine"], json!(line))?;
             Ok(StatusLine::Set)
         }
     }
@@ -182,7 +202,7 @@ fn status_command(binary: &Path) -> String {
 fn is_our_status_line(value: &Value, locations: &Locations) -> bool {
     [&locations.hook_binary, &locations.binary]
         .iter()
-        .any(|binary| value["command"] == json!(status_command(binary)))
+        .any(|binary| value["command"] == status_command(binary))
 }
 
 /// Removes the plugin and the status line and restores the user's file. Also works without a client: then the client's own
@@ -206,7 +226,9 @@ pub fn unregister(
         for key in own_keys(&id) {
             settings.remove_pruning(&key)?;
         }
-        if settings.get(&["statusLine"]).is_some_and(|line| is_our_status_line(&line, &locations)) {
+        if let Some(line) = settings.get(&["statusLine"])
+            && is_our_status_line(&line, &locations)
+        {
             settings.remove(&["statusLine"])?;
         }
         Ok(())
@@ -226,10 +248,10 @@ fn restore(home: &Home, client_folder: &ClientFolder, file: &SettingsFile) -> Re
     let io = |path: &Path, error| RegisterError::Io(path.to_owned(), error);
     if !InstallRecord::load(home).settings_existed {
         if file.read()?.is_empty() {
-            remove_if_there(&client_folder.settings())
+            remove_if_exists(&client_folder.settings())
                 .map_err(|error| io(&client_folder.settings(), error))?;
         }
-    } else if is_there(&backup)? {
+    } else if exists(&backup)? {
         let original = SettingsFile::at(&backup).read()?;
         file.edit(|settings| -> Result<_, RegisterError> {
             if settings.get(&[]) == original.get(&[]) {
@@ -238,6 +260,6 @@ fn restore(home: &Home, client_folder: &ClientFolder, file: &SettingsFile) -> Re
             Ok(())
         })?;
     }
-    remove_if_there(&backup).map_err(|error| io(&backup, error))?;
+    remove_if_exists(&backup).map_err(|error| io(&backup, error))?;
     InstallRecord::remove(home).map_err(|error| io(home.root(), error))
 }

@@ -3,7 +3,7 @@
 
 use overtone_core::registry::{Agent, RefSkill, ToolPolicy};
 
-use crate::plugin::front_matter::FrontMatter;
+use crate::plugin::front_matter::FrontMatterBuilder;
 
 const START: &str = include_str!("../../content/shared/agent-start.md");
 const END: &str = include_str!("../../content/shared/agent-end.md");
@@ -12,7 +12,7 @@ pub(crate) fn path(agent: Agent) -> String {
     format!("agents/{}.md", agent.name())
 }
 
-/// The instructions first, the closing contract last: what stands last is followed best.
+/// The role comes first and the contract last: models follow the end of a prompt best.
 pub(crate) fn render(agent: Agent) -> String {
     let (role, rest) = split_role(body(agent));
     let contract = contract(agent);
@@ -23,8 +23,8 @@ pub(crate) fn render(agent: Agent) -> String {
     format!("{}\n{role}\n\n{START}\n{rest}\n{end}", front_matter(agent))
 }
 
-pub(crate) fn front_matter(agent: Agent) -> FrontMatter {
-    let fields = FrontMatter::default()
+pub(crate) fn front_matter(agent: Agent) -> FrontMatterBuilder {
+    let fields = FrontMatterBuilder::default()
         .text("name", agent.name())
         .text("description", description(agent))
         .text("model", agent.model())
@@ -40,7 +40,7 @@ pub(crate) fn front_matter(agent: Agent) -> FrontMatter {
     }
 }
 
-/// What an agent's result may be, and therefore how it has to end.
+/// Which results an agent may give, and therefore how its report has to end.
 enum Contract {
     Maker,
     Reviewer,
@@ -67,7 +67,7 @@ const fn contract(agent: Agent) -> Contract {
 }
 
 impl Contract {
-    /// What belongs under the heading Findings.
+    /// What the agent writes under the heading Findings.
     const fn findings(&self) -> &'static str {
         match self {
             Self::Maker => "what you decided or found, and the command and output that prove it",

@@ -1,14 +1,15 @@
-//! `hooks/hooks.json` in the nested official form; the client silently drops every hook of any other form.
+//! Renders `hooks/hooks.json` in the nested form. The client silently drops all hooks in any other form.
 
 use overtone_core::registry::{Hook, HookBinding, SUPERVISOR_HOOK};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 pub(crate) const PATH: &str = "hooks/hooks.json";
 
-/// Run without a shell; the client puts the plugin's folder in.
+/// The program, which is started without a shell. The client inserts the plugin's folder.
 pub(crate) const COMMAND: &str = "${CLAUDE_PLUGIN_ROOT}/bin/overtone-hook";
 
-/// A review keeps its own time, which a user may set to a day; the client's limit only has to come later.
+/// A review has its own time limit, which a user may set to a day. The client's limit only has to be longer.
 const REVIEW_SECONDS: u32 = 86_460;
 
 pub(crate) fn render() -> String {
@@ -16,11 +17,11 @@ pub(crate) fn render() -> String {
     for binding in &Hook::BINDINGS {
         let groups = events.entry(binding.event).or_insert_with(|| json!([]));
         if let Value::Array(groups) = groups {
-            groups.push(group(binding));
+            groups.push(json!(group(binding)));
         }
     }
     if let Some(Value::Array(groups)) = events.get_mut("Stop") {
-        groups.push(supervisor());
+        groups.push(json!(supervisor_group()));
     }
     format!("{:#}\n", json!({ "hooks": events }))
 }
@@ -30,36 +31,51 @@ pub(crate) fn arguments(hook: Hook) -> [&'static str; 2] {
     ["hook", hook.name()]
 }
 
-fn group(binding: &HookBinding) -> Value {
-    let mut group = Map::new();
-    if !binding.matcher.is_empty() {
-        group.insert("matcher".to_owned(), json!(binding.matcher));
-    }
-    group.insert("hooks".to_owned(), json!([entry(binding)]));
-    Value::Object(group)
+/// A list of hooks that run for the tools of a matcher, or for every occurrence of an event without tools.
+#[derive(Serialize)]
+struct MatcherGroup {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    matcher: &'static str,
+    hooks: [HookEntry; 1],
 }
 
-/// Beside the loop; which of the two has the word is settled between them.
-fn supervisor() -> Value {
-    let entry =
-        json!({"type": "command", "command": COMMAND, "args": SUPERVISOR_HOOK, "timeout": REVIEW_SECONDS});
-    json!({ "hooks": [entry] })
+#[derive(Serialize)]
+struct HookEntry {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(rename = "if", skip_serializing_if = "Option::is_none")]
+    condition: Option<&'static str>,
+    command: &'static str,
+    args: Vec<&'static str>,
+    /// In seconds.
+    timeout: u32,
 }
 
-fn entry(binding: &HookBinding) -> Value {
-    let mut entry = Map::new();
-    entry.insert("type".to_owned(), json!("command"));
-    if let Some(condition) = binding.condition {
-        entry.insert("if".to_owned(), json!(condition));
-    }
-    entry.insert("command".to_owned(), json!(COMMAND));
-    entry.insert("args".to_owned(), json!(arguments(binding.hook)));
-    entry.insert("timeout".to_owned(), json!(timeout_seconds(binding.hook)));
-    Value::Object(entry)
+fn group(binding: &HookBinding) -> MatcherGroup {
+    let entry = HookEntry {
+        kind: "command",
+        condition: binding.condition,
+        command: COMMAND,
+        args: arguments(binding.hook).to_vec(),
+        timeout: timeout_seconds(binding.hook),
+    };
+    MatcherGroup { matcher: binding.matcher, hooks: [entry] }
 }
 
-/// All hooks of `SessionEnd` together get 1.5 s from the client; the others answer in milliseconds, and ten
-/// seconds leave room for a slow disk without making a user wait for ever.
+/// The supervisor runs at every Stop together with the loop. They agree on which of the two decides.
+fn supervisor_group() -> MatcherGroup {
+    let entry = HookEntry {
+        kind: "command",
+        condition: None,
+        command: COMMAND,
+        args: SUPERVISOR_HOOK.to_vec(),
+        timeout: REVIEW_SECONDS,
+    };
+    MatcherGroup { matcher: "", hooks: [entry] }
+}
+
+/// The client gives all hooks of `SessionEnd` together 1.5 s. The other hooks answer in milliseconds; ten seconds leave room
+/// for a slow disk without making a user wait forever.
 fn timeout_seconds(hook: Hook) -> u32 {
     match hook {
         Hook::OnSessionEnd => 1,
@@ -91,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_stands_beside_its_command() {
+    fn a_condition_is_written_with_its_command() {
         let bash = &events()["PreToolUse"][2];
         assert_eq!(bash["matcher"], "Bash");
         assert_eq!(bash["hooks"][0]["if"], "Bash(overtone *)");
@@ -99,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn every_binding_is_there() {
+    fn every_binding_is_rendered() {
         let groups: usize =
             events().as_object().unwrap().values().map(|groups| groups.as_array().unwrap().len()).sum();
         // And the supervisor's.

@@ -1,8 +1,8 @@
-//! Skill files: the reference skills of the registry, the chooser, one per workflow, and the commands.
+//! Skill files: the reference skills of the registry, `auto`, one per workflow, and the commands.
 
 use overtone_core::registry::Skill;
 
-use crate::plugin::front_matter::FrontMatter;
+use crate::plugin::front_matter::FrontMatterBuilder;
 use crate::plugin::workflows;
 
 /// A skill as a file of the plugin folder.
@@ -22,9 +22,10 @@ impl SkillPage {
         format!("{}\n{}", self.front_matter(), self.body())
     }
 
-    pub(crate) fn front_matter(self) -> FrontMatter {
-        let fields =
-            FrontMatter::default().text("name", self.0.name()).text("description", &self.description());
+    pub(crate) fn front_matter(self) -> FrontMatterBuilder {
+        let fields = FrontMatterBuilder::default()
+            .text("name", self.0.name())
+            .text("description", &self.description());
         let fields = match self.argument_hint() {
             Some(hint) => fields.text("argument-hint", hint),
             None => fields,
@@ -87,7 +88,7 @@ impl SkillPage {
 }
 
 /// The permissions that a page needs: exactly the commands that the client runs while it expands the page. A pattern
-/// would also let the model run whatever it matches, unasked, for the rest of the turn.
+/// would also let the model run everything that matches it, without asking, for the rest of the turn.
 fn granted_tools(body: &str) -> Option<String> {
     let lines = body.lines().filter_map(|line| line.strip_prefix("!`")?.strip_suffix('`'));
     let tools: Vec<_> = lines.map(|command| format!("Bash({command})")).collect();

@@ -1,5 +1,4 @@
-//! Checks a plugin folder on disk against the registry: what the client would silently ignore or refuse is
-//! found here and named.
+//! Checks a plugin folder on disk against the registry, and reports what the client would silently ignore or refuse.
 
 mod hooks;
 mod markdown;
@@ -13,10 +12,10 @@ use serde_json::Value;
 
 use crate::plugin::manifest::{MARKETPLACE_NAME, MARKETPLACE_PATH, PLUGIN_PATH};
 
-/// Far more than any file of a plugin but its program.
+/// Larger files are not read. Apart from its program, the files of a plugin are a few kilobytes.
 const MAX_FILE: u64 = 16 * 1024 * 1024;
 
-/// Something that keeps the plugin from working as the registry says.
+/// Something that keeps the plugin from working as defined in the registry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// Relative to the plugin's folder.
@@ -86,10 +85,10 @@ fn read_text(dir: &Path, path: &str) -> Result<String, Problem> {
     })
 }
 
-/// A file of a plugin is a few kilobytes. Something else in its place (a pipe, a device, a huge file) is an error.
+/// Reads a regular file. A pipe, a device or a huge file is an error.
 fn read_regular(path: &Path) -> io::Result<String> {
-    let about = path.metadata()?;
-    if !about.is_file() || about.len() > MAX_FILE {
+    let metadata = path.metadata()?;
+    if !metadata.is_file() || metadata.len() > MAX_FILE {
         return Err(io::Error::other("not a file of a plugin"));
     }
     fs::read_to_string(path)

@@ -100,7 +100,9 @@ struct Step {
 fn steps(workflow: Workflow) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for key in workflow.stage_keys() {
-        if steps.last().is_some_and(|step| step.keys.contains(&key)) {
+        if let Some(last) = steps.last()
+            && last.keys.contains(&key)
+        {
             continue;
         }
         steps.push(match workflow.group_of(key) {
@@ -144,7 +146,10 @@ fn stage_list(workflow: Workflow) -> String {
 
 fn stage_line(workflow: Workflow, key: StageKey) -> String {
     let mode = workflow.test_mode(key);
-    let mode_note = mode.map_or_else(String::new, |mode| format!(" (mode `{}`)", mode.key()));
+    let mode_note = match mode {
+        Some(mode) => format!(" (mode `{}`)", mode.key()),
+        None => String::new(),
+    };
     format!(
         "{key}{mode_note} → `{PLUGIN_PREFIX}{}`: {}",
         key.stage.agent().name(),

@@ -1,4 +1,4 @@
-//! Writing the plugin's folder: only what differs, each file at once, and without what is no longer part of it.
+//! Writes the plugin's folder: replaces files that differ, and removes those that are no longer part of it.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -10,32 +10,36 @@ use crate::plugin::render;
 /// The folders that belong to the renderer alone. `bin/` and anything else is left as it is.
 const OWNED: [&str; 4] = [".claude-plugin", "hooks", "agents", "skills"];
 
-/// Makes `dir` hold exactly the rendered plugin. Files that are right already are not touched; a kill at
-/// any moment leaves each file old or new, and the next call removes what was left behind.
+/// Makes the owned folders in `dir` contain exactly the rendered plugin. Files with the right content are not written. A
+/// killed process leaves each file old or new, and the next call removes its temporary files.
 pub fn write_to(dir: &Path) -> io::Result<()> {
-    let mut wanted = HashSet::new();
+    let mut rendered = HashSet::new();
     for file in render() {
         let path = dir.join(&file.path);
         write_if_changed(&path, &file.contents).map_err(|error| with_path(&path, &error))?;
-        wanted.insert(path);
+        rendered.insert(path);
     }
     for folder in OWNED {
         let path = dir.join(folder);
-        remove_stale(&path, &wanted).map_err(|error| with_path(&path, &error))?;
+        remove_stale(&path, &rendered).map_err(|error| with_path(&path, &error))?;
     }
     Ok(())
 }
 
 fn write_if_changed(path: &Path, contents: &str) -> io::Result<()> {
-    // Something else in its place (a pipe, a device) is replaced, not read.
-    let is_file = path.metadata().is_ok_and(|about| about.is_file() && about.len() == contents.len() as u64);
-    if is_file && fs::read(path).is_ok_and(|found| found == contents.as_bytes()) {
+    // Anything that is not a regular file, such as a pipe, is replaced without being read.
+    if let Ok(metadata) = path.metadata()
+        && metadata.is_file()
+        && metadata.len() == contents.len() as u64
+        && let Ok(found) = fs::read(path)
+        && found == contents.as_bytes()
+    {
         return Ok(());
     }
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }
-    let temporary = beside(path);
+    let temporary = temp_path(path);
     let written = File::create(&temporary)
         .and_then(|mut file| file.write_all(contents.as_bytes()))
         .and_then(|()| fs::rename(&temporary, path));
@@ -46,24 +50,24 @@ fn write_if_changed(path: &Path, contents: &str) -> io::Result<()> {
     written
 }
 
-/// A name in the same folder, so that the rename stays within one file system.
-fn beside(path: &Path) -> PathBuf {
+/// A path in the same folder, so that the rename stays within one file system.
+fn temp_path(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
 }
 
-/// Removes every file below `dir` that is not wanted, then folders that became empty. Links are removed,
-/// never followed.
-fn remove_stale(dir: &Path, wanted: &HashSet<PathBuf>) -> io::Result<()> {
+/// Removes every file below `dir` that was not rendered, and folders that are empty then. Links are removed and not
+/// followed.
+fn remove_stale(dir: &Path, rendered: &HashSet<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let path = entry.path();
         if entry.file_type()?.is_dir() {
-            remove_stale(&path, wanted)?;
+            remove_stale(&path, rendered)?;
             if fs::read_dir(&path)?.next().is_none() {
                 fs::remove_dir(&path)?;
             }
-        } else if !wanted.contains(&path) {
+        } else if !rendered.contains(&path) {
             fs::remove_file(&path)?;
         }
     }

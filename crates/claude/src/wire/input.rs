@@ -111,12 +111,12 @@ impl<'a> HookInput<'a> {
     }
 
     pub fn is_interrupt(&self) -> bool {
-        self.is_interrupt.is_some_and(|raw| raw.get() == "true")
+        is_true(self.is_interrupt)
     }
 
     /// Whether the session continues because of a Stop hook. False after a prompt of the user.
     pub fn is_stop_hook_active(&self) -> bool {
-        self.stop_hook_active.is_some_and(|raw| raw.get() == "true")
+        is_true(self.stop_hook_active)
     }
 
     /// A text field of `tool_input`.
@@ -160,7 +160,7 @@ impl<'a> HookInput<'a> {
 
     pub fn agent_result(&self) -> AgentResult {
         let status = field(self.tool_response, "status");
-        let is_async = member(self.tool_response, "isAsync").is_some_and(|raw| raw.get() == "true");
+        let is_async = is_true(member(self.tool_response, "isAsync"));
         let agent_id = field(self.tool_response, "agentId");
         AgentResult {
             agent_id: if agent_id.is_empty() { None } else { Some(agent_id.into_owned()) },
@@ -205,6 +205,10 @@ impl<'a> HookInput<'a> {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 0..=100")]
         Some(percent.clamp(0.0, 100.0) as u32)
     }
+}
+
+fn is_true(raw: Lazy<'_>) -> bool {
+    matches!(raw, Some(raw) if raw.get() == "true")
 }
 
 /// The value of a string; empty for any other type.

@@ -86,7 +86,7 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> CommandResult {
     request.refuse_if_foreign(context, &session)?;
     request.refuse_if_in_use(context, &session)?;
     let claimed = claim(context, &session, &request)?;
-    let set_aside = if args.force { set_broken_aside(context, &session)? } else { Vec::new() };
+    let set_aside = if args.force { rename_broken_files(context, &session)? } else { Vec::new() };
     let attached = start(context, &session, &request).inspect_err(|_| {
         if let Some(held) = claimed {
             held.release();
@@ -134,7 +134,7 @@ impl Request<'_> {
     }
 
     fn own_features(&self, context: &Context) -> CommandResult<OwnFeatures> {
-        Ok(OwnFeatures::of(context.home()?, &self.project))
+        Ok(OwnFeatures::for_project(context.home()?, &self.project))
     }
 
     /// Fails if another session of this machine works on the feature.
@@ -191,11 +191,11 @@ pub(super) fn find_workflow(context: &Context, name: &str) -> CommandResult<Work
     Workflow::from_name(name).ok_or_else(unknown)
 }
 
-fn set_broken_aside(context: &Context, session: &Session) -> CommandResult<Vec<PathBuf>> {
+fn rename_broken_files(context: &Context, session: &Session) -> CommandResult<Vec<PathBuf>> {
     if !session.exists() {
         return Ok(Vec::new());
     }
-    session.set_broken_aside().map_err(|error| CommandError::store(context.lang, &error))
+    session.rename_broken_files().map_err(|error| CommandError::store(context.lang, &error))
 }
 
 fn start(context: &Context, session: &Session, request: &Request) -> CommandResult<AttachedFeature> {

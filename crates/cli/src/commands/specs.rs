@@ -219,7 +219,7 @@ impl FeatureCommands<'_> {
     }
 
     fn own_features(&self) -> CommandResult<OwnFeatures> {
-        Ok(OwnFeatures::of(self.context.home()?, &self.project))
+        Ok(OwnFeatures::for_project(self.context.home()?, &self.project))
     }
 
     /// Fails if a session other than the one this runs in works on the feature.

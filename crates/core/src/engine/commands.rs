@@ -1,7 +1,7 @@
 //! Commands of the user, or of the main agent on their behalf: start, stop and resume a workflow, send a message to its
 //! main agent, hand the session over to another machine, and take it back.
 
-use crate::messages::{Lang, cli, prompt as words};
+use crate::messages::{Lang, cli, prompt};
 use crate::registry::{EventKind, WarningReason, Workflow};
 
 use crate::engine::flow::next_step;
@@ -165,7 +165,7 @@ pub fn message(
     let text = one_line(text);
     let length = check_message(&workflow, &text).map_err(Refusal::Message)?;
     let by = short_name(by);
-    workflow.leave_notice(words::message_from(lang, &by, &text));
+    workflow.leave_notice(prompt::message_from(lang, &by, &text));
     workflow.user_wrote |= workflow.has_begun();
     let mut outcome = Outcome::default();
     let record = Record::warning(WarningReason::Message).with("by", by);
@@ -270,7 +270,7 @@ pub fn describe_next_step(
         Some(looping) if looping.stopped_by == Some(StoppedBy::SessionEnd) && looping.stopped => {
             cli::next_reopen(lang, &workflow.session_id)
         }
-        Some(looping) if looping.stopped => cli::resume_to_go_on(lang),
+        Some(looping) if looping.stopped => cli::resume_to_continue(lang),
         Some(looping) if looping.paused.is_some() && step.waits_for_user().is_none() => {
             cli::next_continue(lang)
         }

@@ -1,6 +1,6 @@
 //! An agent reports back: verdict, convergence, retries, handoff and the next step.
 
-use crate::messages::flow as words;
+use crate::messages::flow;
 use crate::registry::{Agent, EventKind, Stage, StageKey, WarningReason};
 
 use crate::engine::agents::{AgentIds, correct_twins, disown_call, position_of_reporter};
@@ -114,12 +114,12 @@ fn send_back(workflow: &WorkflowState, at: usize, report: &Report, facts: &Facts
     let (reason, text) = match judge(report.agent.stage(), report.message) {
         Judgement::NoVerdict => {
             let choices = verdict_choices(report.agent.stage());
-            (SendBackReason::NoVerdict, words::ask_verdict(facts.lang, &choices))
+            (SendBackReason::NoVerdict, flow::ask_verdict(facts.lang, &choices))
         }
         Judgement::Verdict(Verdict::Pass) if key.stage == Stage::Dev => {
             let open = facts.open_work(workflow);
             let first = cut(open.first()?, TASK_UNITS);
-            (SendBackReason::OpenTasks, words::ask_tasks(facts.lang, open.len(), first))
+            (SendBackReason::OpenTasks, flow::ask_tasks(facts.lang, open.len(), first))
         }
         _ => return None,
     };
@@ -199,7 +199,7 @@ impl<'a> ReportProcessor<'a> {
         let error = first_line(self.report.message, 300);
         let broken = self.record(EventKind::AgentError, stage).with("slot", self.slot());
         self.outcome.emit(broken.with("agentId", self.agent_id()).with("error", error));
-        self.lines.push(words::agent_broke(self.facts.lang, self.report.agent.name()));
+        self.lines.push(flow::agent_broke(self.facts.lang, self.report.agent.name()));
         let Some(key) = stage else { return };
         if !self.workflow.is_abandoned(key) {
             return;
@@ -257,11 +257,11 @@ impl<'a> ReportProcessor<'a> {
         }
         self.save_handoff(stage, verdict, earlier_file);
         let (Some(key), Some(verdict)) = (stage, verdict) else {
-            self.lines.push(words::agent_finished(self.facts.lang, self.report.agent.name()));
+            self.lines.push(flow::agent_finished(self.facts.lang, self.report.agent.name()));
             return;
         };
         if given.is_none() {
-            self.lines.push(words::no_verdict(self.facts.lang, self.report.agent.name()));
+            self.lines.push(flow::no_verdict(self.facts.lang, self.report.agent.name()));
         }
         let verdict = self.worst_verdict(key, verdict);
         // Twins share a stage, which is done when the last one has reported, with the worst verdict.
@@ -269,7 +269,7 @@ impl<'a> ReportProcessor<'a> {
             if let Some(stage) = self.workflow.stage_mut(key) {
                 stage.result = Some(StageResult::Verdict(verdict));
             }
-            self.lines.push(words::agent_finished(self.facts.lang, self.report.agent.name()));
+            self.lines.push(flow::agent_finished(self.facts.lang, self.report.agent.name()));
             return;
         }
         self.lacks_verdict = given.is_none();
@@ -321,15 +321,15 @@ impl<'a> ReportProcessor<'a> {
         if verdict == Verdict::Issues {
             self.workflow.retro_count += 1;
             let (count, limit) = (self.workflow.retro_count, self.facts.settings.max_retros);
-            self.lines.push(words::stage_issues(self.facts.lang, &title, count, limit));
+            self.lines.push(flow::stage_issues(self.facts.lang, &title, count, limit));
             self.lines.push(if count < limit {
-                words::issues_advice(self.facts.lang)
+                flow::issues_advice(self.facts.lang)
             } else {
-                words::issues_limit(self.facts.lang)
+                flow::issues_limit(self.facts.lang)
             });
         } else {
             self.passed = Some(key);
-            self.lines.push(words::stage_passed(self.facts.lang, &title));
+            self.lines.push(flow::stage_passed(self.facts.lang, &title));
             self.mention_open_tasks(key);
         }
         self.observe_performance(key, Signal::Contradict);
@@ -339,13 +339,13 @@ impl<'a> ReportProcessor<'a> {
     fn mention_open_tasks(&mut self, key: StageKey) {
         let open = self.facts.open_work(&self.workflow).len();
         if key.stage == Stage::Dev && open > 0 && !self.workflow.is_finished() {
-            self.lines.push(words::tasks_open(self.facts.lang, open));
+            self.lines.push(flow::tasks_open(self.facts.lang, open));
         }
     }
 
     /// Nothing is counted against the limits, since the work is not at fault.
     fn block_stage(&mut self, key: StageKey) {
-        self.lines.push(words::stage_blocked(self.facts.lang, &titled(self.facts.lang, key)));
+        self.lines.push(flow::stage_blocked(self.facts.lang, &titled(self.facts.lang, key)));
         let record = self.record(EventKind::SystemWarning, Some(key));
         self.outcome.emit(record.with("reason", WarningReason::StageBlocked));
     }
@@ -357,14 +357,14 @@ impl<'a> ReportProcessor<'a> {
             self.workflow.reject_count += 1;
             let count = self.workflow.counted_rejections();
             (
-                words::stage_rejected(self.facts.lang, &title, count, settings.max_rejections),
+                flow::stage_rejected(self.facts.lang, &title, count, settings.max_rejections),
                 self.workflow.reject_count,
             )
         } else {
             self.workflow.fail_count += 1;
             let count = self.workflow.counted_failures();
             (
-                words::stage_failed(self.facts.lang, &title, count, settings.max_failures),
+                flow::stage_failed(self.facts.lang, &title, count, settings.max_failures),
                 self.workflow.fail_count,
             )
         };
@@ -397,15 +397,13 @@ impl<'a> ReportProcessor<'a> {
         let Some((group, keys)) = self.workflow.template().and_then(|w| w.group_of(key)) else {
             return;
         };
-        let all_done =
-            keys.iter().all(|k| self.workflow.stage(*k).is_some_and(|s| s.status == Status::Completed));
-        if !all_done {
+        if !keys.iter().all(|key| self.workflow.has_status(*key, Status::Completed)) {
             return;
         }
         let stages: Vec<_> = keys.iter().map(ToString::to_string).collect();
         self.outcome
             .emit(Record::new(EventKind::ParallelConverge).with("group", group.name).with("stages", stages));
-        self.lines.push(words::converged(self.facts.lang, group.name));
+        self.lines.push(flow::converged(self.facts.lang, group.name));
     }
 
     /// Saves the report for the next agent. A report that was sent back for its verdict has a file already, to which the
@@ -465,10 +463,8 @@ impl<'a> ReportProcessor<'a> {
         let size = format_size(bytes);
         self.lines.push(match reason {
             None => return,
-            Some(Reason::Transcript) => words::suggest_compact(facts.lang, &size),
-            Some(Reason::ContextWindow(percent)) => {
-                words::suggest_compact_percent(facts.lang, percent, &size)
-            }
+            Some(Reason::Transcript) => flow::suggest_compact(facts.lang, &size),
+            Some(Reason::ContextWindow(percent)) => flow::suggest_compact_percent(facts.lang, percent, &size),
         });
         let size = i64::try_from(bytes).unwrap_or(i64::MAX);
         let suggestion = self.record(EventKind::SessionCompactSuggestion, Some(stage));

@@ -104,8 +104,10 @@ pub fn obstacle(workflow: &WorkflowState, target: StageKey, reopens: bool) -> Op
     if target.stage == Stage::Dev && debugging {
         return Some(Obstacle::Debugging);
     }
-    let is_complete = workflow.stage(target).is_some_and(StageState::is_resolved);
-    (is_complete && !reopens).then_some(Obstacle::Complete)
+    match workflow.stage(target) {
+        Some(stage) if stage.is_resolved() && !reopens => Some(Obstacle::Complete),
+        _ => None,
+    }
 }
 
 fn after_failure(workflow: &WorkflowState, failed: &StageState, settings: &Settings) -> Step {
@@ -135,7 +137,7 @@ fn needs_user(failed: &StageState) -> bool {
 }
 
 fn with_status(workflow: &WorkflowState, keys: &[StageKey], status: Status) -> Vec<StageKey> {
-    keys.iter().copied().filter(|key| workflow.stage(*key).is_some_and(|s| s.status == status)).collect()
+    keys.iter().copied().filter(|key| workflow.has_status(*key, status)).collect()
 }
 
 /// The stage that an agent must have been working on whose delegation was not recorded: an active stage of its kind, or

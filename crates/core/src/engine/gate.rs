@@ -1,6 +1,6 @@
 //! Delegation: whether the stage of an agent may start, and the context that the agent gets.
 
-use crate::messages::flow as words;
+use crate::messages::flow;
 use crate::registry::{Agent, EventKind, Stage, StageKey, limits};
 
 use crate::engine::agents::{find_by_id, identify};
@@ -31,7 +31,7 @@ pub(crate) fn delegate(snapshot: &Snapshot, call: &Delegation, facts: &Facts) ->
         return refused;
     }
     if facts.plan_mode {
-        return deny(words::deny_plan_mode(facts.lang), words::plan_mode_advice(facts.lang)).into();
+        return deny(flow::deny_plan_mode(facts.lang), flow::plan_mode_advice(facts.lang)).into();
     }
     // A call that the client asks about again gets the same answer and starts no second agent.
     if let Some(known) = find_by_id(workflow, call.tool_use_id, None) {
@@ -113,7 +113,7 @@ pub(crate) fn delegate_from_agent(
     if !workflow.is_open() {
         return Outcome::default();
     }
-    deny(words::deny_nested(facts.lang, agent.name()), words::nested_advice(facts.lang)).into()
+    deny(flow::deny_nested(facts.lang, agent.name()), flow::nested_advice(facts.lang)).into()
 }
 
 /// The answer for a workflow that has ended or was moved to another machine. `None` if its stages decide.
@@ -130,11 +130,11 @@ fn refused_by_ending(workflow: &WorkflowState, agent: Agent, facts: &Facts) -> O
 
 fn refused_by_move(workflow: &WorkflowState, facts: &Facts) -> Option<Outcome> {
     let machine = workflow.moved_to.as_deref()?;
-    Some(deny(words::deny_moved(facts.lang, machine), moved_text(facts.lang, workflow)?).into())
+    Some(deny(flow::deny_moved(facts.lang, machine), moved_text(facts.lang, workflow)?).into())
 }
 
 fn deny_at_limit(agent: Agent, facts: &Facts) -> Refusal {
-    deny(words::deny_limit(facts.lang), words::limit_advice(facts.lang, agent.name()))
+    deny(flow::deny_limit(facts.lang), flow::limit_advice(facts.lang, agent.name()))
 }
 
 /// An agent that may start.
@@ -162,7 +162,7 @@ fn admit(workflow: &WorkflowState, agent: Agent, facts: &Facts) -> Result<Admitt
     }
     if let Some(blocked) = blocking_stage(workflow, agent, repairs) {
         let step = step_text(lang, &Step::Blocked(blocked));
-        return Err(deny(words::deny_blocked(lang, &blocked.to_string()), step));
+        return Err(deny(flow::deny_blocked(lang, &blocked.to_string()), step));
     }
     let had_failed = workflow.stages.iter().any(StageState::is_failed);
     let mut next = workflow.clone();
@@ -242,8 +242,12 @@ fn has_reason_to_develop(workflow: &WorkflowState, facts: &Facts) -> bool {
     let found_issues = workflow.stages.iter().any(|stage| {
         stage.key.stage == Stage::Retro && stage.is_resolved() && stage.verdict() == Some(Verdict::Issues)
     });
-    let has_open_tasks = facts.own_feature(workflow).is_some_and(|feature| !feature.pending.is_empty())
-        && !workflow.tried_tasks(facts.open_work(workflow).len());
+    let has_open_tasks = match facts.own_feature(workflow) {
+        Some(feature) => {
+            !feature.pending.is_empty() && !workflow.tried_tasks(facts.open_work(workflow).len())
+        }
+        None => false,
+    };
     workflow.user_wrote
         || (found_issues && workflow.retro_count < facts.settings.max_retros)
         || (workflow.is_finished() && has_open_tasks)
@@ -299,20 +303,20 @@ fn refuse(workflow: &WorkflowState, target: StageKey, obstacle: &Obstacle, facts
     match obstacle {
         Obstacle::Unfinished(keys) => {
             let stages = key_list(lang, keys);
-            deny(words::deny_order(lang, &stages), words::skipped_advice(lang, &stages, &step()))
+            deny(flow::deny_order(lang, &stages), flow::skipped_advice(lang, &stages, &step()))
         }
         Obstacle::Running(keys) => deny_running(keys, facts),
-        Obstacle::Debugging => deny(words::deny_order(lang, "DEBUG"), words::running_advice(lang, "DEBUG")),
+        Obstacle::Debugging => deny(flow::deny_order(lang, "DEBUG"), flow::running_advice(lang, "DEBUG")),
         Obstacle::Complete => {
             let stage = target.to_string();
-            deny(words::deny_complete(lang, &stage), words::complete_advice(lang, &stage, &step()))
+            deny(flow::deny_complete(lang, &stage), flow::complete_advice(lang, &stage, &step()))
         }
     }
 }
 
 fn deny_running(keys: &[StageKey], facts: &Facts) -> Refusal {
     let stages = key_list(facts.lang, keys);
-    deny(words::deny_order(facts.lang, &stages), words::running_advice(facts.lang, &stages))
+    deny(flow::deny_order(facts.lang, &stages), flow::running_advice(facts.lang, &stages))
 }
 
 /// Why an agent may not start.
@@ -427,7 +431,7 @@ fn record_parallel_start(workflow: &WorkflowState, key: StageKey, outcome: &mut 
     };
     let running: Vec<_> = keys
         .iter()
-        .filter(|key| workflow.stage(**key).is_some_and(|s| s.status == Status::Active))
+        .filter(|key| workflow.has_status(**key, Status::Active))
         .map(ToString::to_string)
         .collect();
     if running.len() == 2 {

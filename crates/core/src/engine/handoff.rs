@@ -22,12 +22,18 @@ pub(crate) fn handoff_number(file: &str) -> Option<u32> {
 
 /// The stage in the title of a handoff. An agent without a stage in this workflow has the one that it is made for.
 fn handoff_title(stage: Option<StageKey>, agent: Agent) -> String {
-    let stage = stage.or_else(|| agent.stage().map(StageKey::first));
-    stage.map_or_else(|| "OTHER".to_owned(), |key| key.to_string())
+    match stage.or_else(|| agent.stage().map(StageKey::first)) {
+        Some(key) => key.to_string(),
+        None => "OTHER".to_owned(),
+    }
 }
 
 /// The line that a handoff begins with.
 pub(crate) fn handoff_head(stage: Option<StageKey>, agent: Agent, verdict: Option<Verdict>) -> String {
-    let (title, result) = (handoff_title(stage, agent), verdict.map_or("none", Verdict::key));
+    let result = match verdict {
+        Some(verdict) => verdict.key(),
+        None => "none",
+    };
+    let title = handoff_title(stage, agent);
     format!("<!-- stage: {title} · agent: {} · result: {result} -->\n\n", agent.name())
 }

@@ -1,6 +1,6 @@
 //! Lessons ("instincts"): what is observed, how confident a lesson is, and when it is used.
 
-use crate::messages::{Lang, tools as words};
+use crate::messages::{Lang, tools};
 use crate::registry::{Stage, Workflow, table};
 
 use crate::engine::quote::quoted;
@@ -75,20 +75,20 @@ pub struct Learned {
 pub fn advice(lang: Lang, kind: ObservationKind, trigger: &str) -> Option<String> {
     match kind {
         ObservationKind::ErrorResolutions => {
-            is_command_name(trigger).then(|| words::often_fails(lang, trigger))
+            is_command_name(trigger).then(|| tools::often_fails(lang, trigger))
         }
         ObservationKind::ToolPreferences => {
-            preferred_tool(trigger).map(|tool| words::use_tool_instead(lang, tool, trigger))
+            preferred_tool(trigger).map(|tool| tools::use_tool_instead(lang, tool, trigger))
         }
         ObservationKind::WordingMismatch => {
             let (marker, word) = trigger.split_once(' ')?;
-            is_rule(marker, word).then(|| words::wording_lesson(lang, marker, word))
+            is_rule(marker, word).then(|| tools::wording_lesson(lang, marker, word))
         }
         ObservationKind::WorkflowRouting => {
-            Workflow::from_name(trigger).map(|workflow| words::user_prefers_workflow(lang, workflow.name()))
+            Workflow::from_name(trigger).map(|workflow| tools::user_prefers_workflow(lang, workflow.name()))
         }
         ObservationKind::AgentPerformance => {
-            Stage::from_key(trigger).map(|stage| words::agent_often_fails(lang, stage.key()))
+            Stage::from_key(trigger).map(|stage| tools::agent_often_fails(lang, stage.key()))
         }
     }
 }

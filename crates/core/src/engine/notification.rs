@@ -1,6 +1,6 @@
 //! Prompts that the client makes itself: a sub-agent has ended, has delivered its report, or was stopped by the user.
 
-use crate::messages::flow as words;
+use crate::messages::flow;
 
 use crate::engine::agents::{AgentIds, find_by_id};
 use crate::engine::notices::deliver_notices;
@@ -133,7 +133,7 @@ fn agent_lost(snapshot: &Snapshot, task: &TaskEnd, facts: &Facts) -> Outcome {
     for agent in &released.lost {
         outcome.emit(lost_agent_record(agent, ENDED_WITHOUT_RESULT));
         if is_missed(&next, agent) {
-            next.leave_notice(words::agent_lost(facts.lang, agent.name()));
+            next.leave_notice(flow::agent_lost(facts.lang, agent.name()));
         }
     }
     outcome.effects.extend(released.effects);

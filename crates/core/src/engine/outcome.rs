@@ -136,7 +136,10 @@ impl From<Vec<String>> for FieldValue {
 
 impl<T: Into<Self>> From<Option<T>> for FieldValue {
     fn from(value: Option<T>) -> Self {
-        value.map_or(Self::Nothing, Into::into)
+        match value {
+            Some(value) => value.into(),
+            None => Self::Nothing,
+        }
     }
 }
 

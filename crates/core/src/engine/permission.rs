@@ -1,7 +1,7 @@
 //! Decisions on tool calls: which of our commands the model may run without asking, which ones the user has to allow,
 //! and which agents may not change files.
 
-use crate::messages::{flow, tools as words};
+use crate::messages::{flow, tools};
 use crate::registry::{Agent, PLUGIN_PREFIX, Skill, Workflow};
 
 use crate::engine::command_line::plain_words;
@@ -113,7 +113,7 @@ impl OwnCommand {
             let fits = if argument.starts_with('-') {
                 self.option_fits(argument, || rest.next())
             } else {
-                expected.next().is_some_and(|value| value.fits(argument))
+                matches!(expected.next(), Some(value) if value.fits(argument))
             };
             if !fits {
                 return false;
@@ -131,7 +131,7 @@ impl OwnCommand {
         match (value, given) {
             (Value::Flag, given) => given.is_none(),
             (value, Some(given)) => value.fits(given),
-            (value, None) => next().is_some_and(|given| value.fits(given)),
+            (value, None) => matches!(next(), Some(given) if value.fits(given)),
         }
     }
 }
@@ -157,7 +157,7 @@ impl Value {
 }
 
 fn allow(facts: &Facts) -> Outcome {
-    with_permission(Permission::Allow { reason: Some(words::own_command(facts.lang)), patch: None })
+    with_permission(Permission::Allow { reason: Some(tools::own_command(facts.lang)), patch: None })
 }
 
 /// The commands in our skills that are not in [`OWN_COMMANDS`]. The client runs them while it expands a skill, after the
@@ -175,7 +175,7 @@ pub fn needs_no_decision(arguments: &[String]) -> bool {
 /// or the model who decided. A client without a screen asks nobody and denies the call.
 fn ask(snapshot: &Snapshot, command: &str, facts: &Facts) -> Outcome {
     let mut outcome =
-        with_permission(Permission::Ask { reason: words::ask_user_command(facts.lang, command) });
+        with_permission(Permission::Ask { reason: tools::ask_user_command(facts.lang, command) });
     if facts.has_screen
         && let Some(looping) = &snapshot.looping
         && looping.asked.as_deref() != Some(command)

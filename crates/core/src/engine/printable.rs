@@ -111,7 +111,10 @@ const KEYCAP: char = '\u{20e3}';
 
 fn treatment(c: char, preceding: Preceding, next: Option<char>) -> Treatment {
     let in_emoji = match c {
-        JOINER => matches!(preceding, Preceding::Emoji | Preceding::Selected) && next.is_some_and(is_emoji),
+        JOINER => match next {
+            Some(next) => matches!(preceding, Preceding::Emoji | Preceding::Selected) && is_emoji(next),
+            None => false,
+        },
         SELECTOR_TEXT | SELECTOR_EMOJI => match preceding {
             Preceding::Emoji => true,
             Preceding::KeycapBase => next == Some(KEYCAP),

@@ -1,6 +1,6 @@
 //! Prompts: what they mean for the loop, and the context that the main agent gets with them.
 
-use crate::messages::{cli, context, prompt as words};
+use crate::messages::{cli, context, prompt as messages};
 use crate::registry::{PLUGIN_PREFIX, Skill, Workflow};
 
 use crate::engine::agents::find_by_id;
@@ -55,7 +55,7 @@ pub(crate) fn user_answered(workflow: Option<&WorkflowState>) -> Outcome {
 /// Whether a turn has begun and not ended. A prompt in such a turn means that the user interrupted it, for which the
 /// client raises no event.
 fn is_in_turn(snapshot: &Snapshot) -> bool {
-    snapshot.looping.as_ref().is_some_and(|looping| looping.turn.is_some())
+    matches!(&snapshot.looping, Some(looping) if looping.turn.is_some())
 }
 
 /// Whether a prompt was typed while the turn was running. The client adds it to the turn or keeps it for later, so
@@ -92,7 +92,7 @@ fn stop_by_user(snapshot: &Snapshot, facts: &Facts) -> Outcome {
             outcome.reply.system_message = Some(cli::stopped(lang));
             outcome.reply.model_context = snapshot.workflow.as_ref().map(|workflow| {
                 let (done, total) = (workflow.resolved_count(), workflow.stages.len());
-                words::user_stopped(lang, &workflow.workflow_type, done, total)
+                messages::user_stopped(lang, &workflow.workflow_type, done, total)
             });
             outcome
         }
@@ -115,7 +115,7 @@ fn resume_by_user(snapshot: &Snapshot, facts: &Facts) -> Outcome {
             outcome.reply.system_message = Some(cli::resumed(lang));
             outcome.reply.model_context = outcome.workflow().map(|workflow| {
                 let step = next_step_text(workflow, facts);
-                words::user_resumed(lang, &workflow.workflow_type, &step)
+                messages::user_resumed(lang, &workflow.workflow_type, &step)
             });
             outcome
         }
@@ -269,11 +269,11 @@ fn guidance(snapshot: &Snapshot, prompt: &str, facts: &Facts, outcome: &mut Outc
         Some(Ok(workflow)) => {
             let seen = Observation::seen(lang, ObservationKind::WorkflowRouting, workflow.name());
             outcome.push(Effect::Observe(seen));
-            words::use_workflow(lang, workflow.name())
+            messages::use_workflow(lang, workflow.name())
         }
         Some(Err(name)) => {
             let known = Workflow::ALL.map(Workflow::name).join(&context::list_separator(lang));
-            let unknown = words::unknown_workflow(lang, &name, &known);
+            let unknown = messages::unknown_workflow(lang, &name, &known);
             outcome.reply.system_message = Some(unknown.clone());
             format!("{unknown}\n{}", workflow_status(snapshot, facts))
         }
@@ -285,13 +285,12 @@ fn guidance(snapshot: &Snapshot, prompt: &str, facts: &Facts, outcome: &mut Outc
 fn workflow_status(snapshot: &Snapshot, facts: &Facts) -> String {
     let lang = facts.lang;
     let Some(workflow) = &snapshot.workflow else {
-        return words::use_auto(lang);
+        return messages::use_auto(lang);
     };
-    let is_stopped = snapshot.looping.as_ref().is_some_and(|looping| looping.stopped);
     match workflow.ending {
-        Some(Ending::Completed) => words::use_auto(lang),
-        Some(Ending::Aborted) => words::stopped(lang, &workflow.workflow_type),
-        None if is_stopped => words::stopped(lang, &workflow.workflow_type),
+        Some(Ending::Completed) => messages::use_auto(lang),
+        Some(Ending::Aborted) => messages::stopped(lang, &workflow.workflow_type),
+        None if snapshot.is_stopped() => messages::stopped(lang, &workflow.workflow_type),
         None => open_workflow_status(snapshot, workflow, facts),
     }
 }
@@ -301,12 +300,15 @@ fn open_workflow_status(snapshot: &Snapshot, workflow: &WorkflowState, facts: &F
     let (lang, name) = (facts.lang, &workflow.workflow_type);
     match next_step(workflow, &facts.settings) {
         Step::Blocked(key) => {
-            words::waiting(lang, name, &titled(lang, key), &agent_name(lang, key.stage.agent()))
+            messages::waiting(lang, name, &titled(lang, key), &agent_name(lang, key.stage.agent()))
         }
-        step if snapshot.is_halted() => words::paused(lang, name, &step_subject(lang, &step)),
+        step if snapshot.is_halted() => messages::paused(lang, name, &step_subject(lang, &step)),
         _ => {
-            let stage = workflow.current_stage.map_or_else(|| "–".to_owned(), |key| titled(lang, key));
-            words::running(lang, name, &stage, &next_step_text(workflow, facts))
+            let stage = match workflow.current_stage {
+                Some(key) => titled(lang, key),
+                None => "–".to_owned(),
+            };
+            messages::running(lang, name, &stage, &next_step_text(workflow, facts))
         }
     }
 }
@@ -315,13 +317,15 @@ fn open_workflow_status(snapshot: &Snapshot, workflow: &WorkflowState, facts: &F
 /// returned as the error.
 fn workflow_override(prompt: &str) -> Option<Result<Workflow, String>> {
     const OPENING: &str = "[workflow:";
-    let is_opening = |at: &usize| {
-        prompt.get(*at..*at + OPENING.len()).is_some_and(|part| part.eq_ignore_ascii_case(OPENING))
+    let is_opening = |at: &usize| match prompt.get(*at..*at + OPENING.len()) {
+        Some(part) => part.eq_ignore_ascii_case(OPENING),
+        None => false,
     };
     let at = prompt.match_indices('[').map(|(at, _)| at).find(is_opening)?;
     let name = prompt[at + OPENING.len()..].split(']').next()?.trim();
-    let plain = !name.is_empty()
-        && name.len() <= 40
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
-    plain.then(|| Workflow::from_name(&name.to_ascii_lowercase()).ok_or_else(|| name.to_owned()))
+    let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    if name.is_empty() || name.len() > 40 || !is_word {
+        return None;
+    }
+    Some(Workflow::from_name(&name.to_ascii_lowercase()).ok_or_else(|| name.to_owned()))
 }

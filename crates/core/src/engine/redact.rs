@@ -37,7 +37,10 @@ fn looks_secret(word: &str) -> bool {
     if SECRET_PREFIXES.iter().any(|prefix| bare.starts_with(prefix) && bare.len() > prefix.len() + 4) {
         return true;
     }
-    if word.split_once(['=', ':']).is_some_and(|(name, value)| names_a_secret(name) && !value.is_empty()) {
+    if let Some((name, value)) = word.split_once(['=', ':'])
+        && names_a_secret(name)
+        && !value.is_empty()
+    {
         return true;
     }
     let token =
@@ -60,7 +63,10 @@ pub(crate) fn command_name(command: &str) -> String {
     };
     let program = program.rsplit('/').next().unwrap_or(program);
     let subcommand = words.next().filter(is_plain).filter(|word| word.len() <= 20 && !looks_secret(word));
-    let name = subcommand.map_or_else(|| program.to_owned(), |sub| format!("{program} {sub}"));
+    let name = match subcommand {
+        Some(subcommand) => format!("{program} {subcommand}"),
+        None => program.to_owned(),
+    };
     name.chars().take(40).collect()
 }
 

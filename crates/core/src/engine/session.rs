@@ -56,8 +56,10 @@ fn started_loop(snapshot: &Snapshot, source: StartSource) -> Option<LoopState> {
     }
     // The turn ended with the process of the client.
     next.end_turn();
-    let is_open = snapshot.workflow.as_ref().is_some_and(WorkflowState::is_open);
-    if is_open && next.stopped_by == Some(StoppedBy::SessionEnd) {
+    if let Some(workflow) = &snapshot.workflow
+        && workflow.is_open()
+        && next.stopped_by == Some(StoppedBy::SessionEnd)
+    {
         // Resuming a session does not undo an interruption by the user. A loop without progress tries again.
         let was_interrupted = next.paused == Some(Pause::Interrupted);
         next.restart();
@@ -124,9 +126,8 @@ fn greeting(snapshot: &Snapshot, workflow: Option<&WorkflowState>, facts: &Facts
         if let Some(machine) = &workflow.moved_to {
             return prompt::greet_moved(lang, name, machine);
         }
-        let is_stopped = snapshot.looping.as_ref().is_some_and(|looping| looping.stopped);
         return match next_step(workflow, &facts.settings).waits_for_user() {
-            _ if is_stopped => prompt::greet_stopped(lang, name, done, total),
+            _ if snapshot.is_stopped() => prompt::greet_stopped(lang, name, done, total),
             Some(key) => prompt::greet_waiting(lang, name, &titled(lang, key)),
             None if snapshot.is_halted() => prompt::greet_paused(lang, name, done, total),
             None => prompt::greet_running(lang, name, done, total),
@@ -199,14 +200,17 @@ pub(crate) fn compact(snapshot: &Snapshot, trigger: &str, facts: &Facts) -> Outc
 
 pub(crate) fn end(looping: Option<&LoopState>, reason: &str) -> Outcome {
     let mut outcome = Outcome::default();
-    // The end is recorded only once: a loop that was stopped before has its own record.
-    if !looping.is_some_and(|looping| looping.stopped) {
-        outcome.emit(Record::new(EventKind::SessionEnd).with("reason", reason));
-        if let Some(looping) = looping {
+    let record = Record::new(EventKind::SessionEnd).with("reason", reason);
+    match looping {
+        // The end is recorded only once: a loop that was stopped before has its own record.
+        Some(looping) if looping.stopped => {}
+        Some(looping) => {
+            outcome.emit(record);
             let mut next = looping.clone();
             next.stop(StoppedBy::SessionEnd);
             outcome.push(Effect::PutLoop(next));
         }
+        None => outcome.emit(record),
     }
     outcome.push(Effect::ClearCurrentSession);
     outcome
@@ -218,11 +222,11 @@ pub(crate) fn agent_started(snapshot: &Snapshot, agent: Agent, agent_id: &str, f
     if let Some(workflow) = &snapshot.workflow
         && !agent_id.is_empty()
     {
-        let has_reported = workflow.finished_agent(agent_id).is_some_and(|known| known.agent == Some(agent));
-        if has_reported {
-            outcome = gate::agent_restarted(snapshot, agent, agent_id, facts);
-        } else {
-            outcome.effects.extend(bind_agent(workflow, agent, agent_id).map(Effect::PutWorkflow));
+        match workflow.finished_agent(agent_id) {
+            Some(known) if known.agent == Some(agent) => {
+                outcome = gate::agent_restarted(snapshot, agent, agent_id, facts);
+            }
+            _ => outcome.effects.extend(bind_agent(workflow, agent, agent_id).map(Effect::PutWorkflow)),
         }
     }
     let bodies: Vec<_> = agent.skills().iter().map(|skill: &RefSkill| skill.body().trim_end()).collect();

@@ -138,13 +138,20 @@ impl WorkflowState {
 
     /// The keys of the stage's parallel group, or the stage alone.
     pub fn group_keys(&self, key: StageKey) -> Vec<StageKey> {
-        self.template().and_then(|w| w.group_of(key)).map_or_else(|| vec![key], |(_, keys)| keys)
+        match self.template().and_then(|workflow| workflow.group_of(key)) {
+            Some((_, keys)) => keys,
+            None => vec![key],
+        }
+    }
+
+    /// Whether the workflow has this stage, with this status.
+    pub(crate) fn has_status(&self, key: StageKey, status: Status) -> bool {
+        matches!(self.stage(key), Some(stage) if stage.status == status)
     }
 
     /// Whether the stage is active although none of the agents at work belongs to it.
     pub(crate) fn is_abandoned(&self, key: StageKey) -> bool {
-        let is_active = self.stage(key).is_some_and(|stage| stage.status == Status::Active);
-        is_active && !self.has_agent_at(key)
+        self.has_status(key, Status::Active) && !self.has_agent_at(key)
     }
 
     /// Whether an agent works on this stage.
@@ -172,7 +179,10 @@ impl WorkflowState {
 
     /// Whether the developer has been delegated for this many open tasks before and finished none of them.
     pub fn tried_tasks(&self, open: usize) -> bool {
-        open > 0 && self.tasks_tried.is_some_and(|tried| usize::try_from(tried) == Ok(open))
+        match self.tasks_tried {
+            Some(tried) => open > 0 && usize::try_from(tried) == Ok(open),
+            None => false,
+        }
     }
 
     /// Failures that count against the limit.

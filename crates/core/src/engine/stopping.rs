@@ -1,6 +1,6 @@
 //! The loop: whether the session may stop, or the main agent is sent back to work.
 
-use crate::messages::{flow as words, looping};
+use crate::messages::{flow, looping};
 use crate::registry::{Agent, EventKind, StageKey, WarningReason};
 
 use crate::engine::flow::{Step, next_step};
@@ -109,7 +109,7 @@ impl StopDecision<'_> {
         for agent in &released.lost {
             self.outcome.emit(self.with_circumstances(lost_agent_record(agent, error)));
             if is_missed(&self.workflow, agent) {
-                self.workflow.leave_notice(words::agent_lost(self.facts.lang, agent.name()));
+                self.workflow.leave_notice(flow::agent_lost(self.facts.lang, agent.name()));
             }
         }
         self.outcome.effects.extend(released.effects);
@@ -186,7 +186,10 @@ impl StopDecision<'_> {
     }
 
     fn complete(&mut self) {
-        let spent = self.workflow.created_at.map_or(0, |at| self.facts.now.since(at));
+        let spent = match self.workflow.created_at {
+            Some(created_at) => self.facts.now.since(created_at),
+            None => 0,
+        };
         let iterations = self.looping.iterations;
         self.notify_user(self.summary(spent));
         let record =
@@ -294,7 +297,10 @@ impl StopDecision<'_> {
     fn fingerprint(&self) -> String {
         let workflow = &self.workflow;
         let stages = workflow.stages.iter().map(|s| format!("{}{}", s.attempts, &s.status.key()[..1]));
-        let tasks = self.facts.own_feature(workflow).map_or(0, |feature| feature.checked);
+        let tasks = match self.facts.own_feature(workflow) {
+            Some(feature) => feature.checked,
+            None => 0,
+        };
         format!("{} t{tasks} h{}", stages.collect::<Vec<_>>().join(" "), workflow.handoff_count)
     }
 

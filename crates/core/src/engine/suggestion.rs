@@ -15,7 +15,10 @@ pub enum SinceCompact {
 impl SinceCompact {
     /// From the session's count of completed stages, now and at the last compaction.
     pub fn counted(now: u32, at_last: Option<u32>) -> Self {
-        at_last.map_or(Self::Never, |then| Self::Stages(now.saturating_sub(then)))
+        match at_last {
+            Some(then) => Self::Stages(now.saturating_sub(then)),
+            None => Self::Never,
+        }
     }
 
     /// The count after one more stage.
@@ -52,7 +55,9 @@ pub fn suggest_compact(
     if last_stage || !is_due {
         return None;
     }
-    if transcript_bytes.is_some_and(|bytes| bytes > settings.compact_threshold_bytes) {
+    if let Some(bytes) = transcript_bytes
+        && bytes > settings.compact_threshold_bytes
+    {
         return Some(Reason::Transcript);
     }
     match context_percent {

@@ -1,6 +1,6 @@
 //! Renders the state as text: progress bar, next step, recovery text, context of sub-agents, pending tasks.
 
-use crate::messages::{Lang, cli, context, flow as words, looping, prompt, stage_label, stage_name};
+use crate::messages::{Lang, cli, context, flow, looping, prompt, stage_label, stage_name};
 use crate::registry::{Agent, Stage, StageKey, TestMode, limits};
 
 use crate::engine::flow::{Step, next_step};
@@ -42,30 +42,30 @@ pub fn mark(stage: &StageState) -> &'static str {
 /// The instruction for the main agent to carry out a step.
 pub fn step_text(lang: Lang, step: &Step) -> String {
     match step {
-        Step::Done => words::all_stages_done(lang),
-        Step::Delegate(keys) if keys.len() > 1 => words::next_parallel(lang, &agent_names(lang, keys)),
-        Step::Delegate(keys) => words::next_delegate(lang, &agent_names(lang, keys)),
-        Step::Wait(keys) if keys.len() > 1 => words::waiting_for_parallel(lang, &key_list(lang, keys)),
-        Step::Wait(keys) => words::waiting_for(lang, &key_list(lang, keys)),
+        Step::Done => flow::all_stages_done(lang),
+        Step::Delegate(keys) if keys.len() > 1 => flow::next_parallel(lang, &agent_names(lang, keys)),
+        Step::Delegate(keys) => flow::next_delegate(lang, &agent_names(lang, keys)),
+        Step::Wait(keys) if keys.len() > 1 => flow::waiting_for_parallel(lang, &key_list(lang, keys)),
+        Step::Wait(keys) => flow::waiting_for(lang, &key_list(lang, keys)),
         Step::Repair(keys) => {
             let (debugger, developer) =
                 (agent_name(lang, Agent::Debugger), agent_name(lang, Agent::Developer));
             let stages = key_list(lang, keys);
             if keys.len() > 1 {
-                words::next_repair_all(lang, &debugger, &developer, &stages)
+                flow::next_repair_all(lang, &debugger, &developer, &stages)
             } else {
-                words::next_repair(lang, &debugger, &developer, &stages)
+                flow::next_repair(lang, &debugger, &developer, &stages)
             }
         }
         Step::Rework(keys) => {
-            words::next_rework(lang, &agent_name(lang, Agent::Developer), &key_list(lang, keys))
+            flow::next_rework(lang, &agent_name(lang, Agent::Developer), &key_list(lang, keys))
         }
-        Step::Again(key) => words::next_again(lang, &agent_name(lang, key.stage.agent())),
-        Step::Report(key) => words::report_findings(lang, &titled(lang, *key)),
+        Step::Again(key) => flow::next_again(lang, &agent_name(lang, key.stage.agent())),
+        Step::Report(key) => flow::report_findings(lang, &titled(lang, *key)),
         Step::Blocked(key) => {
-            words::ask_user_blocked(lang, &titled(lang, *key), &agent_name(lang, key.stage.agent()))
+            flow::ask_user_blocked(lang, &titled(lang, *key), &agent_name(lang, key.stage.agent()))
         }
-        Step::AskUser(key) => words::ask_user(lang, &titled(lang, *key)),
+        Step::AskUser(key) => flow::ask_user(lang, &titled(lang, *key)),
     }
 }
 
@@ -82,9 +82,9 @@ pub(crate) fn next_step_text(workflow: &WorkflowState, facts: &Facts) -> String 
     };
     let first = cut(first, TASK_UNITS);
     if workflow.tried_tasks(open.len()) {
-        return words::tasks_stay_open(lang, open.len(), first);
+        return flow::tasks_stay_open(lang, open.len(), first);
     }
-    words::tasks_left(lang, open.len(), first, &agent_name(lang, Agent::Developer))
+    flow::tasks_left(lang, open.len(), first, &agent_name(lang, Agent::Developer))
 }
 
 /// The next step in the text of the loop. It names agents and gives no orders, since the user reads it, too.
@@ -147,7 +147,7 @@ pub fn step_subject(lang: Lang, step: &Step) -> String {
 
 /// `TESTER（ot:tester）`.
 pub fn agent_name(lang: Lang, agent: Agent) -> String {
-    words::delegate(lang, &short_name(agent), agent.name())
+    flow::delegate(lang, &short_name(agent), agent.name())
 }
 
 /// `🧪 測試`, with the key for the second occurrence of a stage in a workflow.
@@ -266,7 +266,10 @@ fn summary(workflow: &WorkflowState, facts: &Facts) -> Vec<String> {
     }
     if !workflow.active_agents.is_empty() {
         let agents = workflow.active_agents.iter().map(|agent| {
-            let stage = agent.stage.map_or_else(|| "–".to_owned(), |key| key.to_string());
+            let stage = match agent.stage {
+                Some(key) => key.to_string(),
+                None => "–".to_owned(),
+            };
             context::active_agent(lang, &agent.slot, &stage)
         });
         let list = agents.collect::<Vec<_>>().join(&context::list_separator(lang));

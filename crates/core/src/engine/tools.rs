@@ -1,6 +1,6 @@
 //! Tool calls that have ended or failed: what is observed and recorded, and the answer.
 
-use crate::messages::{context, flow, tools as words};
+use crate::messages::{context, flow, tools};
 use crate::registry::{Agent, EventKind, WarningReason};
 
 use crate::engine::agents::{
@@ -133,7 +133,7 @@ fn error_guard(
     if error.chars().count() <= GUARDED_ERROR_LENGTH {
         return None;
     }
-    Some(words::error_guard(facts.lang, program, &error))
+    Some(tools::error_guard(facts.lang, program, &error))
 }
 
 /// A failed command confirms the lesson about it, and a successful one contradicts it.
@@ -153,7 +153,8 @@ fn tool_preference(name: &str, facts: &Facts) -> Option<Observation> {
 
 /// Whether a file is Markdown, whose wording is checked.
 pub fn is_markdown(path: &str) -> bool {
-    path.rsplit('.').next().is_some_and(|end| end.eq_ignore_ascii_case("md"))
+    let extension = path.rsplit('.').next().unwrap_or_default();
+    extension.eq_ignore_ascii_case("md")
 }
 
 pub(crate) fn file_written(path: &str, text: &str, facts: &Facts) -> Outcome {
@@ -164,8 +165,8 @@ pub(crate) fn file_written(path: &str, text: &str, facts: &Facts) -> Outcome {
     }
     let lang = facts.lang;
     let lines: Vec<_> =
-        found.iter().take(5).map(|m| words::wording_mismatch(lang, m.line, m.marker, m.word)).collect();
-    let text = words::wording_found(lang, path, &lines.join(&context::list_separator(lang)));
+        found.iter().take(5).map(|m| tools::wording_mismatch(lang, m.line, m.marker, m.word)).collect();
+    let text = tools::wording_found(lang, path, &lines.join(&context::list_separator(lang)));
     let trigger = format!("{} {}", found[0].marker, found[0].word);
     let seen = Observation::seen(lang, ObservationKind::WordingMismatch, trigger);
     outcome.push(Effect::Observe(seen));
@@ -259,12 +260,12 @@ pub(crate) fn tool_failed(snapshot: &Snapshot, failure: &Failure, facts: &Facts)
     let lang = facts.lang;
     let (advice, notice) = match severity {
         Severity::Delegation => (
-            Some(words::delegation_failed(lang, &error)),
-            Some(words::delegation_failed_notice(lang, first_sentence(&error))),
+            Some(tools::delegation_failed(lang, &error)),
+            Some(tools::delegation_failed_notice(lang, first_sentence(&error))),
         ),
         Severity::Writing => (
-            Some(words::write_failed(lang, failure.tool, &error)),
-            Some(words::write_failed_notice(lang, failure.tool, first_sentence(&error))),
+            Some(tools::write_failed(lang, failure.tool, &error)),
+            Some(tools::write_failed_notice(lang, failure.tool, first_sentence(&error))),
         ),
         Severity::Recorded | Severity::Observed => (None, None),
     };
@@ -285,13 +286,19 @@ pub(crate) fn tool_failed(snapshot: &Snapshot, failure: &Failure, facts: &Facts)
 
 /// The first sentence says what is wrong, for the user. What follows, such as a list of all agents, is for the model.
 fn first_sentence(error: &str) -> &str {
-    error.split_once(". ").map_or(error, |(sentence, _)| sentence).trim_end_matches('.')
+    let sentence = match error.split_once(". ") {
+        Some((sentence, _)) => sentence,
+        None => error,
+    };
+    sentence.trim_end_matches('.')
 }
 
 /// The error without its first line, which is only the exit code.
 fn bash_detail(error: &str) -> &str {
-    let detail = error.split_once('\n').map_or(error, |(_, rest)| rest);
-    if detail.trim().is_empty() { error } else { detail }
+    match error.split_once('\n') {
+        Some((_, detail)) if !detail.trim().is_empty() => detail,
+        _ => error,
+    }
 }
 
 /// The slots of the agents that were given up.

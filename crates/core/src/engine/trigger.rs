@@ -19,7 +19,12 @@ impl Snapshot {
     /// Whether the user has stopped or interrupted the loop, or it waits for them. The main agent then gets no orders to
     /// continue.
     pub fn is_halted(&self) -> bool {
-        self.looping.as_ref().is_some_and(|looping| looping.stopped || looping.paused.is_some())
+        matches!(&self.looping, Some(looping) if looping.stopped || looping.paused.is_some())
+    }
+
+    /// Whether the loop was stopped.
+    pub(crate) fn is_stopped(&self) -> bool {
+        matches!(&self.looping, Some(looping) if looping.stopped)
     }
 }
 
@@ -199,6 +204,9 @@ impl Facts {
 
     /// The open tasks of the workflow's feature, without those that stand for stages.
     pub fn open_work(&self, workflow: &WorkflowState) -> &[String] {
-        self.own_feature(workflow).map_or(&[], |feature| &feature.open_work)
+        match self.own_feature(workflow) {
+            Some(feature) => &feature.open_work,
+            None => &[],
+        }
     }
 }

@@ -110,23 +110,33 @@ const UNFINISHED: [&str; 23] = [
 
 /// Whether the text has an exit code other than zero: "exit code 1", "exit status: 2", "結束碼 1".
 fn has_bad_exit_code(text: &str, tokens: &[&str]) -> bool {
-    let by_token = (0..tokens.len()).any(|at| {
+    for at in 0..tokens.len() {
         let after = match tokens[at..] {
             ["exited" | "exit", "with", "code" | "status", ..] => at + 3,
             ["exit" | "exited", "code" | "status", ..] | ["exited", "with", ..] => at + 2,
-            _ => return false,
+            _ => continue,
         };
         let number = if tokens.get(after) == Some(&":") { after + 1 } else { after };
-        tokens.get(number).and_then(|token| token.parse::<u64>().ok()).is_some_and(|code| code > 0)
-    });
-    let chinese = ["結束碼", "结束码", "退出碼", "退出码"].iter().any(|word| {
-        text.match_indices(word).any(|(at, _)| {
+        if let Some(code) = tokens.get(number)
+            && is_bad_exit_code(code)
+        {
+            return true;
+        }
+    }
+    for word in ["結束碼", "结束码", "退出碼", "退出码"] {
+        for (at, _) in text.match_indices(word) {
             let rest = text[at + word.len()..].trim_start_matches(['：', ':', ' ', '為', '为', '=']);
-            let digits = &rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())];
-            digits.parse::<u64>().is_ok_and(|code| code > 0)
-        })
-    });
-    by_token || chinese
+            let length = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+            if is_bad_exit_code(&rest[..length]) {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+fn is_bad_exit_code(digits: &str) -> bool {
+    matches!(digits.parse::<u64>(), Ok(1..))
 }
 
 /// The words that express one kind of negative verdict.

@@ -188,15 +188,15 @@ messages! {
     }
 
     // What is wrong in the file.
-    wrong_boolean(key: &str, place: &str) { "`{key}` 必須是 true 或 false: {place}", "`{key}` 必须是 true 或 false: {place}", "`{key}` must be true or false: {place}" }
-    wrong_count(key: &str, place: &str) { "`{key}` 必須是 1 以上的整數: {place}", "`{key}` 必须是 1 以上的整数: {place}", "`{key}` must be a whole number, 1 or more: {place}" }
-    wrong_amount(key: &str, place: &str) { "`{key}` 必須是大於 0 的數: {place}", "`{key}` 必须是大于 0 的数: {place}", "`{key}` must be a number above 0: {place}" }
-    wrong_checks(key: &str, place: &str) {
-        "`{key}` 必須是清單，每項為指令、含 command 的物件或 {{\"changes\": true}}: {place}",
-        "`{key}` 必须是列表，每项为命令、含 command 的对象或 {{\"changes\": true}}: {place}",
-        "`{key}` must be a list of commands, objects with a command, or {{\"changes\": true}}: {place}"
+    wrong_boolean(key: &str, location: &str) { "`{key}` 必須是 true 或 false: {location}", "`{key}` 必须是 true 或 false: {location}", "`{key}` must be true or false: {location}" }
+    wrong_count(key: &str, location: &str) { "`{key}` 必須是 1 以上的整數: {location}", "`{key}` 必须是 1 以上的整数: {location}", "`{key}` must be a whole number, 1 or more: {location}" }
+    wrong_amount(key: &str, location: &str) { "`{key}` 必須是大於 0 的數: {location}", "`{key}` 必须是大于 0 的数: {location}", "`{key}` must be a number above 0: {location}" }
+    wrong_checks(key: &str, location: &str) {
+        "`{key}` 必須是清單，每項為指令、含 command 的物件或 {{\"changes\": true}}: {location}",
+        "`{key}` 必须是列表，每项为命令、含 command 的对象或 {{\"changes\": true}}: {location}",
+        "`{key}` must be a list of commands, objects with a command, or {{\"changes\": true}}: {location}"
     }
-    unknown_key(key: &str, place: &str) { "不認識 `{key}`: {place}", "不认识 `{key}`: {place}", "unknown key `{key}`: {place}" }
+    unknown_key(key: &str, location: &str) { "不認識 `{key}`: {location}", "不认识 `{key}`: {location}", "unknown key `{key}`: {location}" }
     unknown_key_hint() { "檢查拼寫；ccc schema 列出所有鍵", "检查拼写；ccc schema 列出所有键", "check the spelling; ccc schema lists all keys" }
     mend_hint() { "ccc edit", "ccc edit", "ccc edit" }
 
@@ -231,20 +231,20 @@ messages! {
     }
     care_not_private(file: &str, mode: &str) { "其他人讀得到 token: {file}（權限 {mode}）", "其他人读得到 token: {file}（权限 {mode}）", "others can read the tokens: {file} (mode {mode})" }
     care_not_private_hint(file: &str) { "ccc doctor --fix，或 chmod 600 '{file}'", "ccc doctor --fix，或 chmod 600 '{file}'", "ccc doctor --fix, or chmod 600 '{file}'" }
-    care_leftover(place: &str, list: &str) {
-        "舊版把 provider 寫進所有工作階段共用的設定（{list}）: {place}",
-        "旧版把 provider 写进所有会话共享的设置（{list}）: {place}",
-        "an earlier version wrote a provider into the settings of all sessions ({list}): {place}"
+    care_leftover(location: &str, list: &str) {
+        "舊版把 provider 寫進所有工作階段共用的設定（{list}）: {location}",
+        "旧版把 provider 写进所有会话共享的设置（{list}）: {location}",
+        "an earlier version wrote a provider into the settings of all sessions ({list}): {location}"
     }
     care_leftover_hint() {
         "ccc doctor --fix 會移除；要讓所有工作階段都用它：ccc use <名稱>",
         "ccc doctor --fix 会移除；要让所有会话都用它：ccc use <名称>",
         "ccc doctor --fix removes it; to keep every session on it: ccc use <name>"
     }
-    care_stale_hook(program: &str, place: &str) {
-        "Stop hook 指向不存在的程式 {program}: {place}",
-        "Stop hook 指向不存在的程序 {program}: {place}",
-        "the Stop hook points to a program that does not exist, {program}: {place}"
+    care_stale_hook(program: &str, location: &str) {
+        "Stop hook 指向不存在的程式 {program}: {location}",
+        "Stop hook 指向不存在的程序 {program}: {location}",
+        "the Stop hook points to a program that does not exist, {program}: {location}"
     }
     care_stale_hook_hint() { "ccc use <名稱> 會更新它；或刪除該項", "ccc use <名称> 会更新它；或删除该项", "ccc use <name> updates it; or remove that entry" }
     care_stale_file(path: &str) { "已結束的程序留下的私有設定檔: {path}", "已结束的进程留下的私有设置文件: {path}", "a private settings file of a process that has ended: {path}" }

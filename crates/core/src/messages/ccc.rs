@@ -8,35 +8,35 @@ messages! {
         "设置 HOME，或同时设置 CCC_CONFIG_DIR 与 CLAUDE_CONFIG_DIR（绝对路径）",
         "set HOME, or both CCC_CONFIG_DIR and CLAUDE_CONFIG_DIR, to absolute paths"
     }
-    not_plain(place: &str) {
-        "Claude Code 會忽略含註解或多餘逗號的設定檔: {place}",
-        "Claude Code 会忽略含注释或多余逗号的设置文件: {place}",
-        "settings with comments or extra commas, which make Claude Code ignore the whole file: {place}"
+    not_plain(location: &str) {
+        "Claude Code 會忽略含註解或多餘逗號的設定檔: {location}",
+        "Claude Code 会忽略含注释或多余逗号的设置文件: {location}",
+        "settings with comments or extra commas, which make Claude Code ignore the whole file: {location}"
     }
     not_plain_hint() {
         "改成不含註解的 JSON；檔案未更動",
         "改成不含注释的 JSON；文件未改动",
         "remove the comments and extra commas; the file was not changed"
     }
-    wrong_object(key: &str, place: &str) { "`{key}` 必須是物件: {place}", "`{key}` 必须是对象: {place}", "`{key}` is not an object: {place}" }
-    wrong_text(key: &str, place: &str) { "`{key}` 必須是字串: {place}", "`{key}` 必须是字符串: {place}", "`{key}` is not a string: {place}" }
-    wrong_list(key: &str, place: &str) { "`{key}` 必須是字串清單: {place}", "`{key}` 必须是字符串列表: {place}", "`{key}` is not a list of strings: {place}" }
+    wrong_object(key: &str, location: &str) { "`{key}` 必須是物件: {location}", "`{key}` 必须是对象: {location}", "`{key}` is not an object: {location}" }
+    wrong_text(key: &str, location: &str) { "`{key}` 必須是字串: {location}", "`{key}` 必须是字符串: {location}", "`{key}` is not a string: {location}" }
+    wrong_list(key: &str, location: &str) { "`{key}` 必須是字串清單: {location}", "`{key}` 必须是字符串列表: {location}", "`{key}` is not a list of strings: {location}" }
     wrong_type_hint(file: &str) {
         "用編輯器修正 {file}；沒有任何更動",
         "用编辑器修正 {file}；没有任何改动",
         "correct {file} in an editor; nothing was changed"
     }
-    unset(variable: &str, key: &str, place: &str) {
-        "`{key}` 需要環境變數 {variable}，但未設定: {place}",
-        "`{key}` 需要环境变量 {variable}，但未设置: {place}",
-        "`{key}` needs the variable {variable}, which is not set: {place}"
+    unset(variable: &str, key: &str, location: &str) {
+        "`{key}` 需要環境變數 {variable}，但未設定: {location}",
+        "`{key}` 需要环境变量 {variable}，但未设置: {location}",
+        "`{key}` needs the variable {variable}, which is not set: {location}"
     }
     unset_hint(variable: &str) { "export {variable}=…", "export {variable}=…", "export {variable}=…" }
     unknown_provider(name: &str) { "未知的 provider: {name}", "未知的 provider: {name}", "unknown provider: {name}" }
-    unknown_provider_at(name: &str, place: &str) {
-        "未知的 provider: {name}（{place}）",
-        "未知的 provider: {name}（{place}）",
-        "unknown provider: {name} ({place})"
+    unknown_provider_at(name: &str, location: &str) {
+        "未知的 provider: {name}（{location}）",
+        "未知的 provider: {name}（{location}）",
+        "unknown provider: {name} ({location})"
     }
     did_you_mean(name: &str, list: &str) {
         "是否指 {name}？可用：{list}",
@@ -55,7 +55,7 @@ messages! {
         "先新增一个：ccc add <名称> --base-url <网址> --token-stdin",
         "add one first: ccc add <name> --base-url <address> --token-stdin"
     }
-    exists(name: &str, place: &str) { "provider 已存在: {name}（{place}）", "provider 已存在: {name}（{place}）", "provider already exists: {name} ({place})" }
+    exists(name: &str, location: &str) { "provider 已存在: {name}（{location}）", "provider 已存在: {name}（{location}）", "provider already exists: {name} ({location})" }
     exists_hint(name: &str) {
         "在檔案中修改，或先執行 ccc remove {name}",
         "在文件中修改，或先执行 ccc remove {name}",
@@ -92,10 +92,10 @@ messages! {
     // What was done.
     on(name: &str) { "ccc: 使用 {name}", "ccc: 使用 {name}", "ccc: on {name}" }
     on_isolated(name: &str) { "ccc: 使用 {name}（僅此次啟動）", "ccc: 使用 {name}（仅此次启动）", "ccc: on {name}, for this start only" }
-    on_pinned(name: &str, place: &str) {
-        "ccc: 使用 {name}（由 {place} 指定，僅此次啟動）",
-        "ccc: 使用 {name}（由 {place} 指定，仅此次启动）",
-        "ccc: on {name}, for this start only, as set in {place}"
+    on_pinned(name: &str, location: &str) {
+        "ccc: 使用 {name}（由 {location} 指定，僅此次啟動）",
+        "ccc: 使用 {name}（由 {location} 指定，仅此次启动）",
+        "ccc: on {name}, for this start only, as set in {location}"
     }
     switched(name: &str) { "已切換到 {name}", "已切换到 {name}", "switched to {name}" }
     switched_off() { "已從共用設定移除 provider", "已从共享设置移除 provider", "removed the provider from the shared settings" }
@@ -160,25 +160,25 @@ messages! {
         "ccc run --isolated {name}，或把密钥改放在 env",
         "ccc run --isolated {name}, or give the key in env"
     }
-    conflict_wins(variable: &str, place: &str) {
-        "{place} 的 {variable} 會蓋過 provider 的值；刪除該行，或改用 ccc run --isolated",
-        "{place} 的 {variable} 会覆盖 provider 的值；删除该行，或改用 ccc run --isolated",
-        "{variable} in {place} overrides the provider's value; remove that line, or use ccc run --isolated"
+    conflict_wins(variable: &str, location: &str) {
+        "{location} 的 {variable} 會蓋過 provider 的值；刪除該行，或改用 ccc run --isolated",
+        "{location} 的 {variable} 会覆盖 provider 的值；删除该行，或改用 ccc run --isolated",
+        "{variable} in {location} overrides the provider's value; remove that line, or use ccc run --isolated"
     }
-    conflict_managed(variable: &str, place: &str) {
-        "{place} 的 {variable} 會蓋過 provider 的值；請管理者調整",
-        "{place} 的 {variable} 会覆盖 provider 的值；请管理员调整",
-        "{variable} in {place} overrides the provider's value; ask the administrator"
+    conflict_managed(variable: &str, location: &str) {
+        "{location} 的 {variable} 會蓋過 provider 的值；請管理者調整",
+        "{location} 的 {variable} 会覆盖 provider 的值；请管理员调整",
+        "{variable} in {location} overrides the provider's value; ask the administrator"
     }
-    conflict_stays(variable: &str, place: &str) {
-        "{place} 的 {variable} 仍然有效，provider 沒有設定它；刪除該行，或在 provider 的 env 中設定（\"\" 表示停用）",
-        "{place} 的 {variable} 仍然有效，provider 没有设置它；删除该行，或在 provider 的 env 中设置（\"\" 表示停用）",
-        "{variable} in {place} still applies, since the provider does not set it; remove that line, or set it in the provider's env (\"\" disables it)"
+    conflict_stays(variable: &str, location: &str) {
+        "{location} 的 {variable} 仍然有效，provider 沒有設定它；刪除該行，或在 provider 的 env 中設定（\"\" 表示停用）",
+        "{location} 的 {variable} 仍然有效，provider 没有设置它；删除该行，或在 provider 的 env 中设置（\"\" 表示停用）",
+        "{variable} in {location} still applies, since the provider does not set it; remove that line, or set it in the provider's env (\"\" disables it)"
     }
-    conflict_set_aside(variable: &str, place: &str) {
-        "{place} 的 {variable} 在這次啟動中不生效；不需要的話請刪除該行",
-        "{place} 的 {variable} 在这次启动中不生效；不需要的话请删除该行",
-        "{variable} in {place} is ignored for this start; remove that line if you do not need it"
+    conflict_set_aside(variable: &str, location: &str) {
+        "{location} 的 {variable} 在這次啟動中不生效；不需要的話請刪除該行",
+        "{location} 的 {variable} 在这次启动中不生效；不需要的话请删除该行",
+        "{variable} in {location} is ignored for this start; remove that line if you do not need it"
     }
 
     // Tables.

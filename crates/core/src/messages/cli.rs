@@ -222,7 +222,7 @@ messages! {
         "overtone fleet pull {session} 可将它移回",
         "overtone fleet pull {session} brings it back"
     }
-    resume_to_go_on() {
+    resume_to_continue() {
         "循環已停止；執行 overtone resume 可繼續。",
         "循环已停止；执行 overtone resume 可继续。",
         "The loop is stopped. Run overtone resume to continue."
@@ -491,10 +491,4 @@ messages! {
         "overtone up rewrites the plugin's files"
     }
     label_plugin() { "外掛", "插件", "Plugin" }
-    label_program() { "程式", "程序", "Program" }
-    label_start() { "啟動", "启动", "Start" }
-    label_then() { "然後", "然后", "Then" }
-    program_installed(version: &str) { "已安裝 {version}", "已安装 {version}", "{version} installed" }
-    program_unchanged(version: &str) { "{version}，無需更新", "{version}，无需更新", "{version}, unchanged" }
-    first_wish() { "/ot:auto <你的需求>", "/ot:auto <你的需求>", "/ot:auto <your task>" }
 }

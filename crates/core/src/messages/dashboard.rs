@@ -5,7 +5,7 @@ messages! {
     wrong_host() {
         "這個名稱不是這個 dashboard 的",
         "这个名称不是这个 dashboard 的",
-        "this dashboard does not use this host name"
+        "this dashboard is not available under this host name"
     }
     wrong_host_hint() {
         "以 http://127.0.0.1:<port> 開啟，或以 --host-name 允許這個名稱",

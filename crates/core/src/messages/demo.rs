@@ -10,7 +10,7 @@ messages! {
 
     // What happens, in the order of the story.
     session_starts() { "Claude Code 開始一個工作階段", "Claude Code 开始一个会话", "Claude Code starts a session" }
-    person_wishes(wish: &str) { "你輸入：{wish}", "你输入：{wish}", "you type: {wish}" }
+    person_wishes(request: &str) { "你輸入：{request}", "你输入：{request}", "you type: {request}" }
     opens_skill() {
         "主代理開啟 /ot:auto，不需要詢問權限",
         "主代理打开 /ot:auto，不需要询问权限",
@@ -105,14 +105,14 @@ messages! {
     bad_exit(name: &str, status: &str) { "{name} 結束時為 {status}", "{name} 结束时为 {status}", "{name} ended with {status}" }
     complained(name: &str, text: &str) { "{name} 回報錯誤：{text}", "{name} 回报错误：{text}", "{name} reported an error: {text}" }
     not_json(name: &str, text: &str) { "{name} 的回應不是 JSON：{text}", "{name} 的回应不是 JSON：{text}", "{name} did not answer with JSON: {text}" }
-    other_answer(name: &str, wanted: &str, answer: &str) {
-        "{name} 應回應 {wanted}，實際為 {answer}",
-        "{name} 应回应 {wanted}，实际为 {answer}",
-        "{name} should have answered {wanted}, not {answer}"
+    other_answer(name: &str, expected: &str, answer: &str) {
+        "{name} 應回應 {expected}，實際為 {answer}",
+        "{name} 应回应 {expected}，实际为 {answer}",
+        "{name} should have answered {expected}, not {answer}"
     }
-    other_state(wanted: &str, found: &str) {
-        "狀態應為 {wanted}，實際為 {found}",
-        "状态应为 {wanted}，实际为 {found}",
-        "the state should be {wanted}, not {found}"
+    other_state(expected: &str, found: &str) {
+        "狀態應為 {expected}，實際為 {found}",
+        "状态应为 {expected}，实际为 {found}",
+        "the state should be {expected}, not {found}"
     }
 }

@@ -35,11 +35,6 @@ messages! {
         "这个会话现在属于 {name}",
         "the session belongs to {name} now"
     }
-    order_too_new() {
-        "指令來自較新的版本；請更新這台機器上的 Overtone",
-        "指令来自较新的版本；请更新这台机器上的 Overtone",
-        "the command is from a newer version; update Overtone on this machine"
-    }
 
     order_out_of_time(minutes: u64) {
         "指令的時間與這台機器的時鐘相差 {minutes} 分鐘；請校正時鐘後再送一次",
@@ -240,11 +235,6 @@ messages! {
         "it is the last machine of the team"
     }
     last_member_hint() { "overtone fleet leave 會離開", "overtone fleet leave 会离开", "overtone fleet leave leaves it" }
-    several_machines(name: &str) {
-        "不只一台機器符合 {name}",
-        "不只一台机器符合 {name}",
-        "several machines match {name}"
-    }
     was_not_joined() { "本來就沒有加入機群", "本来就没有加入机群", "it was not part of a fleet" }
     left() {
         "已離開機群。先前轉送的內容會留在伺服器上，直到過期",
@@ -317,7 +307,7 @@ messages! {
     no_server_hint() {
         "其他方式啟動的伺服器請以原本的方式停止",
         "其他方式启动的服务器请用原来的方式停止",
-        "stop a server that was started another way in the same way"
+        "a server that was started in another way has to be stopped in that way"
     }
     server_stopped(pid: u32, data: &str) {
         "伺服器已停止（{pid}），資料保留在 {data}",
@@ -571,7 +561,7 @@ messages! {
     pull_changed(machine: &str) {
         "伺服器上的內容不是 {machine} 交出的內容",
         "服务器上的内容不是 {machine} 交出的内容",
-        "the server does not have what {machine} handed over"
+        "the data on the server is not what {machine} handed over"
     }
     pull_changed_hint() {
         "再試一次；若一直如此，可能有人改動了伺服器上的資料",
@@ -590,7 +580,7 @@ messages! {
         "overtone fleet pull {session} --take-over 会接手；原机器回来后会让开",
         "overtone fleet pull {session} --take-over takes it over; that machine gives it up when it comes back"
     }
-    pull_lost(machine: &str) { "{machine} 比較快", "{machine} 比较快", "{machine} was faster" }
+    pull_lost(machine: &str) { "{machine} 比較快", "{machine} 比较快", "{machine} took the session over first" }
     pull_lost_hint() {
         "overtone fleet list 顯示現在屬於誰",
         "overtone fleet list 显示现在属于谁",

@@ -145,14 +145,14 @@ messages! {
         "改成不含注释的合法 JSON",
         "make it valid JSON without comments"
     }
-    finding_hooks_disabled(place: &str) { "所有 hook 都被關閉：{place} 的 disableAllHooks", "所有 hook 都被关闭：{place} 的 disableAllHooks", "all hooks are off: disableAllHooks in {place}" }
+    finding_hooks_disabled(location: &str) { "所有 hook 都被關閉：{location} 的 disableAllHooks", "所有 hook 都被关闭：{location} 的 disableAllHooks", "all hooks are off: disableAllHooks in {location}" }
     fix_hooks_disabled() { "刪除 disableAllHooks 或改為 false", "删除 disableAllHooks 或改为 false", "remove disableAllHooks or set it to false" }
-    finding_managed_only(place: &str) { "只允許管理者的 hook：{place}", "只允许管理员的 hook：{place}", "only an administrator's hooks may run: {place}" }
+    finding_managed_only(location: &str) { "只允許管理者的 hook：{location}", "只允许管理员的 hook：{location}", "only an administrator's hooks may run: {location}" }
     fix_managed_only() { "請管理者允許外掛 ot@overtone", "请管理员允许插件 ot@overtone", "ask the administrator to allow the plugin ot@overtone" }
-    finding_string_timeout(place: &str) {
-        "{place} 有 hook 的 timeout 是字串，Claude Code 會忽略整個檔案",
-        "{place} 有 hook 的 timeout 是字符串，Claude Code 会忽略整个文件",
-        "{place}: a hook's timeout is a string, so Claude Code ignores the whole file"
+    finding_string_timeout(location: &str) {
+        "{location} 有 hook 的 timeout 是字串，Claude Code 會忽略整個檔案",
+        "{location} 有 hook 的 timeout 是字符串，Claude Code 会忽略整个文件",
+        "{location}: a hook's timeout is a string, so Claude Code ignores the whole file"
     }
     fix_string_timeout() { "把 timeout 改成數字", "把 timeout 改成数字", "make the timeout a number" }
     finding_not_private(path: &str, mode: &str) { "其他使用者可進入 {path}（{mode}）", "其他用户可进入 {path}（{mode}）", "other users can access {path} ({mode})" }

@@ -141,7 +141,7 @@ messages! {
     figures(pending: usize, sent: u64, dropped: u64, foreign: u64) {
         "等待送出 {pending}，已送出 {sent}，已放棄 {dropped}，忽略的陌生訊息 {foreign}",
         "等待送出 {pending}，已送出 {sent}，已放弃 {dropped}，忽略的陌生消息 {foreign}",
-        "{pending} waiting, {sent} sent, {dropped} given up, {foreign} ignored from strangers"
+        "{pending} waiting, {sent} sent, {dropped} given up, {foreign} from unknown senders ignored"
     }
     was_sent() { "已送出", "已送出", "sent" }
     is_on() { "可用", "可用", "on" }

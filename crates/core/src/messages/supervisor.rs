@@ -216,7 +216,7 @@ messages! {
     prompt() {
         "你是嚴格的審查者。請審查本次對話中 Agent 的工作：對照使用者最初的要求與其後的補充，逐項確認是否真正完成。\n- 以事實為準：查看檔案、diff 與測試結果，不要相信聲明。\n- 佔位、TODO、跳過的測試、模擬的結果、只說不做，都是未完成。\n- 需要使用者決定，或 Agent 正在等待使用者回答時，視為可以停止。\n- 只審查，不修改任何檔案。",
         "你是严格的审查者。请审查本次对话中 Agent 的工作：对照用户最初的要求与其后的补充，逐项确认是否真正完成。\n- 以事实为准：查看文件、diff 与测试结果，不要相信声明。\n- 占位、TODO、跳过的测试、模拟的结果、只说不做，都是未完成。\n- 需要用户决定，或 Agent 正在等待用户回答时，视为可以停止。\n- 只审查，不修改任何文件。",
-        "You are a strict reviewer. Review the agent's work in this conversation: check it point by point against the user's original request and later additions, and find out whether it is really done.\n- Go by facts: look at files, the diff and test results; do not believe claims.\n- Placeholders, TODOs, skipped tests, simulated results and announcements without work are not done.\n- When a user decision is needed, or the agent is waiting for the user's answer, it may stop.\n- Only review; do not change any file."
+        "You are a strict reviewer. Review the agent's work in this conversation: check it point by point against the user's original request and later additions, and find out whether it is really done.\n- Go by facts: look at files, the diff and test results; do not rely on claims.\n- Placeholders, TODOs, skipped tests, simulated results and announcements without work are not done.\n- When a user decision is needed, or the agent is waiting for the user's answer, it may stop.\n- Only review; do not change any file."
     }
     instruction() {
         "請立即審查以上工作並回傳 JSON：completed（任務是否已完成）與 feedback（未完成時，Agent 接下來必須做的具體事項）。",

@@ -37,7 +37,7 @@ messages! {
     key_help() { "說明", "帮助", "help" }
     key_quit() { "離開", "退出", "quit" }
     help_title() { "按鍵", "按键", "Keys" }
-    help_select() { "選擇工作階段；PgUp PgDn Home End 跳得更遠", "选择会话；PgUp PgDn Home End 跳得更远", "choose a session; PgUp PgDn Home End go further" }
+    help_select() { "選擇工作階段；PgUp PgDn Home End 跳得更遠", "选择会话；PgUp PgDn Home End 跳得更远", "select a session; PgUp PgDn Home End jump further" }
     help_details() { "顯示整個工作階段；← 或 Esc 返回", "显示整个会话；← 或 Esc 返回", "show the whole session; ← or Esc goes back" }
     help_filter() { "全部、進行中、需要我", "全部、进行中、需要我", "all, open, those that need me" }
     help_search() { "在專案、工作流、feature 與 ID 中搜尋", "在项目、工作流、feature 与 ID 中搜索", "search projects, workflows, features and ids" }
@@ -46,9 +46,9 @@ messages! {
     help_quit() { "離開；Esc 與 Ctrl-C 也可以", "退出；Esc 与 Ctrl-C 也可以", "quit; so do Esc and Ctrl-C" }
     help_marks() { "記號", "标记", "Marks" }
     mark_done() { "完成", "完成", "done" }
-    mark_active() { "進行中", "进行中", "at work" }
+    mark_active() { "進行中", "进行中", "working" }
     mark_failed() { "未通過或損壞", "未通过或损坏", "failed, or broken" }
-    mark_pending() { "等待中", "等待中", "to come" }
+    mark_pending() { "等待中", "等待中", "pending" }
     mark_needs_you() { "需要你", "需要你", "needs you" }
     mark_stopped() { "已停止", "已停止", "stopped" }
     mark_none() { "無工作流", "无工作流", "no workflow" }

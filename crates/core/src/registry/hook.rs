@@ -77,7 +77,10 @@ impl Hook {
 
     /// The client event that this hook answers; its name must be repeated in the output.
     pub fn event(self) -> &'static str {
-        Self::BINDINGS.iter().find(|b| b.hook == self).map_or("", |b| b.event)
+        match Self::BINDINGS.iter().find(|binding| binding.hook == self) {
+            Some(binding) => binding.event,
+            None => "",
+        }
     }
 }
 

@@ -184,8 +184,8 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
         let feature = start.optional_text("featureName").map(str::to_owned);
         let by = start.optional_text("by").map(str::to_owned);
         let Some(workflow) = Workflow::from_name(start.text("workflowType")) else { return Cause::Nothing };
-        let is_specs = |line: &Line| line.kind == EventKind::SpecsInit;
-        let feature_is_new = self.window.peek(at + 1).is_some_and(is_specs);
+        let feature_is_new =
+            matches!(self.window.peek(at + 1), Some(line) if line.kind == EventKind::SpecsInit);
         Cause::Init { workflow, feature, feature_is_new, by }
     }
 
@@ -253,14 +253,18 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
     /// The lines of a Stop begin with the agents that it gave up and end with its outcome.
     fn stop(&mut self, head: &Line, reason: &str) -> Cause {
         let mut at = 0;
-        while at < MAX_AGENTS && self.window.peek(at).is_some_and(is_given_up) {
+        while at < MAX_AGENTS
+            && let Some(line) = self.window.peek(at)
+            && is_given_up(line)
+        {
             at += 1;
         }
         // Stages for which a twin had reported are settled after that.
         let given_up = at;
         while at > 0
             && at < given_up + MAX_AGENTS
-            && self.window.peek(at).is_some_and(|l| is_consequence(l.kind))
+            && let Some(line) = self.window.peek(at)
+            && is_consequence(line.kind)
         {
             at += 1;
         }
@@ -270,7 +274,7 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
         Cause::Stop(Stop {
             client_lists_agents: reason == NO_REPORT,
             is_continued: advance.is_some(),
-            has_progress: advance.is_some_and(|line| line.count("idle").unwrap_or(0) == 0),
+            has_progress: matches!(advance, Some(line) if line.count("idle").unwrap_or(0) == 0),
             tasks: end.as_ref().and_then(|line| line.count("tasks")).or(head.count("tasks")),
         })
     }
@@ -340,7 +344,7 @@ const NO_VERDICT_TEXT: &str = "a report";
 
 /// A message that leads to the recorded verdict, or an empty one if the agent left no message.
 fn message(line: &Line, score: Option<u64>) -> String {
-    let is_silent = line.fields.get("handoff").is_some_and(serde_json::Value::is_null);
+    let is_silent = matches!(line.fields.get("handoff"), Some(serde_json::Value::Null));
     let grade = score.map(|score| format!("<!-- GRADE: {{\"score\":{score}}} -->")).unwrap_or_default();
     match line.verdict() {
         _ if is_silent && score.is_none() => String::new(),

@@ -55,8 +55,13 @@ pub(crate) fn differing_fields(record: &Record, line: &Line, is_guessed: bool) -
 
 /// Whether the line has a field that the engine does not record, such as a counter that is zero.
 fn is_unexpected(record: &Record, line: &Line, name: &str) -> bool {
-    !record.fields.iter().any(|(own, _)| *own == name)
-        && line.fields.get(name).is_some_and(|value| !value.is_null() && *value != json!(0))
+    if record.fields.iter().any(|(own, _)| *own == name) {
+        return false;
+    }
+    match line.fields.get(name) {
+        None | Some(Value::Null) => false,
+        Some(value) => *value != 0,
+    }
 }
 
 /// The fields of a record as they are in a line, without the time.

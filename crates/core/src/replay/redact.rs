@@ -121,10 +121,13 @@ fn kept(word: &str, is_known: fn(&str) -> bool) -> String {
 fn map_texts(value: &Value, change: impl Fn(&str) -> String) -> Value {
     match value {
         Value::String(word) => Value::String(change(word)),
-        Value::Array(list) => list
-            .iter()
-            .map(|item| item.as_str().map_or_else(|| json!(0), |word| Value::String(change(word))))
-            .collect(),
+        Value::Array(list) => {
+            let changed = list.iter().map(|item| match item {
+                Value::String(word) => Value::String(change(word)),
+                _ => json!(0),
+            });
+            changed.collect()
+        }
         Value::Object(_) => json!({}),
         plain => plain.clone(),
     }

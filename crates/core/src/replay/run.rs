@@ -116,7 +116,10 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Replay<I> {
                 continue;
             }
             let found = self.window.peek(0).cloned();
-            let line = found.as_ref().map_or_else(|| self.window.last_number() + 1, |line| line.number);
+            let line = match &found {
+                Some(found) => found.number,
+                None => self.window.last_number() + 1,
+            };
             match (matched, found) {
                 (Match::Unknown, _) => {}
                 (Match::Changed(fields), Some(found)) => {
@@ -149,7 +152,7 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Replay<I> {
         match differing {
             Some(fields) if fields.is_empty() => Match::Same,
             _ if self.window.take_unreadable() => Match::Unknown,
-            _ if self.window.peek(1).is_some_and(|next| is(record, next)) => Match::AfterUnexpected,
+            _ if matches!(self.window.peek(1), Some(next) if is(record, next)) => Match::AfterUnexpected,
             Some(fields) if !comes_later => Match::Changed(fields),
             _ => Match::Missing,
         }

@@ -107,8 +107,9 @@ impl Session {
 
     /// Delegates to an agent, which gets call and agent ids made of its slot, so that twins can be distinguished.
     fn delegate(&mut self, subagent_type: &str, facts: &Facts) -> Vec<Record> {
-        let active = self.snapshot.workflow.as_ref().map_or(0, |workflow| workflow.active_agents.len());
-        if active >= MAX_AGENTS {
+        if let Some(workflow) = &self.snapshot.workflow
+            && workflow.active_agents.len() >= MAX_AGENTS
+        {
             return Vec::new();
         }
         // The delegation was allowed, whatever the reason for it was.
@@ -255,8 +256,10 @@ impl Session {
         facts.transcript_bytes = Some(bytes);
         facts.context_percent = Some(100);
         let completed = self.snapshot.workflow.as_ref().and_then(|workflow| workflow.completed_stages);
-        facts.since_compact =
-            completed.map_or(SinceCompact::Unknown, |now| SinceCompact::counted(now, self.compacted_at));
+        facts.since_compact = match completed {
+            Some(now) => SinceCompact::counted(now, self.compacted_at),
+            None => SinceCompact::Unknown,
+        };
     }
 
     fn lost(&mut self, agent_ref: &AgentRef, facts: &Facts) -> Vec<Record> {
@@ -289,10 +292,14 @@ impl Session {
         let Some(workflow) = &mut self.snapshot.workflow else { return };
         let last = workflow.active_agents.last().map(|agent| agent.slot.clone());
         self.is_guessed |= slots.is_none() && last.is_some();
-        let is_meant =
-            |slot: &String| slots.map_or(last.as_ref() == Some(slot), |slots| slots.contains(slot));
-        for agent in workflow.active_agents.iter_mut().filter(|agent| is_meant(&agent.slot)) {
-            agent.tool_use_id = Some(SHARED_CALL.to_owned());
+        for agent in &mut workflow.active_agents {
+            let has_failed = match slots {
+                Some(slots) => slots.contains(&agent.slot),
+                None => last.as_ref() == Some(&agent.slot),
+            };
+            if has_failed {
+                agent.tool_use_id = Some(SHARED_CALL.to_owned());
+            }
         }
     }
 

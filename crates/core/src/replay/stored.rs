@@ -24,9 +24,10 @@ pub fn mismatches(replayed: &WorkflowState, stored: &WorkflowState) -> Vec<Misma
 
 /// All compared values with their paths in the file.
 fn values(state: &WorkflowState) -> Vec<(String, String)> {
+    let ending = state.ending.map(Ending::key).unwrap_or_default();
     let plain = [
         ("workflowType", state.workflow_type.clone()),
-        ("ending", state.ending.map_or("", Ending::key).to_owned()),
+        ("ending", ending.to_owned()),
         ("failCount", state.fail_count.to_string()),
         ("rejectCount", state.reject_count.to_string()),
         ("retroCount", state.retro_count.to_string()),
@@ -37,9 +38,10 @@ fn values(state: &WorkflowState) -> Vec<(String, String)> {
 
 fn stage_values(stage: &StageState) -> [(String, String); 3] {
     let name = |part: &str| format!("stages.{}.{part}", stage.key);
+    let result = stage.result.as_ref().map(StageResult::as_str).unwrap_or_default();
     [
         (name("status"), stage.status.key().to_owned()),
-        (name("result"), stage.result.as_ref().map_or("", StageResult::as_str).to_owned()),
+        (name("result"), result.to_owned()),
         (name("attempts"), stage.attempts.to_string()),
     ]
 }

@@ -57,8 +57,13 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Window<I> {
     fn read(&mut self) -> Option<Line> {
         loop {
             let next = self.source.next()?;
-            let number = next.as_ref().map_or_else(|skipped| skipped.number, |line| line.number);
-            if self.until.is_some_and(|until| number > until) {
+            let number = match &next {
+                Ok(line) => line.number,
+                Err(skipped) => skipped.number,
+            };
+            if let Some(until) = self.until
+                && number > until
+            {
                 self.is_cut = true;
                 return None;
             }
@@ -111,6 +116,9 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Window<I> {
 
     /// The number of the line that was replayed last.
     pub(crate) fn last_number(&self) -> u64 {
-        self.previous.back().map_or(0, |line| line.number)
+        match self.previous.back() {
+            Some(line) => line.number,
+            None => 0,
+        }
     }
 }

@@ -42,7 +42,7 @@ fn put(session: &Session, name: &str, value: Option<&Value>) -> io::Result<()> {
     match value.map(Value::to_string) {
         Some(text) if current.as_ref() == Some(&text) => Ok(()),
         Some(text) => files::write_atomic(&path, text.as_bytes(), files::PRIVATE),
-        None if current.is_some() => files::take_away(&path).map(drop),
+        None if current.is_some() => files::remove(&path).map(drop),
         None => Ok(()),
     }
 }

@@ -254,7 +254,7 @@ impl Keyring {
     pub fn leave(home: &Home) -> io::Result<()> {
         let Some(team) = load_team(&team_file(home))? else { return Ok(()) };
         archive_team(home, &team)?;
-        files::take_away(&team_file(home)).map(drop)
+        files::remove(&team_file(home)).map(drop)
     }
 
     /// Stores the team. `is_joined`: this machine has just joined it. Otherwise another team in the file, which another

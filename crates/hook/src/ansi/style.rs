@@ -1,6 +1,7 @@
 //! Colours, if the terminal shows them and the user has not disabled them.
 
 use std::env;
+use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
 
 use anstyle::{AnsiColor, Style};
@@ -21,7 +22,7 @@ impl Palette {
 
     /// Whether the terminal supports only plain lines.
     pub fn is_dumb() -> bool {
-        env::var_os("TERM").is_some_and(|term| term == "dumb")
+        env::var_os("TERM").as_deref() == Some(OsStr::new("dumb"))
     }
 
     /// For the status line. The client reads it from a pipe, but shows it in colour.
@@ -36,7 +37,7 @@ impl Palette {
 
     /// Whether the user has disabled colours with `NO_COLOR`.
     pub fn is_disabled() -> bool {
-        env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        !env::var_os("NO_COLOR").unwrap_or_default().is_empty()
     }
 
     pub const fn is_on(self) -> bool {

@@ -194,7 +194,7 @@ fn finish(
 fn apply_outside_session(context: &EffectContext, effect: &Effect) -> EffectResult {
     match effect {
         Effect::Observe(observation) if context.learning => record_observation(context, observation)?,
-        Effect::PointCurrentSession => context.home.point_current_session(context.session.id())?,
+        Effect::PointCurrentSession => context.home.set_current_session(context.session.id())?,
         Effect::ClearCurrentSession => context.home.clear_current_session(context.session.id())?,
         Effect::ExportSession => export_session(context)?,
         _ => {}
@@ -212,8 +212,9 @@ fn record_observation(context: &EffectContext, observation: &Observation) -> Eff
 fn archive_feature(context: &EffectContext, feature: &str) -> EffectResult {
     let Some(project) = context.project else { return Ok(()) };
     let timeline_file = context.session.timeline_file();
-    let holder = context.home.feature_holder(project, feature, Some(context.session.id()));
-    if holder.is_some_and(|holder| !holder.is_paused) {
+    if let Some(holder) = context.home.feature_holder(project, feature, Some(context.session.id()))
+        && !holder.is_paused
+    {
         let record = Record::new(EventKind::SystemWarning).with("reason", "feature-taken");
         timeline::append(&timeline_file, &[&record], context.now)?;
         return Ok(());
@@ -222,7 +223,7 @@ fn archive_feature(context: &EffectContext, feature: &str) -> EffectResult {
     let folder = archived.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let record = Record::new(EventKind::SpecsArchive).with("feature", feature).with("folder", folder);
     timeline::append(&timeline_file, &[&record], context.now)?;
-    OwnFeatures::of(context.home, project).remove(feature)?;
+    OwnFeatures::for_project(context.home, project).remove(feature)?;
     Ok(())
 }
 

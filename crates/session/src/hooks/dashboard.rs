@@ -28,8 +28,8 @@ const INHERITED_VARIABLES: [&str; 14] = [
 ];
 
 pub(crate) fn start(home: &Home) {
-    let is_disabled =
-        env::var_os("OVERTONE_NO_DASHBOARD").is_some_and(|value| value != "0" && !value.is_empty());
+    let disabled = env::var_os("OVERTONE_NO_DASHBOARD").unwrap_or_default();
+    let is_disabled = !disabled.is_empty() && disabled != "0";
     if is_disabled || files::is_locked(&home.root().join("dashboard/lock")) {
         return;
     }

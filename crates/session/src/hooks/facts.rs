@@ -130,7 +130,7 @@ fn find_feature(
         return Ok(None);
     }
     let recorded = || match &context.environment.home {
-        Some(home) => OwnFeatures::of(home, project).names(),
+        Some(home) => OwnFeatures::for_project(home, project).names(),
         None => BTreeSet::new(),
     };
     let Some((feature, is_own)) = specs.newest(recorded)? else { return Ok(None) };
@@ -165,7 +165,7 @@ fn feature_holder(
     feature: Option<&Feature>,
 ) -> Option<FeatureHolder> {
     let (feature, home) = (feature?, context.environment.home.as_ref()?);
-    if own_feature_name(snapshot).is_some_and(|name| !name.is_empty()) {
+    if !matches!(own_feature_name(snapshot), None | Some("")) {
         return None;
     }
     let holder = home.feature_holder(context.project?, &feature.name, Some(session.id()))?;
@@ -182,10 +182,11 @@ fn add_compaction_facts(facts: &mut Facts, session: &Session, input: &HookInput,
         facts.transcript_bytes = Some(metadata.len());
     }
     facts.context_percent = input.context_percent().or_else(|| session.usage().context_percent);
-    let settings = &facts.settings;
-    let is_large = facts.transcript_bytes.is_some_and(|bytes| bytes > settings.compact_threshold_bytes)
-        || facts.context_percent.is_some_and(|percent| percent >= settings.compact_threshold_percent);
-    if is_large {
+    let has_large_transcript =
+        matches!(facts.transcript_bytes, Some(bytes) if bytes > facts.settings.compact_threshold_bytes);
+    let has_large_context =
+        matches!(facts.context_percent, Some(percent) if percent >= facts.settings.compact_threshold_percent);
+    if has_large_transcript || has_large_context {
         facts.since_compact = since_compact(session, snapshot, &facts.settings);
     }
 }

@@ -99,7 +99,7 @@ impl HookCall<'_> {
             }
         }
         // The lock is held from reading to writing back, so that no other process changes the session in between.
-        let lock = if self.needs_workflow() { session.lock_if_there()? } else { None };
+        let lock = if self.needs_workflow() { session.lock_if_exists()? } else { None };
         let has_folder = lock.is_some() || session.exists();
         let attempt = self.decide_and_apply(home, session, Mode::Write { has_folder }, lock, printer)?;
         if self.hook == Hook::OnStart {
@@ -184,7 +184,7 @@ impl HookCall<'_> {
         let project = self.environment.project(self.input);
         let memory = project.map(|project| Memory::for_project(home, &project));
         effects.iter().any(|effect| match (effect, &memory) {
-            (Effect::Observe(observation), Some(memory)) => memory.is_news(observation),
+            (Effect::Observe(observation), Some(memory)) => memory.is_relevant(observation),
             (Effect::Observe(_), None) => false,
             _ => true,
         })

@@ -3,7 +3,7 @@
 use overtone_core::engine::flow::{Step, next_step};
 use overtone_core::engine::settings::Settings;
 use overtone_core::engine::state::{Ending, LoopState, Pause, StoppedBy, WorkflowState};
-use overtone_core::messages::{Lang, cli as words};
+use overtone_core::messages::{Lang, cli};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
@@ -42,7 +42,7 @@ impl Condition {
                 Some(StoppedBy::User | StoppedBy::Completion | StoppedBy::Moved) | None => Self::Stopped,
             };
         }
-        let is_paused = looping.is_some_and(|looping| looping.paused.is_some());
+        let is_paused = matches!(looping, Some(looping) if looping.paused.is_some());
         match next_step(workflow, settings) {
             Step::AskUser(_) | Step::Report(_) | Step::Blocked(_) => Self::NeedsUser,
             _ if is_paused => Self::Paused,
@@ -55,8 +55,8 @@ impl Condition {
 /// Why a paused loop waits, as a short text for the user.
 pub fn pause_reason(lang: Lang, looping: Option<&LoopState>) -> String {
     match looping.and_then(|looping| looping.paused) {
-        Some(Pause::Interrupted) => words::loop_interrupted(lang),
-        Some(Pause::NoProgress) | None => words::loop_stuck(lang),
+        Some(Pause::Interrupted) => cli::loop_interrupted(lang),
+        Some(Pause::NoProgress) | None => cli::loop_stuck(lang),
     }
 }
 

@@ -246,9 +246,9 @@ impl Builder {
 
     /// An end without a start was written by another version. It is counted too.
     fn end_workflow(&mut self, event: &Event, ending: Ending) {
-        let is_open = self.history.workflows.last().is_some_and(|workflow| workflow.ending.is_none());
-        if !is_open {
-            self.push_workflow(event, None);
+        match self.history.workflows.last() {
+            Some(workflow) if workflow.ending.is_none() => {}
+            _ => self.push_workflow(event, None),
         }
         if let Some(workflow) = self.history.workflows.last_mut() {
             workflow.ending = Some(ending);

@@ -112,7 +112,10 @@ pub fn line_end(file: &File, from: u64, length: u64) -> io::Result<u64> {
         return Ok(at + 1);
     }
     let last = length.saturating_sub(MAX_SEARCH).max(near);
-    Ok(find_line_break(file, last, length, Find::First)?.map_or(length, |at| at + 1))
+    match find_line_break(file, last, length, Find::First)? {
+        Some(at) => Ok(at + 1),
+        None => Ok(length),
+    }
 }
 
 /// The beginning of the line whose line break, or end of the file, is at `end`. If there is no line break near `end`, it
@@ -123,7 +126,10 @@ pub(crate) fn line_start(file: &File, end: u64) -> io::Result<u64> {
         return Ok(at + 1);
     }
     let first = MAX_SEARCH.min(near);
-    Ok(find_line_break(file, 0, first, Find::Last)?.map_or(0, |at| at + 1))
+    match find_line_break(file, 0, first, Find::Last)? {
+        Some(at) => Ok(at + 1),
+        None => Ok(0),
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

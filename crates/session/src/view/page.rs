@@ -167,7 +167,10 @@ impl Query {
         let name = String::from_utf8_lossy(&name);
         let of_type = self.types.is_empty() || self.types.iter().any(|requested| *requested == name);
         let category = name.split(':').next().unwrap_or_default();
-        let of_category = self.category.as_deref().is_none_or(|requested| requested == category);
+        let of_category = match self.category.as_deref() {
+            Some(requested) => requested == category,
+            None => true,
+        };
         of_type && of_category && self.contains_text(line)
     }
 

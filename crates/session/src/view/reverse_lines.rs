@@ -46,7 +46,10 @@ impl ReverseLines {
     pub fn open_before(path: &Path, before: Option<u64>) -> io::Result<Option<Self>> {
         let Some(file) = files::open_regular(path)? else { return Ok(None) };
         let length = file.metadata()?.len();
-        let length = before.map_or(length, |before| before.min(length));
+        let length = match before {
+            Some(before) => before.min(length),
+            None => length,
+        };
         let end = line_start(&file, length)?;
         Ok(Some(Self { file, end, remaining: end, buffer: Vec::new() }))
     }
@@ -59,8 +62,9 @@ impl ReverseLines {
     /// The line whose line break is the last byte before `remaining`.
     fn read_line(&mut self) -> io::Result<OwnedLine> {
         loop {
-            let before = self.buffer.split_last().map_or(&[][..], |(_, before)| before);
-            if let Some(at) = memrchr(b'\n', before) {
+            if let Some((_, before)) = self.buffer.split_last()
+                && let Some(at) = memrchr(b'\n', before)
+            {
                 return Ok(self.split_line(at + 1));
             }
             if !self.buffer.is_empty() && self.buffer_start() == 0 {

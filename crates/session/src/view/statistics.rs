@@ -19,13 +19,14 @@ pub struct Filter {
 impl Filter {
     fn matches(&self, at: Option<Millis>, workflow: Option<&WorkflowRun>) -> bool {
         if let Some(since) = self.since
-            && at.is_none_or(|at| at < since)
+            && !matches!(at, Some(at) if at >= since)
         {
             return false;
         }
-        match &self.workflow {
-            Some(name) => workflow.is_some_and(|workflow| *workflow.workflow == **name),
-            None => true,
+        match (&self.workflow, workflow) {
+            (None, _) => true,
+            (Some(name), Some(workflow)) => *workflow.workflow == **name,
+            (Some(_), None) => false,
         }
     }
 }

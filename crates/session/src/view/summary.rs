@@ -146,7 +146,7 @@ impl Summary {
                 }
                 _ => false,
             },
-            SessionState::Running => self.workflow.as_ref().is_some_and(waits_for_answer),
+            SessionState::Running => matches!(&self.workflow, Some(workflow) if waits_for_answer(workflow)),
             SessionState::None | SessionState::Completed => false,
         }
     }
@@ -161,8 +161,8 @@ impl Summary {
             state: self.state.key(),
             created_at: workflow.and_then(|workflow| workflow.created_at).map(clock::to_iso),
             last_activity: clock::to_iso(self.last_activity),
-            done: workflow.map_or(0, WorkflowState::resolved_count),
-            total: workflow.map_or(0, |workflow| workflow.stages.len()),
+            done: workflow.map(WorkflowState::resolved_count).unwrap_or_default(),
+            total: workflow.map(|workflow| workflow.stages.len()).unwrap_or_default(),
             stages: workflow.map(stages_json).unwrap_or_default(),
             active_agents: workflow.map(agents_json).unwrap_or_default(),
             looping: self.looping.as_ref().map(|looping| LoopJson::new(looping, settings)),
@@ -174,8 +174,8 @@ impl Summary {
                 auto: self.compactions.automatic,
                 manual: self.compactions.manual,
             },
-            failures: workflow.map_or(0, |workflow| workflow.fail_count),
-            rejections: workflow.map_or(0, |workflow| workflow.reject_count),
+            failures: workflow.map(|workflow| workflow.fail_count).unwrap_or_default(),
+            rejections: workflow.map(|workflow| workflow.reject_count).unwrap_or_default(),
             needs_person: self.needs_user(),
             bytes: self.timeline_bytes,
         })
@@ -317,7 +317,7 @@ fn session_state(
         return SessionState::Broken;
     }
     let Some(workflow) = workflow else { return SessionState::None };
-    let is_stopped = workflow.moved_to.is_some() || looping.is_some_and(|looping| looping.stopped);
+    let is_stopped = workflow.moved_to.is_some() || matches!(looping, Some(looping) if looping.stopped);
     match workflow.ending {
         Some(Ending::Completed) => SessionState::Completed,
         Some(Ending::Aborted) => SessionState::Aborted,
@@ -345,7 +345,11 @@ fn activity(session: &Session) -> (Millis, u64) {
     let workflow = metadata(&session.workflow_file());
     let newest = [&timeline, &workflow].into_iter().flatten().map(modified_at).max();
     let newest = newest.or_else(|| metadata(session.dir()).as_ref().map(modified_at));
-    (newest.unwrap_or_default(), timeline.map_or(0, |metadata| metadata.len()))
+    let length = match timeline {
+        Some(metadata) => metadata.len(),
+        None => 0,
+    };
+    (newest.unwrap_or_default(), length)
 }
 
 fn modified_at(metadata: &fs::Metadata) -> Millis {

@@ -2,9 +2,10 @@
 
 use overtone_core::engine::instinct::{Confidence, Observation, Signal};
 use overtone_core::engine::state::Millis;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{is_lesson_id, last_seen, signal_name, stored_confidence};
+use super::{is_lesson_id, last_seen, signal_name, stored_confidence, to_line};
 use crate::clock;
 
 /// The field of a document with the mark of the log that was folded into it last.
@@ -26,6 +27,33 @@ pub(super) struct Event {
     pub(super) id: String,
     at: Millis,
     change: Change,
+}
+
+/// An event as it is written to the log.
+#[derive(Serialize, Default)]
+struct EventLine<'a> {
+    ts: &'a str,
+    event: &'static str,
+    id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signal: Option<&'static str>,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trigger: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    action: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<OriginFields<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evidence: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct OriginFields<'a> {
+    session: &'a str,
+    project: &'a str,
+    at: &'a str,
 }
 
 #[derive(Debug)]
@@ -94,28 +122,28 @@ impl Event {
         session: &str,
         project: &str,
     ) -> String {
-        let at = clock::to_iso(now);
-        let mut line = json!({
-            "ts": at, "event": "observed", "id": id, "signal": signal_name(seen.signal), "type": seen.kind.key(),
-            "trigger": seen.trigger, "action": seen.lesson,
-            "origin": { "session": session, "project": project, "at": at },
-        });
-        if let Some(evidence) = &seen.evidence {
-            line["evidence"] = json!(evidence);
-        }
-        format!("{line}\n")
+        let ts = clock::to_iso(now);
+        let origin = OriginFields { session, project, at: &ts };
+        to_line(&EventLine {
+            ts: &ts,
+            event: "observed",
+            id,
+            signal: Some(signal_name(seen.signal)),
+            kind: Some(seen.kind.key()),
+            trigger: Some(&seen.trigger),
+            action: Some(&seen.lesson),
+            origin: Some(origin),
+            evidence: seen.evidence.as_deref(),
+        })
     }
 
     pub(super) fn judged_line(id: &str, signal: Signal, now: Millis) -> String {
-        let line = json!({
-            "ts": clock::to_iso(now), "event": "judged", "id": id, "signal": signal_name(signal),
-        });
-        format!("{line}\n")
+        let signal = Some(signal_name(signal));
+        to_line(&EventLine { ts: &clock::to_iso(now), event: "judged", id, signal, ..EventLine::default() })
     }
 
     pub(super) fn forgotten_line(id: &str, now: Millis) -> String {
-        let line = json!({ "ts": clock::to_iso(now), "event": "forgotten", "id": id });
-        format!("{line}\n")
+        to_line(&EventLine { ts: &clock::to_iso(now), event: "forgotten", id, ..EventLine::default() })
     }
 
     /// The document after this event; `None` if there is no such lesson any more.
@@ -185,13 +213,16 @@ pub(super) fn replay(
 ) -> Option<Map<String, Value>> {
     let mut document = document;
     let mut rest = lines;
-    if let Some(mark) = document.as_ref().and_then(|fields| fields.get(FOLD_MARK)).and_then(Value::as_str) {
-        let is_ours = |line: &Line| matches!(line, Line::FoldMark(other) if other == mark);
-        if let Some(at) = lines.iter().rposition(is_ours) {
-            rest = &lines[at + 1..];
-        }
+    if let Some(fields) = &document
+        && let Some(Value::String(mark)) = fields.get(FOLD_MARK)
+        && let Some(at) =
+            lines.iter().rposition(|line| matches!(line, Line::FoldMark(other) if other == mark))
+    {
+        rest = &lines[at + 1..];
     }
-    if document.as_ref().is_some_and(is_removed) {
+    if let Some(fields) = &document
+        && is_removed(fields)
+    {
         document = None;
     }
     for line in rest {

@@ -85,15 +85,15 @@ impl EventLog {
                 // It is being folded, so it is no longer the current log.
                 Err(TryLockError::WouldBlock) => continue,
             }
-            let about = file.metadata()?;
-            if about.nlink() == 0 {
+            let metadata = file.metadata()?;
+            if metadata.nlink() == 0 {
                 continue;
             }
             // Half a line of somebody who is writing right now looks torn as well; then an empty line is the result.
-            let is_torn = about.len() > 0 && !files::ends_in_line_break(&file, about.len())?;
+            let is_torn = metadata.len() > 0 && !files::ends_in_line_break(&file, metadata.len())?;
             let text = if is_torn { format!("\n{lines}") } else { lines.to_owned() };
             write_whole(&mut file, text.as_bytes())?;
-            return Ok(about.len() + text.len() as u64);
+            return Ok(metadata.len() + text.len() as u64);
         }
         Err(io::Error::new(io::ErrorKind::WouldBlock, "locked by another process"))
     }

@@ -1,25 +1,25 @@
 //! Finds the checkboxes of a document, each with its section, outside fenced code.
 //!
-//! As much Markdown as that needs: list markers, level-1 and level-2 headings and fences.
+//! Only list markers, headings of level 1 and 2, and fences are recognized.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::front_matter::FrontMatter;
-use super::lines::{Line, lines_from, unindented};
+use crate::front_matter::FrontMatter;
+use crate::lines::{Line, lines_from, unindented};
 
 /// The level-2 sections whose boxes count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Section {
+pub(crate) enum Section {
     Tasks,
     Stages,
 }
 
 /// `- [ ] text`
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Checkbox<'a> {
+pub(crate) struct Checkbox<'a> {
     pub(super) section: Option<Section>,
-    /// Where the one character between the brackets is in the document.
+    /// The byte range of the character between the brackets.
     pub(super) mark: Range<usize>,
     pub(super) done: bool,
     pub(super) text: Cow<'a, str>,
@@ -36,7 +36,11 @@ pub(super) fn scan(bytes: &[u8]) -> Scan<'_> {
     let mut scan = Scan::default();
     let mut section = None;
     let mut fence = None;
-    for line in lines_from(bytes, FrontMatter::of(bytes).end) {
+    let body_start = match FrontMatter::parse(bytes) {
+        Some(front_matter) => front_matter.body_start,
+        None => 0,
+    };
+    for line in lines_from(bytes, body_start) {
         if in_fence(&mut fence, line.text) {
             continue;
         }
@@ -50,23 +54,27 @@ pub(super) fn scan(bytes: &[u8]) -> Scan<'_> {
     scan
 }
 
-/// The checkbox on a line. As on GitHub, one without a text is none: a forgotten `- [ ]` must not keep a
-/// feature open for ever. Unlike there, a text in Chinese may follow without a space.
-pub(super) fn checkbox(line: Line<'_>) -> Option<Checkbox<'_>> {
+/// The checkbox on a line. Like on GitHub, a box without a text does not count: a forgotten `- [ ]` must not keep a feature
+/// open forever. Unlike there, a Chinese text may follow without a space.
+pub(crate) fn checkbox(line: Line<'_>) -> Option<Checkbox<'_>> {
     let inner = after_marker(line.text)?.strip_prefix(b"[")?;
     let length = inner.iter().take(5).position(|b| *b == b']')?;
     let mark = std::str::from_utf8(&inner[..length]).ok()?;
-    mark.chars().next().filter(|c| c.len_utf8() == length)?;
+    if mark.chars().count() != 1 {
+        return None;
+    }
     let rest = &inner[length + 1..];
-    rest.first().filter(|b| matches!(b, b' ' | b'\t') || !b.is_ascii())?;
+    let first = rest.first()?;
+    if first.is_ascii() && !matches!(first, b' ' | b'\t') {
+        return None;
+    }
     let text = trimmed(rest);
+    if text.is_empty() {
+        return None;
+    }
     let start = line.range().end - inner.len();
-    (!text.is_empty()).then(|| Checkbox {
-        section: None,
-        mark: start..start + length,
-        done: mark.eq_ignore_ascii_case("x"),
-        text,
-    })
+    let done = mark.eq_ignore_ascii_case("x");
+    Some(Checkbox { section: None, mark: start..start + length, done, text })
 }
 
 fn trimmed(bytes: &[u8]) -> Cow<'_, str> {
@@ -76,7 +84,7 @@ fn trimmed(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// What follows `-`, `*`, `+`, `1.` or `1)` and its space; any indentation.
+/// The text after a list marker (`-`, `*`, `+`, `1.`, `1)`) and its space, at any indentation.
 fn after_marker(text: &[u8]) -> Option<&[u8]> {
     let text = unindented(text);
     let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
@@ -88,8 +96,8 @@ fn after_marker(text: &[u8]) -> Option<&[u8]> {
     (item.len() < rest.len()).then_some(item)
 }
 
-/// The title of a `#` or `##` heading; deeper ones do not end a section.
-/// The level-1 heading has a title that matches no section, whatever it says.
+/// The title of a `#` or `##` heading. Deeper headings do not end a section. The title of a level-1 heading is returned as
+/// empty, since it never starts one of the sections.
 fn major_heading(text: &[u8]) -> Option<&[u8]> {
     let heading = unindented(text);
     if text.len() - heading.len() > 3 {
@@ -97,7 +105,7 @@ fn major_heading(text: &[u8]) -> Option<&[u8]> {
     }
     let level = heading.iter().take_while(|b| **b == b'#').count();
     let title = &heading[level..];
-    let is_heading = title.first().is_none_or(|b| matches!(b, b' ' | b'\t'));
+    let is_heading = matches!(title.first(), None | Some(b' ' | b'\t'));
     match level {
         1 if is_heading => Some(b""),
         2 if is_heading => Some(title),
@@ -120,7 +128,7 @@ fn section_of(title: &[u8]) -> Option<Section> {
 /// The character and the length of the fence that opened a code block.
 type Fence = (u8, usize);
 
-/// Whether a line belongs to a fenced block, its fences included. A block that is never closed lasts to the end.
+/// Whether a line belongs to a fenced block, including its fences. A block that is not closed extends to the end.
 fn in_fence(open: &mut Option<Fence>, text: &[u8]) -> bool {
     if let Some(fence) = *open {
         if closes(fence, text) {
@@ -128,7 +136,7 @@ fn in_fence(open: &mut Option<Fence>, text: &[u8]) -> bool {
         }
         return true;
     }
-    // A block may also begin right behind a list marker.
+    // A block may also start directly after a list marker.
     *open = fence(text).or_else(|| fence(after_marker(text)?));
     open.is_some()
 }
@@ -137,7 +145,7 @@ fn fence(text: &[u8]) -> Option<Fence> {
     let text = unindented(text);
     let mark = *text.first().filter(|b| matches!(b, b'`' | b'~'))?;
     let length = text.iter().take_while(|b| **b == mark).count();
-    // ```inline``` on one line is no block.
+    // ```inline``` on one line is not a block.
     let inline = mark == b'`' && text[length..].contains(&b'`');
     (length >= 3 && !inline).then_some((mark, length))
 }
@@ -186,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mark_is_where_it_says() {
+    fn the_range_of_the_mark_is_exact() {
         let text = "\u{feff}---\na: b\n---\r\n  1. [?] a\r\n- [　] b";
         let marks: Vec<_> = scan(text.as_bytes()).boxes.into_iter().map(|b| &text[b.mark]).collect();
         assert_eq!(marks, ["?", "　"]);

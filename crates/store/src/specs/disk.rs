@@ -1,16 +1,16 @@
-//! Careful access to the specs folder: which directories and documents we are willing to touch.
+//! Access to the specs folder that only touches real directories and regular files.
 //!
-//! Checks come before use (`lstat`, then open). They are against accidents and against what a cloned repository
-//! brings along, not against somebody who swaps files in between: that one has the rights of the user anyway.
+//! Paths are checked before use (`lstat`, then open). This protects against accidents and against the contents of a cloned
+//! repository, not against a process that replaces files in between: such a process has the user's permissions anyway.
 
-use std::fs::{self, Metadata};
+use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::Shelf;
 use super::error::Context;
-use super::name::is_plain;
+use super::name::is_safe_name;
 use crate::files;
 
 pub(super) const TASKS_FILE: &str = "tasks.md";
@@ -25,7 +25,7 @@ pub(super) struct Document {
     pub(super) mode: u32,
 }
 
-/// The folder of a shelf; none when it or a folder above it is missing.
+/// The folder of a shelf; `None` if it or a folder above it is missing.
 pub(super) fn shelf_dir(root: &Path, shelf: Shelf) -> io::Result<Option<PathBuf>> {
     let levels = levels(root, shelf);
     for dir in &levels {
@@ -37,7 +37,7 @@ pub(super) fn shelf_dir(root: &Path, shelf: Shelf) -> io::Result<Option<PathBuf>
     Ok(Some(shelf_dir))
 }
 
-/// The folder of a shelf, made where it is missing.
+/// The folder of a shelf, which is created if it is missing.
 pub(super) fn ensure_shelf(root: &Path, shelf: Shelf) -> io::Result<PathBuf> {
     let levels = levels(root, shelf);
     for dir in &levels {
@@ -45,9 +45,9 @@ pub(super) fn ensure_shelf(root: &Path, shelf: Shelf) -> io::Result<PathBuf> {
             continue;
         }
         match fs::create_dir(dir) {
-            // Another process was faster. Looking again finds out what it made.
+            // Another process was faster. It has to be checked what it created.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => is_real_dir(dir).map(drop)?,
-            made => made.context("create", dir)?,
+            created => created.context("create", dir)?,
         }
     }
     let [_, _, shelf_dir] = levels;
@@ -64,35 +64,38 @@ fn levels(root: &Path, shelf: Shelf) -> [PathBuf; 3] {
     [root.join("specs"), features, shelf_dir]
 }
 
-/// False when there is nothing. Anything but a directory is an error, a symlink to one too: behind it we
-/// would write outside of the project.
+/// False if there is nothing. Anything but a directory is an error, including a symbolic link to one, through which files
+/// outside the project would be written.
 fn is_real_dir(path: &Path) -> io::Result<bool> {
-    match found(fs::symlink_metadata(path)).context("look at", path)? {
+    match none_if_missing(fs::symlink_metadata(path)).context("inspect", path)? {
         None => Ok(false),
         Some(meta) if meta.is_dir() => Ok(true),
         Some(_) => Err(io::Error::from(ErrorKind::NotADirectory)).context("use", path),
     }
 }
 
-/// The folder of a feature; none when the name is no plain name or is not that of a real directory.
+/// The folder of a feature; `None` if the name is not safe or is not that of a real directory.
 pub(super) fn feature_dir(shelf_dir: &Path, name: &str) -> io::Result<Option<PathBuf>> {
-    if !is_plain(name) {
+    if !is_safe_name(name) {
         return Ok(None);
     }
     let dir = shelf_dir.join(name);
-    let meta = found(fs::symlink_metadata(&dir)).context("look at", &dir)?;
-    Ok(meta.filter(Metadata::is_dir).map(|_| dir))
+    let meta = none_if_missing(fs::symlink_metadata(&dir)).context("inspect", &dir)?;
+    match meta {
+        Some(meta) if meta.is_dir() => Ok(Some(dir)),
+        _ => Ok(None),
+    }
 }
 
-/// The names of the features on a shelf, sorted; files, symlinks, hidden and odd entries are left out.
+/// The names of the features on a shelf, sorted. Files, symbolic links, and hidden or unsafe names are left out.
 pub(super) fn feature_names(shelf_dir: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(shelf_dir).context("list", shelf_dir)? {
         let entry = entry.context("list", shelf_dir)?;
-        let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if let Ok(name) = entry.file_name().into_string()
-            && is_dir
-            && is_plain(&name)
+        if let Ok(kind) = entry.file_type()
+            && kind.is_dir()
+            && let Ok(name) = entry.file_name().into_string()
+            && is_safe_name(&name)
         {
             names.push(name);
         }
@@ -101,18 +104,21 @@ pub(super) fn feature_names(shelf_dir: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// A whole document; none when it is missing, not a regular file or too large.
+/// A whole document; `None` if it is missing, not a regular file or too large.
 pub(super) fn read_document(path: &Path) -> io::Result<Option<Document>> {
-    let document = read_start(path, MAX_DOCUMENT + 1)?;
-    Ok(document.filter(|document| document.bytes.len() as u64 <= MAX_DOCUMENT))
+    match read_start(path, MAX_DOCUMENT + 1)? {
+        // It has grown while it was read.
+        Some(document) if document.bytes.len() as u64 > MAX_DOCUMENT => Ok(None),
+        document => Ok(document),
+    }
 }
 
-/// The first bytes of a document; none as for [`read_document`].
+/// The first bytes of a document; `None` as for [`read_document`].
 pub(super) fn read_start(path: &Path, limit: u64) -> io::Result<Option<Document>> {
-    let Some(meta) = found(fs::symlink_metadata(path)).context("look at", path)? else {
+    let Some(meta) = none_if_missing(fs::symlink_metadata(path)).context("inspect", path)? else {
         return Ok(None);
     };
-    // Before opening: a pipe would block, a device may do anything.
+    // Checked before opening: a pipe would block, and a device may have side effects.
     if !meta.is_file() || meta.len() > MAX_DOCUMENT {
         return Ok(None);
     }
@@ -124,8 +130,8 @@ pub(super) fn read_start(path: &Path, limit: u64) -> io::Result<Option<Document>
     Ok(Some(Document { bytes, mode }))
 }
 
-/// None for what does not exist.
-pub(super) fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+/// Turns "not found" into `None`.
+pub(super) fn none_if_missing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         other => other.map(Some),

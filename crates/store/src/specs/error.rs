@@ -1,4 +1,4 @@
-//! What can go wrong with specs, said with the path, and what to do about it.
+//! Errors of specs, with the path they concern and a hint.
 
 use std::fmt;
 use std::io;
@@ -10,7 +10,7 @@ use super::FeatureNameError;
 #[derive(Debug)]
 pub enum SpecsError {
     Name(FeatureNameError),
-    /// The name is taken on a live shelf.
+    /// The name is used on a live shelf.
     Exists {
         path: PathBuf,
     },
@@ -19,7 +19,7 @@ pub enum SpecsError {
         name: String,
         features: PathBuf,
     },
-    /// Features get into the archive by archiving only: there they have a date.
+    /// Features get into the archive only by archiving, which adds a date to the name.
     IntoArchive {
         name: String,
     },
@@ -34,7 +34,7 @@ impl SpecsError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Name(error) => Some(error.hint()),
-            Self::Exists { .. } => Some("choose another name, or go on with that feature".to_owned()),
+            Self::Exists { .. } => Some("choose another name, or continue with that feature".to_owned()),
             Self::NotFound { .. } => Some("in-progress, paused and backlog were searched".to_owned()),
             Self::IntoArchive { .. } => Some("archive the feature instead of moving it".to_owned()),
             Self::Date { .. } => Some("write the date as YYYY-MM-DD".to_owned()),
@@ -75,7 +75,7 @@ impl From<io::Error> for SpecsError {
     }
 }
 
-/// Puts the action and the path into an I/O error, whose own text has neither; the kind is kept.
+/// Adds the action and the path to the message of an I/O error. The kind is kept.
 pub(super) trait Context<T> {
     fn context(self, action: &str, path: &Path) -> io::Result<T>;
 }

@@ -1,7 +1,7 @@
-//! Finding features. Nothing here writes.
+//! Finds features, without writing anything.
 //!
-//! A missing folder means that there are no features; any other trouble is an error, so that the caller decides
-//! (a hook goes on without the tasks).
+//! A missing folder means that there are no features. Anything else that goes wrong is an error, so that the caller decides:
+//! a hook continues without the tasks.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -10,13 +10,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use super::disk::{self, TASKS_FILE, feature_dir, feature_names, shelf_dir};
-use super::front_matter::FrontMatter;
-use super::timestamp::epoch_millis;
-use super::{Feature, Shelf};
+use overtone_core::engine::state::Millis;
 
-/// More than any front matter of ours; enough to put features in order without reading all of their tasks.
-const START: u64 = 4096;
+use super::disk::{self, TASKS_FILE, feature_dir, feature_names, shelf_dir};
+use super::{Feature, Shelf};
+use crate::clock;
+use crate::front_matter::FrontMatter;
+
+/// How much of `tasks.md` is read to find the front matter. It is enough to sort features without reading all tasks.
+const FRONT_MATTER_BYTES: u64 = 4096;
 
 /// The feature specs of one project.
 #[derive(Debug, Clone)]
@@ -44,8 +46,8 @@ impl Specs {
         name.map(|name| Feature::load(Shelf::InProgress, &name, folder.join(&name))).transpose()
     }
 
-    /// The feature in progress that was created last: of those in `own`, if there are any, else of all. With whether it
-    /// is an own one. `own` is asked for only if there is something to choose from.
+    /// The feature in progress that was created last, among those in `own` if there are any, else among all; and whether it
+    /// is one of `own`, which is only called if there are features.
     pub fn newest(&self, own: impl FnOnce() -> BTreeSet<String>) -> io::Result<Option<(Feature, bool)>> {
         let Some(folder) = shelf_dir(&self.root, Shelf::InProgress)? else {
             return Ok(None);
@@ -63,10 +65,12 @@ impl Specs {
         Feature::load(Shelf::InProgress, &name, folder.join(&name)).map(|feature| Some((feature, is_own)))
     }
 
-    /// The feature of this name, if it is in progress. No other one is looked at.
+    /// The feature of this name, if it is in progress. No other feature is read.
     pub fn in_progress(&self, name: &str) -> io::Result<Option<Feature>> {
-        let place = self.locate(name, &[Shelf::InProgress])?;
-        place.map(|(_, dir)| Feature::load(Shelf::InProgress, name, dir)).transpose()
+        match self.locate(name, &[Shelf::InProgress])? {
+            Some((_, dir)) => Feature::load(Shelf::InProgress, name, dir).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// All features, by shelf and name. An entry that cannot be read does not hide the others.
@@ -87,7 +91,7 @@ impl Specs {
         self.locate(name, &Shelf::ALL)?.map(|(shelf, dir)| Feature::load(shelf, name, dir)).transpose()
     }
 
-    /// Where a feature is, in the order of the given shelves.
+    /// The shelf and the folder of a feature. The shelves are searched in the given order.
     pub(super) fn locate(&self, name: &str, shelves: &[Shelf]) -> io::Result<Option<(Shelf, PathBuf)>> {
         for shelf in shelves {
             if let Some(folder) = shelf_dir(&self.root, *shelf)?
@@ -103,23 +107,24 @@ impl Specs {
 /// The feature created last; of two created at the same time, the first by name.
 fn newest(folder: &Path, mut names: Vec<String>) -> Option<String> {
     if names.len() <= 1 {
-        return names.pop(); // nothing to compare, nothing to read
+        return names.pop();
     }
-    names.into_iter().min_by_key(|name| Reverse(birth(&folder.join(name))))
+    names.into_iter().min_by_key(|name| Reverse(created_at(&folder.join(name))))
 }
 
-/// When a feature was created, in milliseconds: what its front matter says, else when its folder last changed.
-/// None for a folder that has just gone.
-fn birth(dir: &Path) -> Option<i64> {
-    written_birth(dir).or_else(|| {
-        let changed = fs::symlink_metadata(dir).ok()?.modified().ok()?;
-        let age = changed.duration_since(UNIX_EPOCH).ok()?;
-        i64::try_from(age.as_millis()).ok()
-    })
+/// When a feature was created: the time in its front matter, else the last change of its folder. `None` for a folder that
+/// was just removed.
+fn created_at(dir: &Path) -> Option<Millis> {
+    if let Some(created) = recorded_creation(dir) {
+        return Some(created);
+    }
+    let changed = fs::symlink_metadata(dir).ok()?.modified().ok()?;
+    let since_epoch = changed.duration_since(UNIX_EPOCH).ok()?;
+    Some(Millis(i64::try_from(since_epoch.as_millis()).ok()?))
 }
 
-fn written_birth(dir: &Path) -> Option<i64> {
-    // A document that cannot be read has no date; whether that is an error is for the one who loads it.
-    let start = disk::read_start(&dir.join(TASKS_FILE), START).ok()??;
-    epoch_millis(&FrontMatter::of(&start.bytes).get("created")?)
+fn recorded_creation(dir: &Path) -> Option<Millis> {
+    // A document that cannot be read has no date here; loading the feature reports the error.
+    let start = disk::read_start(&dir.join(TASKS_FILE), FRONT_MATTER_BYTES).ok()??;
+    clock::from_date_or_time(&FrontMatter::parse(&start.bytes)?.get("created")?)
 }

@@ -1,20 +1,17 @@
 //! Feature specs of a project: `specs/features/{in-progress,paused,backlog,archive}/<feature>/tasks.md`.
 //!
-//! Two kinds of users: hooks, which look up the active feature, count its checkboxes, tick a stage and archive
-//! (cheap: no regex, no listing when the feature is known), and the command line, which lists, creates and moves.
-//! Folders are the truth; the front matter of `tasks.md` only repeats it for readers.
+//! Hooks look up the active feature, count its checkboxes, tick a stage and archive; the command line lists, creates and
+//! moves features. The folder decides which shelf a feature is on. The front matter of `tasks.md` repeats it for readers.
 //!
-//! Rules that hold everywhere below: nothing outside `{project}/specs/` is written, symlinks below the project
-//! root are not followed, a document is a regular file of at most 1 MB, and a name that is not one plain path
-//! component never becomes part of a path. Absent here: clocks (times come in as text) and texts for users.
+//! Nothing outside `{project}/specs/` is written, symbolic links below the project root are not followed, a document is a
+//! regular file of at most 1 MB, and a name becomes part of a path only if it is one safe path component. The current time
+//! is passed in as text.
 
 mod change;
-mod checkbox;
+pub(crate) mod checkbox;
 mod disk;
 mod error;
 mod feature;
-mod front_matter;
-mod lines;
 mod lock;
 mod lookup;
 mod moves;
@@ -22,7 +19,6 @@ mod name;
 mod shelf;
 mod tasks;
 mod template;
-mod timestamp;
 
 pub use error::SpecsError;
 pub use feature::Feature;

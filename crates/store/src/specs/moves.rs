@@ -1,8 +1,8 @@
-//! Moving a feature's folder so that it never replaces another one.
+//! Moves a feature's folder without ever replacing another one.
 //!
-//! `rename` silently replaces an empty directory, so the kernel is asked not to. Where a file system cannot do that,
-//! the new name is claimed first: `mkdir` succeeds for one process only, and what `rename` then replaces is our own
-//! empty directory. A kill in between leaves that directory, which is why it is only the second choice.
+//! `rename` silently replaces an empty directory, so the kernel is asked not to. On file systems without that option the
+//! new name is claimed first: `mkdir` succeeds for one process only, and `rename` then replaces this empty directory. A kill
+//! in between leaves the empty directory, so this is only the fallback.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use super::SpecsError;
 use super::error::Context;
 
-/// No feature is archived that often on one day.
+/// A limit for the numbers that are tried. No feature is archived that often on one day.
 const MAX_COPIES: u32 = 1000;
 
 /// Moves a directory to a name that must be free.
@@ -31,23 +31,23 @@ fn move_to_claimed(from: &Path, to: &Path) -> Result<(), SpecsError> {
     claim(to)?;
     let moved = fs::rename(from, to).context("move", from);
     if moved.is_err() {
-        // Only if it is still empty, so nothing can get lost.
+        // Removes only an empty directory.
         let _ = fs::remove_dir(to);
     }
     Ok(moved?)
 }
 
-/// Makes a directory that must not exist yet.
+/// Creates a directory that must not exist yet.
 fn claim(dir: &Path) -> Result<(), SpecsError> {
     match fs::create_dir(dir) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             Err(SpecsError::Exists { path: dir.to_owned() })
         }
-        made => Ok(made.context("create", dir)?),
+        created => Ok(created.context("create", dir)?),
     }
 }
 
-/// Moves a directory into a folder as `name`, or `name_2`, `name_3`… when that is taken.
+/// Moves a directory into a folder as `name`, or as `name_2`, `name_3` and so on if that exists.
 pub(super) fn move_to_free(from: &Path, folder: &Path, name: &str) -> Result<PathBuf, SpecsError> {
     let mut last = folder.join(name);
     for copy in 2..=MAX_COPIES {

@@ -1,4 +1,4 @@
-//! Names of features: what we give out (kebab-case) and what we are willing to put into a path.
+//! Names of features: kebab-case for new ones, any safe path component for existing ones.
 
 use std::fmt;
 use std::str::FromStr;
@@ -59,7 +59,7 @@ impl FeatureNameError {
         &self.given
     }
 
-    /// A name that would do, made from the given text where that leaves anything.
+    /// A valid name derived from the given text, or an example.
     pub fn suggestion(&self) -> String {
         let suggestion = kebab(&self.given);
         if suggestion.is_empty() { "user-login".to_owned() } else { suggestion }
@@ -76,7 +76,7 @@ impl FeatureNameError {
 
 impl fmt::Display for FeatureNameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A pasted page instead of a name must not fill the terminal.
+        // A long pasted text must not fill the terminal.
         let shown: String = self.given.chars().take(MAX_LENGTH + 16).collect();
         let cut = if shown.len() < self.given.len() { "…" } else { "" };
         write!(f, "{shown:?}{cut} is not a feature name")
@@ -93,11 +93,11 @@ fn kebab(text: &str) -> String {
     name.trim_end_matches('-').to_owned()
 }
 
-/// Whether a name is one visible path component that stays inside its folder and on its line of text, and looks like
-/// what it is.
+/// Whether a name is one visible path component that cannot leave its folder, contains no line break and no invisible
+/// characters.
 ///
-/// Wider than [`FeatureName`]: a folder that a person made may be called `My Feature` or `登入`.
-pub(super) fn is_plain(name: &str) -> bool {
+/// This allows more than [`FeatureName`]: a folder that a user created may be called `My Feature` or `登入`.
+pub(super) fn is_safe_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 255
         && !name.starts_with('.')
@@ -145,9 +145,9 @@ mod tests {
     }
 
     #[test]
-    fn plain_names_stay_in_their_folder() {
+    fn safe_names_stay_in_their_folder() {
         for name in ["my-feature", "My Feature", "登入", "2026-01-02_x", "a.b"] {
-            assert!(is_plain(name), "{name:?}");
+            assert!(is_safe_name(name), "{name:?}");
         }
         for name in [
             "",
@@ -164,7 +164,7 @@ mod tests {
             "a\u{202e}b",
             "a\u{200b}",
         ] {
-            assert!(!is_plain(name), "{name:?}");
+            assert!(!is_safe_name(name), "{name:?}");
         }
     }
 
@@ -172,7 +172,7 @@ mod tests {
         #[test]
         fn path_separators_are_refused(left in ".{0,20}", right in ".{0,20}", sep in "/|\\\\|\\.\\.|\0") {
             let name = format!("{left}{sep}{right}");
-            prop_assert!(!is_plain(&name));
+            prop_assert!(!is_safe_name(&name));
             prop_assert!(FeatureName::try_from(name.as_str()).is_err());
         }
 

@@ -1,4 +1,4 @@
-//! The meaning of the checkboxes in `tasks.md`: progress, and which box stands for which stage.
+//! Interprets the checkboxes in `tasks.md`: the progress, and which box belongs to which stage.
 
 use overtone_core::registry::{Stage, StageKey};
 
@@ -11,19 +11,19 @@ pub struct Tasks {
     pub total: usize,
     /// The texts of the unchecked boxes, in order.
     pub pending: Vec<String>,
-    /// Those of them that are work: the boxes in `## Stages` are ticked by the workflow.
+    /// The pending boxes without those in `## Stages`, which the workflow ticks itself.
     pub open_work: Vec<String>,
 }
 
 impl Tasks {
-    /// Whether there was something to do and all of it is done.
+    /// Whether there are tasks and all of them are done.
     pub fn all_checked(&self) -> bool {
         self.total > 0 && self.checked == self.total
     }
 }
 
-/// Counts the boxes in the sections `## Tasks` and `## Stages`, or all of them when there is neither,
-/// so that a plain hand-written list is not ignored. Boxes in fenced code never count.
+/// Counts the boxes in the sections `## Tasks` and `## Stages`, or all boxes if there is neither section, so that a plain
+/// hand-written list works. Boxes in fenced code never count.
 pub fn parse_tasks(text: &str) -> Tasks {
     parse_bytes(text.as_bytes())
 }
@@ -49,14 +49,14 @@ pub(super) fn parse_bytes(bytes: &[u8]) -> Tasks {
     tasks
 }
 
-/// The document with the box of a stage ticked; none when there is no such box or it is ticked already.
+/// The document with the box of a stage ticked; `None` if there is no such box or it is ticked already.
 pub(super) fn ticked(bytes: &[u8], key: StageKey) -> Option<Vec<u8>> {
     let boxes = scan(bytes).boxes;
     let found = stage_box(&boxes, key).filter(|found| !found.done)?;
     Some([&bytes[..found.mark.start], b"x", &bytes[found.mark.end..]].concat())
 }
 
-/// `TEST` and `TEST:2` are found by their number or, when the boxes have none, by their order.
+/// Finds the box of `TEST` or `TEST:2` by its number, or by its order if the boxes have no numbers.
 fn stage_box<'a, 'b>(boxes: &'b [Checkbox<'a>], key: StageKey) -> Option<&'b Checkbox<'a>> {
     let of_stage: Vec<_> = boxes
         .iter()
@@ -64,7 +64,7 @@ fn stage_box<'a, 'b>(boxes: &'b [Checkbox<'a>], key: StageKey) -> Option<&'b Che
         .filter_map(|item| Some((item, stage_label(&item.text, key.stage)?)))
         .collect();
     let written: Vec<u8> = of_stage.iter().filter_map(|(_, label)| label.number).collect();
-    // A box without a number takes the lowest one that no box has.
+    // A box without a number gets the lowest number that no other box has.
     let mut free = (1..=u8::MAX).filter(|n| !written.contains(n));
     of_stage
         .iter()
@@ -94,10 +94,9 @@ fn leading_number(text: &str) -> Option<u8> {
 
 /// Whether a word may end before this text: at its end, a space, a colon or full-width punctuation.
 fn ends_word(rest: &str) -> bool {
-    rest.chars().next().is_none_or(|c| {
-        let foreign_sign = !c.is_ascii() && !c.is_alphanumeric();
-        c == ':' || c.is_whitespace() || foreign_sign
-    })
+    let Some(next) = rest.chars().next() else { return true };
+    let is_full_width_sign = !next.is_ascii() && !next.is_alphanumeric();
+    next == ':' || next.is_whitespace() || is_full_width_sign
 }
 
 #[cfg(test)]

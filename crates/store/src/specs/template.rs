@@ -1,4 +1,4 @@
-//! The documents that a new feature starts with.
+//! The first documents of a new feature.
 
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
@@ -13,7 +13,7 @@ use super::{FeatureName, Shelf};
 
 const BDD_FILE: &str = "bdd.md";
 
-/// What a new feature is made of.
+/// The properties of a new feature.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Blueprint<'a> {
     pub(super) name: &'a FeatureName,
@@ -31,7 +31,7 @@ impl Blueprint<'_> {
             let path = dir.join(file);
             if let Err(error) = write_new(&path, &text) {
                 for path in &written {
-                    discard(path);
+                    remove_own_file(path);
                 }
                 return Err(error);
             }
@@ -65,7 +65,7 @@ impl Blueprint<'_> {
         text + "## Tasks\n"
     }
 
-    /// In the form that the skill `ref-bdd-guide` asks for.
+    /// In the format of the skill `ref-bdd-guide`.
     fn bdd(&self) -> String {
         let name = self.name;
         format!(
@@ -80,12 +80,12 @@ fn write_new(path: &Path, text: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).open(path).context("create", path)?;
     let written = file.write_all(text.as_bytes()).context("write", path);
     if written.is_err() {
-        discard(path);
+        remove_own_file(path);
     }
     written
 }
 
-/// Removes what we have written ourselves, as far as it goes: the error to report is the one that stopped us.
-fn discard(path: &Path) {
+/// Removes a file that this process has written. A failure is ignored: the first error is the one to report.
+fn remove_own_file(path: &Path) {
     let _ = fs::remove_file(path);
 }

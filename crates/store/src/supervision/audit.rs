@@ -59,10 +59,10 @@ pub fn list_trails(folder: &StateFolder) -> io::Result<Vec<(SessionId, SystemTim
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
     };
-    Ok(entries.flatten().filter_map(|entry| trail_of(&entry)).collect())
+    Ok(entries.flatten().filter_map(|entry| session_and_last_round(&entry)).collect())
 }
 
-fn trail_of(entry: &fs::DirEntry) -> Option<(SessionId, SystemTime)> {
+fn session_and_last_round(entry: &fs::DirEntry) -> Option<(SessionId, SystemTime)> {
     let name = entry.file_name().into_string().ok()?;
     let session = SessionId::parse(name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?)?;
     Some((session, entry.metadata().ok()?.modified().ok()?))
@@ -71,14 +71,16 @@ fn trail_of(entry: &fs::DirEntry) -> Option<(SessionId, SystemTime)> {
 /// Removes files that were not changed within the retention time.
 fn remove_old_files(folder: &Path, now: SystemTime) {
     let Ok(entries) = fs::read_dir(folder) else { return };
-    let is_ours = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(PREFIX);
-    let is_old = |entry: &fs::DirEntry| {
-        let modified = entry.metadata().and_then(|metadata| metadata.modified());
-        modified.is_ok_and(|at| now.duration_since(at).is_ok_and(|age| age > RETENTION))
-    };
-    for entry in entries.flatten().filter(|entry| is_ours(entry) && is_old(entry)) {
-        // Another process may have removed it already.
-        let _ = fs::remove_file(entry.path());
+    for entry in entries.flatten() {
+        if entry.file_name().to_string_lossy().starts_with(PREFIX)
+            && let Ok(metadata) = entry.metadata()
+            && let Ok(modified) = metadata.modified()
+            && let Ok(age) = now.duration_since(modified)
+            && age > RETENTION
+        {
+            // Another process may have removed it already.
+            let _ = fs::remove_file(entry.path());
+        }
     }
 }
 

@@ -92,7 +92,9 @@ fn log_line(time: &str, event: &str, session: &SessionId, details: &str) -> Stri
 
 /// Appends one line. A large file is renamed first, and its previous rotation is replaced.
 pub fn append_line(path: &Path, line: &str) -> io::Result<()> {
-    if path.symlink_metadata().is_ok_and(|metadata| metadata.len() > MAX_LOG_BYTES) {
+    if let Ok(metadata) = path.symlink_metadata()
+        && metadata.len() > MAX_LOG_BYTES
+    {
         fs::rename(path, path.with_added_extension("1"))?;
     }
     files::append_lines(path, &format!("{line}\n"))

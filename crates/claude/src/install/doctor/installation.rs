@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::plugin::MARKETPLACE_NAME;
 use jsonc_edit::{Document, SettingsError, SettingsFile};
 use overtone_core::registry::PLUGIN_NAME;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Finding, Installation};
 use crate::install::client::{Client, OLDEST_CLIENT};
@@ -57,12 +57,12 @@ fn check_registration(client: &Client) -> Vec<Finding> {
         Ok(plugins) => plugins,
         Err(error) => return vec![Finding::ClientBroken { error: error.to_string() }],
     };
-    let id = json!(format!("{PLUGIN_NAME}@{MARKETPLACE_NAME}"));
+    let id = format!("{PLUGIN_NAME}@{MARKETPLACE_NAME}");
     let Some(entry) = plugins.iter().find(|entry| entry["id"] == id) else {
         return vec![Finding::NotRegistered];
     };
     let mut findings = Vec::new();
-    if entry["enabled"] == json!(false) {
+    if entry["enabled"] == false {
         findings.push(Finding::PluginDisabled);
     }
     findings.extend(plugin_errors(entry).map(|error| Finding::PluginErrors { error }));
@@ -93,7 +93,7 @@ pub(super) fn check_files(installation: &Installation) -> Vec<Finding> {
         findings.push(Finding::PluginStale { path: plugin });
     }
     findings.extend(check_program(&binary));
-    findings.extend(hook_program(&hook_binary, &binary, installation.hook_version));
+    findings.extend(check_hook_program(&hook_binary, &binary, installation.hook_version));
     findings
 }
 
@@ -112,18 +112,19 @@ fn check_program(binary: &Path) -> Option<Finding> {
     if has_content(binary, &own) { None } else { Some(Finding::ProgramStale { path: binary.to_owned() }) }
 }
 
-/// A copy of the whole program answers the same calls.
-fn hook_program(hook_binary: &Path, binary: &Path, version: &str) -> Option<Finding> {
+/// Checks the hook program. A copy of the whole program is accepted, since it answers the same calls.
+fn check_hook_program(hook_binary: &Path, binary: &Path, version: &str) -> Option<Finding> {
     if !is_executable(hook_binary) {
         return Some(Finding::NotExecutable { path: hook_binary.to_owned() });
     }
-    if read_file(binary).is_some_and(|whole| has_content(hook_binary, &whole)) {
+    if let Some(whole) = read_file(binary)
+        && has_content(hook_binary, &whole)
+    {
         return None;
     }
     let found = program_version(hook_binary).unwrap_or_default();
-    (found != version).then(|| Finding::HookProgramDiffers {
-        path: hook_binary.to_owned(),
-        found,
-        expected: version.to_owned(),
-    })
+    if found == version {
+        return None;
+    }
+    Some(Finding::HookProgramDiffers { path: hook_binary.to_owned(), found, expected: version.to_owned() })
 }

@@ -70,7 +70,7 @@ fn string_timeout(settings: &Document, path: &Path) -> Option<Finding> {
 fn has_string_timeout(groups: &Value) -> bool {
     let groups = groups.as_array().into_iter().flatten();
     let mut entries = groups.filter_map(|group| group.get("hooks")?.as_array()).flatten();
-    entries.any(|entry| entry.get("timeout").is_some_and(Value::is_string))
+    entries.any(|entry| matches!(entry.get("timeout"), Some(Value::String(_))))
 }
 
 #[cfg(test)]

@@ -36,9 +36,11 @@ pub(super) fn check(installation: &Installation) -> Vec<Finding> {
 
 fn check_permissions(root: &Path) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mode = root.metadata().map_or(0o700, |metadata| metadata.permissions().mode() & 0o777);
-    if mode & 0o077 != 0 {
-        findings.push(Finding::NotPrivate { path: root.to_owned(), mode });
+    if let Ok(metadata) = root.metadata() {
+        let mode = metadata.permissions().mode() & 0o777;
+        if mode & 0o077 != 0 {
+            findings.push(Finding::NotPrivate { path: root.to_owned(), mode });
+        }
     }
     findings.extend(exposed_token(root));
     let test_file = root.join(".doctor");

@@ -1,4 +1,4 @@
-//! `hooks.json`: its form, its types, and that every binding of the registry is there.
+//! Checks `hooks.json`: its structure, its types, and that it has every binding of the registry.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub(super) fn check(dir: &Path) -> Vec<Problem> {
         Err(problem) => return vec![problem],
     };
     let Some(events) = file.get("hooks").and_then(Value::as_object) else {
-        return vec![problem(PATH, form_fault(&file), DROPPED)];
+        return vec![problem(PATH, describe_structure(&file), DROPPED)];
     };
     let mut problems = Vec::new();
     for (event, groups) in events {
@@ -26,7 +26,7 @@ pub(super) fn check(dir: &Path) -> Vec<Problem> {
     problems
 }
 
-fn form_fault(file: &Value) -> &'static str {
+fn describe_structure(file: &Value) -> &'static str {
     match file {
         Value::Array(_) => "is a flat array, expected the nested form {\"hooks\": {\"<event>\": […]}}",
         _ if file["hooks"].is_array() => {
@@ -50,30 +50,32 @@ fn check_event(event: &str, groups: &Value, problems: &mut Vec<Problem>) {
     }
 }
 
-fn check_group(place: &str, group: &Value, problems: &mut Vec<Problem>) {
-    if group.get("matcher").is_some_and(|matcher| !matcher.is_string()) {
-        problems.push(problem(PATH, format!("{place}.matcher is not a string"), DROPPED));
+fn check_group(at: &str, group: &Value, problems: &mut Vec<Problem>) {
+    if !matches!(group.get("matcher"), None | Some(Value::String(_))) {
+        problems.push(problem(PATH, format!("{at}.matcher is not a string"), DROPPED));
     }
     let Some(entries) = group.get("hooks").and_then(Value::as_array) else {
-        problems.push(problem(PATH, format!("{place} has no array \"hooks\""), DROPPED));
+        problems.push(problem(PATH, format!("{at} has no array \"hooks\""), DROPPED));
         return;
     };
     for (index, entry) in entries.iter().enumerate() {
-        check_entry(&format!("{place}.hooks[{index}]"), entry, problems);
+        check_entry(&format!("{at}.hooks[{index}]"), entry, problems);
     }
 }
 
-fn check_entry(place: &str, entry: &Value, problems: &mut Vec<Problem>) {
+fn check_entry(at: &str, entry: &Value, problems: &mut Vec<Problem>) {
     let Some(entry) = entry.as_object() else {
-        problems.push(problem(PATH, format!("{place} is not an object"), DROPPED));
+        problems.push(problem(PATH, format!("{at} is not an object"), DROPPED));
         return;
     };
     if entry.get("type").and_then(Value::as_str) != Some("command") {
-        problems.push(problem(PATH, format!("{place}.type is not \"command\""), DROPPED));
+        problems.push(problem(PATH, format!("{at}.type is not \"command\""), DROPPED));
     }
-    for (key, expected, right) in KEY_TYPES {
-        if entry.get(key).is_some_and(|value| !right(value)) {
-            let what = format!("{place}.{key} is {}, expected {expected}", entry[key]);
+    for (key, expected, has_type) in KEY_TYPES {
+        if let Some(value) = entry.get(key)
+            && !has_type(value)
+        {
+            let what = format!("{at}.{key} is {value}, expected {expected}");
             problems.push(problem(PATH, what, DROPPED));
         }
     }
@@ -89,22 +91,24 @@ const KEY_TYPES: [(&str, &str, TypeCheck); 4] = [
 ];
 
 fn is_string_array(value: &Value) -> bool {
-    value.as_array().is_some_and(|items| items.iter().all(Value::is_string))
+    matches!(value, Value::Array(items) if items.iter().all(Value::is_string))
 }
 
 fn missing(binding: &HookBinding, events: &Map<String, Value>) -> Option<Problem> {
     let groups = events.get(binding.event).and_then(Value::as_array);
-    let found = groups.into_iter().flatten().any(|group| carries(group, binding));
+    if groups.into_iter().flatten().any(|group| contains(group, binding)) {
+        return None;
+    }
     let matcher = match binding.matcher {
         "" => String::new(),
         tools => format!(" with matcher {tools}"),
     };
-    let what = || format!("no binding of {} to {}{matcher}", binding.event, binding.hook.name());
-    (!found).then(|| problem(PATH, what(), WRITE_AGAIN))
+    let what = format!("no binding of {} to {}{matcher}", binding.event, binding.hook.name());
+    Some(problem(PATH, what, WRITE_AGAIN))
 }
 
 /// Whether a matcher group starts exactly this hook, for the same tools and under the same condition.
-fn carries(group: &Value, binding: &HookBinding) -> bool {
+fn contains(group: &Value, binding: &HookBinding) -> bool {
     let matcher = group["matcher"].as_str().unwrap_or_default();
     let entries = group["hooks"].as_array();
     matcher == binding.matcher

@@ -68,7 +68,7 @@ pub(super) fn remove(context: &Context, session: &Session) -> CommandResult {
     session.remove().map_err(|error| {
         if is_current {
             // The session stays, so the pointer stays too.
-            let _ = home.point_current_session(session.id());
+            let _ = home.set_current_session(session.id());
         }
         CommandError::store(context.lang, &error)
     })

@@ -107,7 +107,7 @@ impl StageState {
 
     /// Whether the stage ended with a verdict that does not let the workflow continue.
     pub fn is_failed(&self) -> bool {
-        self.status == Status::Completed && self.verdict().is_some_and(|verdict| !verdict.is_good())
+        self.status == Status::Completed && matches!(self.verdict(), Some(verdict) if !verdict.is_good())
     }
 
     /// Whether the stage ended because it needs the user.

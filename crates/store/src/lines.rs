@@ -1,7 +1,7 @@
 //! Lines of a document with their byte offsets.
 //!
-//! Documents are handled as bytes: the structure that we look for is ASCII, a tick must leave every other byte
-//! as it was, and a stray invalid byte must not hide the tasks around it.
+//! Documents are handled as bytes: ticking a box must leave every other byte unchanged, and an invalid byte must not hide
+//! the tasks around it. The structure to find is ASCII.
 
 use std::ops::Range;
 
@@ -9,19 +9,19 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// One line without its `\n` or `\r\n`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Line<'a> {
-    pub(super) start: usize,
-    pub(super) text: &'a [u8],
+pub(crate) struct Line<'a> {
+    pub(crate) start: usize,
+    pub(crate) text: &'a [u8],
 }
 
 impl Line<'_> {
-    pub(super) fn range(&self) -> Range<usize> {
+    pub(crate) fn range(&self) -> Range<usize> {
         self.start..self.start + self.text.len()
     }
 }
 
-/// The lines from `start` on, which is the beginning of a line. A byte order mark belongs to no line.
-pub(super) fn lines_from(bytes: &[u8], start: usize) -> impl Iterator<Item = Line<'_>> {
+/// The lines from `start` on, which is the start of a line. A byte order mark belongs to no line.
+pub(crate) fn lines_from(bytes: &[u8], start: usize) -> impl Iterator<Item = Line<'_>> {
     let mut at = if start == 0 { bom_length(bytes) } else { start };
     std::iter::from_fn(move || {
         let rest = bytes.get(at..).filter(|rest| !rest.is_empty())?;
@@ -38,7 +38,7 @@ fn bom_length(bytes: &[u8]) -> usize {
 }
 
 /// `text` without the spaces and tabs at its start.
-pub(super) fn unindented(text: &[u8]) -> &[u8] {
+pub(crate) fn unindented(text: &[u8]) -> &[u8] {
     let indent = text.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
     &text[indent..]
 }
