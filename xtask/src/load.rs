@@ -3,7 +3,7 @@
 mod dashboard;
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -21,6 +21,9 @@ pub(crate) struct Options {
     /// A tenth of the load: a first look, not a figure to quote
     #[arg(long)]
     quick: bool,
+    /// Try this program instead of building the dist binary
+    #[arg(long, value_name = "FILE")]
+    binary: Option<PathBuf>,
 }
 
 const FULL: Load = Load { sessions: 1000, events_each: 2000, per_second: 500, seconds: 20 };
@@ -39,7 +42,7 @@ const OVERVIEW: &str = "/api/sessions";
 const STATISTICS: &str = "/api/stats";
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let binary = dist::build()?.path;
+    let binary = dist::chosen(options.binary.as_deref())?;
     let load = if options.quick { QUICK } else { FULL };
     let folder = shell::target_dir()?.join("load");
     tree::remove(&folder)?;

@@ -176,6 +176,6 @@ fn measure_idle_processes(workers: usize) -> Result<Vec<f64>> {
         run_program(Command::new("/bin/true").env_clear().stdin(Stdio::null()), &Value::Null)?;
         Ok(millis_since(begun))
     };
-    let times = in_parallel(workers, |_| (0..20).map(run).collect::<Result<Vec<f64>>>())?;
+    let times = in_parallel(workers, |_| (0..10).map(run).collect::<Result<Vec<f64>>>())?;
     Ok(times.into_iter().flatten().collect())
 }

@@ -1,6 +1,7 @@
 //! What the processes on one session must have left behind: every update exactly once, in order, nothing torn.
 
 use std::collections::BTreeMap;
+use std::iter;
 
 use overtone_core::registry::WarningReason;
 use serde_json::Value;
@@ -11,33 +12,16 @@ use crate::error::Result;
 use crate::sandbox::Sandbox;
 use crate::tree;
 
-/// How often each update is there.
-#[derive(Default)]
-struct Counts(BTreeMap<String, u64>);
-
-impl Counts {
-    fn add(&mut self, names: &[&str]) {
-        for name in names {
-            self.set(name, self.get(name) + 1);
+/// What is there more or less often than expected. An update that is expected twice is in the list twice.
+fn differences(expected: Vec<String>, found: Vec<String>) -> Vec<String> {
+    let mut surplus: BTreeMap<String, i64> = BTreeMap::new();
+    for (updates, times) in [(found, 1), (expected, -1)] {
+        for update in updates {
+            *surplus.entry(update).or_default() += times;
         }
     }
-
-    fn set(&mut self, name: &str, count: u64) {
-        self.0.insert(name.to_owned(), count);
-    }
-
-    fn get(&self, name: &str) -> u64 {
-        self.0.get(name).copied().unwrap_or(0)
-    }
-
-    fn differences(&self, found: &Self) -> Vec<String> {
-        let mut names: Vec<_> = self.0.keys().chain(found.0.keys()).collect();
-        names.sort();
-        names.dedup();
-        names.retain(|name| self.get(name) != found.get(name));
-        let describe = |name: &String| format!("{name}: {}, expected {}", found.get(name), self.get(name));
-        names.into_iter().map(describe).collect()
-    }
+    surplus.retain(|_, times| *times != 0);
+    surplus.into_iter().map(|(update, times)| format!("{update}: {times:+}")).collect()
 }
 
 /// Compares the files with what was done. `changes` are the actions that said that they have changed the loop.
@@ -45,7 +29,7 @@ pub(super) fn check(sandbox: &Sandbox, size: Size, changes: &[Action]) -> Result
     let read = |name: &str| read_state(&sandbox.session(SESSION).join(name));
     let timeline = read("timeline.jsonl")?;
     let timeline = timeline.as_array().map(Vec::as_slice).unwrap_or_default();
-    let mut errors = expected(size, changes, timeline).differences(&found(sandbox, timeline)?);
+    let mut errors = differences(expected(size, changes, timeline), found(sandbox, timeline)?);
     errors.extend(check_order(timeline));
     let context = read("context.json")?;
     if context["costUsd"].as_f64() != context["usedPercentage"].as_f64().map(|percent| percent + 1.0) {
@@ -59,106 +43,99 @@ pub(super) fn check(sandbox: &Sandbox, size: Size, changes: &[Action]) -> Result
     Ok(errors)
 }
 
-fn expected(size: Size, changes: &[Action], timeline: &[Value]) -> Counts {
-    let mut counts = Counts::default();
+fn expected(size: Size, changes: &[Action], timeline: &[Value]) -> Vec<String> {
+    let mut updates = Vec::new();
+    let mut add = |names: &[&str]| updates.extend(names.iter().map(|name| (*name).to_owned()));
     // The preparation: a workflow was started, and a developer has reported.
-    counts.add(&["loop:start", "agent:delegate", "agents ended", "agent:complete developer", "handoffs"]);
+    add(&["loop:start", "agent:delegate", "agent ended", "agent:complete developer", "handoff"]);
     for step in all_steps(size) {
         let (id, agent) = (step.id(), step.agent_id());
         match step.action {
             // Each agent ends with a report, or is given up.
-            Action::Delegate => counts.add(&["agent:delegate", "attempts", "agents ended"]),
+            Action::Delegate => add(&["agent:delegate", "attempt", "agent ended"]),
             Action::StopAgent => {
-                counts.add(&["handoffs", &format!("agent:complete {agent}"), &format!("handoff {agent}")]);
+                add(&["handoff", &format!("agent:complete {agent}"), &format!("handoff {agent}")]);
             }
             Action::FailCommand => {
                 let lesson = format!("lesson failing{:03} run", step.worker);
-                counts.add(&[
-                    &format!("tool:failure {id}"),
-                    &format!("observation {id}"),
-                    "observations",
-                    &lesson,
-                ]);
+                add(&["observation", &format!("tool:failure {id}"), &format!("observation {id}"), &lesson]);
             }
-            Action::Compact => counts.add(&["compactions", &format!("session:compact {id}")]),
-            Action::Submit => counts.add(&["observations", "lesson quick"]),
+            Action::Compact => add(&["compaction", &format!("session:compact {id}")]),
+            Action::Submit => add(&["observation", "lesson quick"]),
             _ => {}
         }
     }
     for change in changes {
         match change {
-            Action::Stop => counts.add(&["loop:advance", "iterations"]),
-            Action::StopLoop => counts.add(&["loop stopped"]),
-            _ => counts.add(&["loop:start"]),
+            Action::Stop => add(&["loop:advance", "iteration"]),
+            Action::StopLoop => add(&["loop stopped"]),
+            _ => add(&["loop:start"]),
         }
     }
     // Every failure of a stage is a lesson about it.
     for _ in timeline.iter().filter(|line| line["type"] == "stage:retry") {
-        counts.add(&["observations", "lesson TEST"]);
+        add(&["observation", "lesson TEST"]);
     }
-    counts
+    updates
 }
 
-fn found(sandbox: &Sandbox, timeline: &[Value]) -> Result<Counts> {
-    let folder = sandbox.session(SESSION);
-    let mut counts = Counts::default();
+fn found(sandbox: &Sandbox, timeline: &[Value]) -> Result<Vec<String>> {
+    let read = |name: &str| read_state(&sandbox.session(SESSION).join(name));
+    let mut updates = Vec::new();
     for line in timeline {
         let text = |field: &str| line[field].as_str().unwrap_or_default();
         match text("type") {
-            name @ ("agent:delegate" | "loop:advance" | "loop:start") => counts.add(&[name]),
-            "agent:error" => counts.add(&["agents ended"]),
-            "agent:complete" => {
-                counts.add(&[&format!("agent:complete {}", text("agentId"))]);
-                // A late report of an agent that was given up has no duration.
-                if line["durationMs"].is_number() {
-                    counts.add(&["agents ended"]);
-                }
-            }
-            "tool:failure" => count_ids(&mut counts, "tool:failure", text("error")),
-            "session:compact" => counts.add(&[&format!("session:compact {}", text("trigger"))]),
-            "system:warning" if is_stop(line) => counts.add(&["loop stopped"]),
+            name @ ("agent:delegate" | "loop:advance" | "loop:start") => updates.push(name.to_owned()),
+            "agent:complete" => updates.push(format!("agent:complete {}", text("agentId"))),
+            "tool:failure" => updates.extend(ids_in(text("error"), "tool:failure")),
+            "session:compact" => updates.push(format!("session:compact {}", text("trigger"))),
+            "system:warning" if is_stop(line) => updates.push("loop stopped".to_owned()),
             _ => {}
         }
-    }
-    for line in read_state(&folder.join("observations.jsonl"))?.as_array().into_iter().flatten() {
-        counts.add(&["observations"]);
-        count_ids(&mut counts, "observation", line["evidence"].as_str().unwrap_or_default());
-    }
-    for name in tree::files(&folder.join("handoffs"))?.keys() {
-        let report = read_state(&folder.join("handoffs").join(name))?;
-        count_ids(&mut counts, "handoff", report.as_str().unwrap_or_default());
-    }
-    for lesson in read_lessons(sandbox)? {
-        let trigger = lesson["trigger"].as_str().unwrap_or_default();
-        counts.set(&format!("lesson {trigger}"), number(&lesson["count"]));
-    }
-    let workflow = read_state(&folder.join("workflow.json"))?;
-    counts.set("handoffs", number(&workflow["handoffCount"]));
-    counts.set("attempts", number(&workflow["stages"]["TEST"]["attempts"]));
-    counts.set(
-        "agents at work",
-        workflow["activeAgents"].as_object().map_or(u64::MAX, |agents| agents.len() as u64),
-    );
-    counts.set("iterations", number(&read_state(&folder.join("loop.json"))?["iterations"]));
-    counts.set("compactions", number(&read_state(&folder.join("compact-count.json"))?["count"]));
-    Ok(counts)
-}
-
-/// Counts the steps' ids, such as `w003r017`, in a text.
-fn count_ids(counts: &mut Counts, what: &str, text: &str) {
-    for word in text.split(|c: char| !c.is_ascii_alphanumeric()) {
-        if word.len() == 8 && word.starts_with('w') && word[4..].starts_with('r') {
-            counts.add(&[&format!("{what} {word}")]);
+        if ends_agent(line) {
+            updates.push("agent ended".to_owned());
         }
     }
+    for line in read("observations.jsonl")?.as_array().into_iter().flatten() {
+        updates.push("observation".to_owned());
+        updates.extend(ids_in(line["evidence"].as_str().unwrap_or_default(), "observation"));
+    }
+    for name in tree::files(&sandbox.session(SESSION).join("handoffs"))?.keys() {
+        let report = read(&format!("handoffs/{}", name.display()))?;
+        updates.extend(ids_in(report.as_str().unwrap_or_default(), "handoff"));
+    }
+    let mut add = |name: &str, count: &Value| {
+        let count = count.as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
+        updates.extend(iter::repeat_n(name.to_owned(), count));
+    };
+    for lesson in read_lessons(sandbox)? {
+        add(&format!("lesson {}", lesson["trigger"].as_str().unwrap_or_default()), &lesson["count"]);
+    }
+    let workflow = read("workflow.json")?;
+    add("handoff", &workflow["handoffCount"]);
+    add("attempt", &workflow["stages"]["TEST"]["attempts"]);
+    add("iteration", &read("loop.json")?["iterations"]);
+    add("compaction", &read("compact-count.json")?["count"]);
+    updates.extend(
+        workflow["activeAgents"].as_object().into_iter().flatten().map(|(id, _)| format!("{id} at work")),
+    );
+    Ok(updates)
+}
+
+/// The ids of steps, such as `w003r017`, in a text.
+fn ids_in(text: &str, what: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+    let ids = words.filter(|word| word.len() == 8 && word.starts_with('w') && word[4..].starts_with('r'));
+    ids.map(|id| format!("{what} {id}")).collect()
+}
+
+/// A late report of an agent that was given up has no duration.
+fn ends_agent(line: &Value) -> bool {
+    line["type"] == "agent:error" || (line["type"] == "agent:complete" && line["durationMs"].is_number())
 }
 
 fn is_stop(line: &Value) -> bool {
     line["reason"] == WarningReason::LoopStopped.name()
-}
-
-fn number(value: &Value) -> u64 {
-    value.as_u64().unwrap_or(u64::MAX)
 }
 
 /// Times do not go back, no agent ends before it was delegated, iterations count up one by one, and a loop is not stopped
@@ -172,8 +149,7 @@ fn check_order(timeline: &[Value]) -> Vec<String> {
             // Recorded without the session's lock, so it may come late.
             "tool:failure" => continue,
             "agent:delegate" => running += 1,
-            "agent:error" => running -= 1,
-            "agent:complete" if line["durationMs"].is_number() => running -= 1,
+            _ if ends_agent(line) => running -= 1,
             "loop:advance" => {
                 iteration += 1;
                 if line["iteration"] != iteration {
@@ -210,13 +186,9 @@ mod tests {
 
     #[test]
     fn a_lost_a_doubled_and_an_unknown_update_are_found() {
-        let (mut expected, mut found) = (Counts::default(), Counts::default());
-        expected.add(&["a", "b", "c"]);
-        found.add(&["a", "b", "b", "d"]);
-        assert_eq!(
-            expected.differences(&found),
-            ["b: 2, expected 1", "c: 0, expected 1", "d: 1, expected 0"]
-        );
+        let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let found = list(&["a", "b", "b", "d"]);
+        assert_eq!(differences(list(&["a", "b", "c"]), found), ["b: +1", "c: -1", "d: +1"]);
     }
 
     #[test]
