@@ -1,111 +1,183 @@
 //! `cargo xtask crowd`: many processes on one session, and many sessions at once.
 //!
-//! What each process did carries a mark, and afterwards every mark is looked for in the files: each exactly once.
-//! Correctness always decides; the wait for the lock is a time on this machine and decides only with `--strict`.
+//! The verdict comes from the files that they leave behind. Times are only printed: they depend on how busy the machine
+//! is. What happens while a lock is never released is tested in `crates/cli/tests/concurrency.rs`.
 
-mod alike;
-mod follow;
-mod ground;
-mod marks;
-mod one;
-mod order;
-mod probe;
-mod stale;
-mod story;
-mod tally;
-mod traces;
-mod work;
+mod many_sessions;
+mod one_session;
+mod updates;
 
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use crate::error::Result;
-use crate::figures::{Bar, Figure, Report};
+use overtone_core::registry::Hook;
+use overtone_store::files::lock_file;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::measure::{Report, millis_since};
+use crate::sandbox::{Sandbox, feed};
 use crate::{dist, shell, tree};
 
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "flags that exclude each other are the parser's business")]
 pub(crate) struct Options {
-    /// A tenth of the rounds and of the sessions: a first look, not a figure to quote
-    #[arg(long)]
-    quick: bool,
-    /// Print one JSON object instead of the table
-    #[arg(long)]
-    json: bool,
-    /// Let the wait for the lock decide the exit code too; for a quiet machine
+    /// Fail if a limit is missed, such as the wait for the lock; for a quiet machine
     #[arg(long)]
     strict: bool,
-    /// How many processes at once on the one session, instead of 64
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1000))]
-    processes: Option<u16>,
+    /// How many processes at once on the one session
+    #[arg(long, value_name = "NUMBER", default_value = "64", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    processes: u16,
     /// Try this program instead of building the dist binary
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
-    /// What CI runs: the development binary
-    #[arg(long, conflicts_with_all = ["quick", "json", "strict", "processes", "binary"])]
-    ci: bool,
 }
 
-/// How large the crowd is.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Size {
+struct Size {
     /// Processes at once on the one session.
-    pub(crate) workers: usize,
-    /// What each of them starts, one after the other.
-    pub(crate) rounds: usize,
-    /// Sessions at once, in the second part.
-    pub(crate) sessions: usize,
+    workers: usize,
+    /// Processes that each worker starts, one after the other.
+    rounds: usize,
+    /// Sessions at once.
+    sessions: usize,
 }
 
-const FULL: Size = Size { workers: 64, rounds: 200, sessions: 200 };
-
-/// The development binary is several times slower, so half of the rounds.
-const CI: Size = Size { workers: 64, rounds: 100, sessions: 200 };
-
-/// As many processes at once, but fewer rounds.
-const QUICK: Size = Size { workers: 64, rounds: 20, sessions: 20 };
+/// Ends a process that hangs. In a sandbox, development programs wait for a lock for up to ten minutes.
+const PROCESS_TIMEOUT: Duration = Duration::from_mins(20);
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    if options.ci {
-        return run_ci();
-    }
-    let binary = dist::chosen(options.binary.as_deref())?;
-    let mut size = if options.quick { QUICK } else { FULL };
-    size.workers = options.processes.map_or(size.workers, usize::from);
-    let report = look(&binary, size)?;
-    report.print(options.json);
-    report.decide(options.strict)
+    let size = Size { workers: usize::from(options.processes), rounds: 200, sessions: 200 };
+    run_both(&dist::chosen(options.binary.as_deref())?, size)?.finish(options.strict)
 }
 
-/// The same with the development binary, as a step of CI.
+/// A small run with the development programs, as a step of CI.
 pub(crate) fn run_ci() -> Result<()> {
-    let report = look(&shell::dev_binary()?, CI)?;
-    report.print(false);
-    report.decide(false)
+    run_both(&shell::dev_binary()?, Size { workers: 64, rounds: 16, sessions: 200 })?.finish(false)
 }
 
-fn look(binary: &Path, size: Size) -> Result<Report> {
-    let folder = scratch()?;
+/// Homes are below the target folder, on a real file system. They are kept if something is wrong.
+fn run_both(binary: &Path, size: Size) -> Result<Report> {
+    let folder = shell::target_dir()?.join("crowd");
+    tree::remove(&folder)?;
     let mut report = Report::default();
-    for part in [
-        one::look(binary, &folder.join("one"), size)?,
-        alike::look(binary, &folder.join("many"), size)?,
-        stale::look(binary, &folder.join("stale"))?,
-    ] {
-        report.notes.extend(part.notes);
-        report.figures.extend(part.figures);
-        report.findings.extend(part.findings);
-    }
-    report.figures.push(Figure::count("things wrong", report.findings.len(), Bar::AtMost(0.0)));
-    // What went wrong is worth looking at.
-    if report.findings.is_empty() {
+    one_session::run(&Sandbox::create(folder.join("one-session"), binary)?, size, &mut report)?;
+    many_sessions::run(&Sandbox::create(folder.join("many-sessions"), binary)?, size.sessions, &mut report)?;
+    if report.errors.is_empty() {
         tree::remove(&folder)?;
     }
     Ok(report)
 }
 
-/// A fresh folder below the target folder: a real file system, as a home has, not one in memory.
-fn scratch() -> Result<PathBuf> {
-    let folder = shell::target_dir()?.join("crowd");
-    tree::remove(&folder)?;
-    Ok(folder)
+/// Runs `work` in so many threads at once. After all have ended, returns the first error, if there is one.
+fn in_parallel<T: Send>(threads: usize, work: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
+    let work = &work;
+    thread::scope(|scope| {
+        let started: Vec<_> = (0..threads).map(|number| scope.spawn(move || work(number))).collect();
+        let ended: Vec<_> = started.into_iter().map(thread::ScopedJoinHandle::join).collect();
+        ended
+            .into_iter()
+            .map(|end| end.unwrap_or_else(|_| Err(Error::new("a thread has panicked"))))
+            .collect()
+    })
+}
+
+/// Runs a hook, which must print one JSON value and no complaint.
+fn run_hook(sandbox: &Sandbox, session: &str, hook: Hook, fields: Value) -> Result<Value> {
+    let event = sandbox.event(session, hook, fields);
+    let output = run_program(&mut sandbox.command(&["hook", hook.name()]), &event)?;
+    serde_json::from_slice(&output.stdout)
+        .map_err(|e| Error::new(format!("{}: {e}: {output:?}", hook.name())))
+}
+
+/// Runs a program, which must succeed without a complaint. One that hangs is killed, and an error. A program that complains
+/// that it could not have a lock in time is an error as well: users have three seconds for it, tests ten minutes.
+fn run_program(command: &mut Command, input: &Value) -> Result<Output> {
+    let failed = |e: std::io::Error| Error::new(format!("cannot wait for a process: {e}"));
+    let mut child = feed(command.stdout(Stdio::piped()).stderr(Stdio::piped()), input)?;
+    let process = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).map_err(|e| failed(e.into()))?;
+    let timeout = Timespec::try_from(PROCESS_TIMEOUT).map_err(|_| Error::new("the timeout is too long"))?;
+    let mut end = [PollFd::new(&process, PollFlags::IN)];
+    let has_ended = poll(&mut end, Some(&timeout)).map_err(|e| failed(e.into()))? > 0;
+    if !has_ended {
+        child.kill().map_err(failed)?;
+    }
+    let output = child.wait_with_output().map_err(failed)?;
+    if has_ended && output.status.success() && output.stderr.is_empty() {
+        return Ok(output);
+    }
+    Err(Error::new(format!("{command:?} {}: {output:?}", if has_ended { "failed" } else { "did not end" })))
+}
+
+/// Takes a lock again and again while `act` runs, with the function that hooks use. Returns how long each attempt waited,
+/// in milliseconds.
+fn measure_lock_waits<T>(lock: &Path, act: impl FnOnce() -> T) -> (T, Vec<f64>) {
+    let is_over = AtomicBool::new(false);
+    let contend = || {
+        let mut waits = Vec::new();
+        while !is_over.load(Ordering::Relaxed) {
+            let begun = Instant::now();
+            if lock_file(lock, PROCESS_TIMEOUT).is_ok() {
+                waits.push(millis_since(begun));
+            }
+            thread::sleep(Duration::from_millis(3));
+        }
+        waits
+    };
+    thread::scope(|scope| {
+        let contenders: Vec<_> = (0..4).map(|_| scope.spawn(contend)).collect();
+        let result = act();
+        is_over.store(true, Ordering::Relaxed);
+        (result, contenders.into_iter().filter_map(|contender| contender.join().ok()).flatten().collect())
+    })
+}
+
+/// Reads a file of a session: JSON, a log of one JSON object per line, or text. A torn file is an error.
+fn read_state(path: &Path) -> Result<Value> {
+    let text = fs::read_to_string(path).map_err(|e| Error::io("cannot read", path, &e))?;
+    let torn = |part: &str| Error::new(format!("{} is torn: {part:?}", path.display()));
+    let parse = |part: &str| serde_json::from_str(part).map_err(|_| torn(part));
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("json") => parse(&text),
+        Some("jsonl") if !text.is_empty() && !text.ends_with('\n') => Err(torn(&text)),
+        Some("jsonl") => text.lines().map(parse).collect(),
+        _ => Ok(Value::String(text)),
+    }
+}
+
+/// What was learned in the sandbox's project.
+fn read_lessons(sandbox: &Sandbox) -> Result<Vec<Value>> {
+    let list = run_program(&mut sandbox.command(&["instinct", "list", "--json"]), &Value::Null)?;
+    let mut list: Value = serde_json::from_slice(&list.stdout)
+        .map_err(|e| Error::new(format!("the list of lessons is not JSON: {e}")))?;
+    Ok(list["lessons"].as_array_mut().map(std::mem::take).unwrap_or_default())
+}
+
+/// What the client sends with the events of an agent.
+mod payload {
+    use serde_json::{Value, json};
+
+    pub(super) fn delegation(agent: &str, id: &str) -> Value {
+        let task = json!({ "subagent_type": format!("ot:{agent}"), "description": "d", "prompt": "p" });
+        json!({ "tool_name": "Agent", "tool_use_id": id, "tool_input": task })
+    }
+
+    pub(super) fn agent_start(agent: &str, id: &str) -> Value {
+        json!({ "agent_id": id, "agent_type": format!("ot:{agent}") })
+    }
+
+    pub(super) fn agent_stop(agent: &str, id: &str, verdict: &str) -> Value {
+        let report = format!("Done: {id}\n\n<!-- VERDICT: {{\"result\":\"{verdict}\"}} -->");
+        json!({ "agent_id": id, "agent_type": format!("ot:{agent}"), "last_assistant_message": report })
+    }
+
+    pub(super) fn failed_command(command: &str, id: &str) -> Value {
+        let error = format!("Exit code 1 {id}\ndetail {id}");
+        json!({ "tool_name": "Bash", "tool_use_id": id, "tool_input": { "command": command }, "error": error })
+    }
 }

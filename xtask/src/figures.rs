@@ -14,9 +14,6 @@ const SHOWN: usize = 20;
 pub(crate) enum Bar {
     AtMost(f64),
     AtLeast(f64),
-    /// Depends on the machine and its load, so it decides only where that is asked for.
-    AtMostWhenQuiet(f64),
-    AtLeastWhenQuiet(f64),
     /// Only told.
     None,
 }
@@ -40,20 +37,16 @@ impl Figure {
 
     fn is_met(&self) -> bool {
         match self.bar {
-            Bar::AtMost(bar) | Bar::AtMostWhenQuiet(bar) => self.found <= bar,
-            Bar::AtLeast(bar) | Bar::AtLeastWhenQuiet(bar) => self.found >= bar,
+            Bar::AtMost(bar) => self.found <= bar,
+            Bar::AtLeast(bar) => self.found >= bar,
             Bar::None => true,
         }
     }
 
-    fn fails(&self, strict: bool) -> bool {
-        !self.is_met() && (strict || !matches!(self.bar, Bar::AtMostWhenQuiet(_) | Bar::AtLeastWhenQuiet(_)))
-    }
-
     fn bar_text(&self) -> String {
         match self.bar {
-            Bar::AtMost(bar) | Bar::AtMostWhenQuiet(bar) => format!("<= {}", number(bar)),
-            Bar::AtLeast(bar) | Bar::AtLeastWhenQuiet(bar) => format!(">= {}", number(bar)),
+            Bar::AtMost(bar) => format!("<= {}", number(bar)),
+            Bar::AtLeast(bar) => format!(">= {}", number(bar)),
             Bar::None => String::new(),
         }
     }
@@ -62,9 +55,6 @@ impl Figure {
         match (self.is_met(), self.bar) {
             (true, Bar::None) => "",
             (true, _) => "ok",
-            (false, Bar::AtMostWhenQuiet(_) | Bar::AtLeastWhenQuiet(_)) => {
-                "MISSED (decides only with --strict)"
-            }
             (false, _) => "MISSED",
         }
     }
@@ -72,9 +62,7 @@ impl Figure {
     fn json(&self) -> Value {
         let (kind, bar) = match self.bar {
             Bar::AtMost(bar) => ("at most", Some(bar)),
-            Bar::AtMostWhenQuiet(bar) => ("at most, when quiet", Some(bar)),
             Bar::AtLeast(bar) => ("at least", Some(bar)),
-            Bar::AtLeastWhenQuiet(bar) => ("at least, when quiet", Some(bar)),
             Bar::None => ("none", None),
         };
         json!({ "what": self.what, "found": self.found, "unit": self.unit, "bar": bar, "kind": kind, "met": self.is_met() })
@@ -125,9 +113,9 @@ impl Report {
     }
 
     /// An error if a bar is missed or anything is wrong.
-    pub(crate) fn decide(&self, strict: bool) -> Result<()> {
+    pub(crate) fn decide(&self) -> Result<()> {
         let missed: Vec<_> =
-            self.figures.iter().filter(|figure| figure.fails(strict)).map(|f| f.what.as_str()).collect();
+            self.figures.iter().filter(|figure| !figure.is_met()).map(|f| f.what.as_str()).collect();
         if missed.is_empty() && self.findings.is_empty() {
             return Ok(());
         }
@@ -139,12 +127,6 @@ impl Report {
 /// Counts without decimals, times with one or two.
 fn number(value: f64) -> String {
     if value.fract() == 0.0 || value >= 1000.0 { format!("{value:.0}") } else { format!("{value:.2}") }
-}
-
-/// The share of a sorted list that lies below; zero for an empty one.
-pub(crate) fn percentile(sorted: &[f64], per_mille: usize) -> f64 {
-    let index = sorted.len() * per_mille / 1000;
-    sorted.get(index.min(sorted.len().saturating_sub(1))).copied().unwrap_or_default()
 }
 
 /// Counts here are far below 2^52, where floats stop being exact.
@@ -162,27 +144,17 @@ mod tests {
     }
 
     #[test]
-    fn a_missed_bar_fails_and_a_quiet_one_only_when_asked() {
-        assert!(report(Bar::AtMost(5.0), 5.0).decide(false).is_ok());
-        assert!(report(Bar::AtMost(5.0), 5.1).decide(false).is_err());
-        assert!(report(Bar::AtLeast(5.0), 4.0).decide(false).is_err());
-        assert!(report(Bar::AtMostWhenQuiet(5.0), 6.0).decide(false).is_ok());
-        assert!(report(Bar::AtMostWhenQuiet(5.0), 6.0).decide(true).is_err());
-        assert!(report(Bar::None, 6.0).decide(true).is_ok());
+    fn a_missed_bar_fails() {
+        assert!(report(Bar::AtMost(5.0), 5.0).decide().is_ok());
+        assert!(report(Bar::AtMost(5.0), 5.1).decide().is_err());
+        assert!(report(Bar::AtLeast(5.0), 4.0).decide().is_err());
+        assert!(report(Bar::None, 6.0).decide().is_ok());
     }
 
     #[test]
     fn any_finding_fails() {
         let report = Report { findings: vec!["torn".to_owned()], ..Report::default() };
-        assert!(report.decide(false).is_err());
+        assert!(report.decide().is_err());
         assert!(report.table().contains("WRONG  torn"));
-    }
-
-    #[test]
-    fn percentiles_of_a_known_row() {
-        let row: Vec<f64> = (1..=1000).map(f64::from).collect();
-        assert!((percentile(&row, 990) - 991.0).abs() < f64::EPSILON);
-        assert!((percentile(&row, 1000) - 1000.0).abs() < f64::EPSILON);
-        assert!(percentile(&[], 500).abs() < f64::EPSILON);
     }
 }

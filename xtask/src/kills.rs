@@ -71,7 +71,7 @@ pub(crate) fn run_ci() -> Result<()> {
 
 fn finish(report: &Report, as_json: bool) -> Result<()> {
     report.print(as_json);
-    report.decide(false)
+    report.decide()
 }
 
 fn fresh_seed() -> u64 {

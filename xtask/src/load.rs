@@ -1,144 +1,178 @@
-//! `cargo xtask load`: the dashboard under load, against its bars. Everything is on this machine and ends by itself.
+//! `cargo xtask load`: the dashboard under load, held to its limits. Everything is on this machine and ends by itself.
 
-mod home;
-mod listeners;
-mod server;
+mod dashboard;
 
-use std::time::Duration;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::sync::Barrier;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
 
 use crate::error::{Error, Result};
+use crate::measure::{Limit, Report, percentile, to_float};
+use crate::traffic::{Load, delays, event_number, fill_home, write_events};
 use crate::{dist, shell, tree};
-use server::Server;
+use dashboard::Dashboard;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// A tenth of the load: a first look, not a figure to quote
     #[arg(long)]
     quick: bool,
+    /// Try this program instead of building the dist binary
+    #[arg(long, value_name = "FILE")]
+    binary: Option<PathBuf>,
 }
 
-/// What is laid on the server.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Load {
-    pub(crate) sessions: usize,
-    pub(crate) events_each: usize,
-    pub(crate) listeners: usize,
-    pub(crate) per_second: usize,
-    pub(crate) seconds: usize,
-}
+const FULL: Load = Load { sessions: 1000, events_each: 2000, per_second: 500, seconds: 20 };
+const QUICK: Load = Load { sessions: 100, events_each: 2000, per_second: 500, seconds: 2 };
 
-/// A figure and what it may be at most.
-struct Figure {
-    what: &'static str,
-    found: f64,
-    bar: f64,
-    unit: &'static str,
-}
-
+const LISTENERS: usize = 200;
+/// How many sessions the new events are spread over.
+const BUSY_SESSIONS: usize = 20;
 const STARTS: usize = 7;
-const LOOKS: usize = 50;
-const STATISTICS: &str = "/api/stats";
+const REQUESTS: usize = 50;
 const IDLE: Duration = Duration::from_secs(10);
+/// A listener that receives nothing for so long has missed events.
+const SILENCE: Duration = Duration::from_mins(5);
+
+const OVERVIEW: &str = "/api/sessions";
+const STATISTICS: &str = "/api/stats";
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let binary = dist::build()?.path;
-    let part = if options.quick { 10 } else { 1 };
-    let load = Load {
-        sessions: 1000 / part,
-        events_each: 2000,
-        listeners: 200,
-        per_second: 500,
-        seconds: 20 / part,
-    };
+    let binary = dist::chosen(options.binary.as_deref())?;
+    let load = if options.quick { QUICK } else { FULL };
     let folder = shell::target_dir()?.join("load");
     tree::remove(&folder)?;
     eprintln!("load: {} sessions with {} events each", load.sessions, load.events_each);
-    home::make(&folder, &load)?;
-    let figures = measure(&binary, &folder, &load)?;
+    write_sessions(&folder.join("overtone"), load)?;
+    let report = measure(&binary, &folder, load)?;
     tree::remove(&folder)?;
-    report(&figures)
+    report.finish(true)
 }
 
-fn measure(binary: &std::path::Path, folder: &std::path::Path, load: &Load) -> Result<Vec<Figure>> {
-    let mut starts = Vec::new();
-    for _ in 0..STARTS {
-        starts.push(Server::start(binary, folder)?.took);
-    }
-    let statistics = Statistics::measure(binary, folder)?;
-    let server = Server::start(binary, folder)?;
-    let mut looks = Vec::new();
-    for _ in 0..LOOKS {
-        looks.push(server.time("/api/sessions")?);
-    }
-    eprintln!("load: {} listeners, {} events a second, {} s", load.listeners, load.per_second, load.seconds);
-    let heard = listeners::run(&server, folder, load)?;
-    let memory = server.peak_memory()?;
+/// Sessions that have come to their end, as a busy team leaves them.
+fn write_sessions(home: &Path, load: Load) -> Result<()> {
+    let done = json!({ "status": "completed", "result": "pass", "attempts": 1 });
+    let workflow = json!({
+        "sessionId": "{session}", "workflowType": "quick", "createdAt": "2026-01-01T00:00:00.000Z",
+        "currentStage": "REVIEW", "stages": { "DEV": done, "REVIEW": done, "TEST": done }, "ending": "completed",
+    });
+    let kinds = ["stage:start", "agent:delegate", "agent:complete", "stage:complete", "tool:failure"];
+    let line = |(number, kind): (usize, &&str)| {
+        let (minute, second) = (number / 60 % 60, number % 60);
+        let category = kind.split(':').next().unwrap_or_default();
+        format!(
+            r#"{{"ts":"2026-01-01T00:{minute:02}:{second:02}.000Z","type":"{kind}","category":"{category}","label":"x","stage":"DEV","agent":"developer","result":"pass","durationMs":{number}}}"#
+        ) + "\n"
+    };
+    let timeline: String = (0..load.events_each).zip(kinds.iter().cycle()).map(line).collect();
+    let files = [
+        ("workflow.json", workflow.to_string()),
+        ("loop.json", r#"{"iteration":3,"stopped":true,"consecutiveErrors":0}"#.to_owned()),
+        ("session.json", r#"{"project":"/nonexistent/project"}"#.to_owned()),
+        ("timeline.jsonl", timeline),
+    ];
+    let files: Vec<_> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    fill_home(home, load.sessions, &files)
+}
+
+fn measure(binary: &Path, folder: &Path, load: Load) -> Result<Report> {
+    let mut report = Report::default();
+    let start = |_| Ok(Dashboard::start(binary, folder)?.start_millis);
+    let mut starts = (0..STARTS).map(start).collect::<Result<Vec<f64>>>()?;
+    report.add("start (median)", percentile(&mut starts, 50), "ms", Limit::Max(300.0));
+    measure_statistics(binary, folder, &mut report)?;
+
+    let dashboard = Dashboard::start(binary, folder)?;
+    let mut overviews = (0..REQUESTS).map(|_| dashboard.time(OVERVIEW)).collect::<Result<Vec<f64>>>()?;
+    report.add("overview (median)", percentile(&mut overviews, 50), "ms", Limit::Max(100.0));
+    report.add("overview (slowest)", percentile(&mut overviews, 100), "ms", Limit::Max(100.0));
+    eprintln!("load: {LISTENERS} listeners, {} events a second, {} s", load.per_second, load.seconds);
+    measure_listeners(&dashboard, &folder.join("overtone"), load, &mut report)?;
+    report.add("memory (peak)", dashboard.process.peak_memory_mib()?, "MiB", Limit::Max(60.0));
     eprintln!("load: {} s of rest", IDLE.as_secs());
-    let busy = server.busy_during(IDLE)?;
-    Ok(vec![
-        Figure { what: "start (median)", found: median(&mut starts), bar: 300.0, unit: "ms" },
-        Figure { what: "overview (median)", found: median(&mut looks), bar: 100.0, unit: "ms" },
-        Figure { what: "overview (slowest)", found: last(&looks), bar: 100.0, unit: "ms" },
-        Figure { what: "first statistics", found: statistics.first, bar: 1000.0, unit: "ms" },
-        Figure { what: "statistics again", found: statistics.again, bar: 100.0, unit: "ms" },
-        Figure { what: "overview meanwhile", found: statistics.overview, bar: 1000.0, unit: "ms" },
-        Figure { what: "processor for ten at once", found: statistics.processor, bar: 4.0, unit: "s" },
-        Figure { what: "disk to listener (p95)", found: heard.p95, bar: 100.0, unit: "ms" },
-        Figure { what: "events lost", found: heard.lost, bar: 0.0, unit: "" },
-        Figure { what: "events repeated", found: heard.repeated, bar: 0.0, unit: "" },
-        Figure { what: "memory (peak)", found: memory, bar: 60.0, unit: "MiB" },
-        Figure { what: "processor at rest", found: busy * 100.0, bar: 0.5, unit: "%" },
-    ])
+    report.add("processor at rest", dashboard.process.cpu_percent_during(IDLE)?, "%", Limit::Max(0.5));
+    Ok(report)
 }
 
-/// What statistics over all sessions cost a server that has just started.
-struct Statistics {
-    first: f64,
-    again: f64,
-    /// The overview, while ten ask for statistics for the first time.
-    overview: f64,
-    processor: f64,
+/// What statistics over all sessions cost a server that has just started: for one client, and for ten at once.
+fn measure_statistics(binary: &Path, folder: &Path, report: &mut Report) -> Result<()> {
+    let dashboard = Dashboard::start(binary, folder)?;
+    report.add("first statistics", dashboard.time(STATISTICS)?, "ms", Limit::Max(1000.0));
+    report.add("statistics again", dashboard.time(STATISTICS)?, "ms", Limit::Max(100.0));
+    drop(dashboard);
+    let dashboard = Dashboard::start(binary, folder)?;
+    let before = dashboard.process.cpu_seconds()?;
+    let overview = thread::scope(|scope| {
+        let clients: Vec<_> = (0..10).map(|_| scope.spawn(|| dashboard.time(STATISTICS))).collect();
+        let overview = dashboard.time(OVERVIEW);
+        for client in clients {
+            client.join().map_err(|_| Error::new("a client has panicked"))??;
+        }
+        overview
+    })?;
+    report.add("overview meanwhile", overview, "ms", Limit::Max(1000.0));
+    let cpu_seconds = dashboard.process.cpu_seconds()? - before;
+    report.add("processor for ten at once", cpu_seconds, "s", Limit::Max(4.0));
+    Ok(())
 }
 
-impl Statistics {
-    fn measure(binary: &std::path::Path, folder: &std::path::Path) -> Result<Self> {
-        let server = Server::start(binary, folder)?;
-        let first = server.time(STATISTICS)?;
-        let again = server.time(STATISTICS)?;
-        drop(server);
-        let server = Server::start(binary, folder)?;
-        let before = server.processor_seconds()?;
-        let overview = std::thread::scope(|scope| {
-            let all: Vec<_> = (0..10).map(|_| scope.spawn(|| server.time(STATISTICS))).collect();
-            let overview = server.time("/api/sessions");
-            for one in all {
-                one.join().map_err(|_| Error::new("a question for statistics panicked"))??;
-            }
-            overview
-        })?;
-        Ok(Self { first, again, overview, processor: server.processor_seconds()? - before })
+fn measure_listeners(dashboard: &Dashboard, home: &Path, load: Load, report: &mut Report) -> Result<()> {
+    let ready = Barrier::new(LISTENERS + 1);
+    let total = load.per_second * load.seconds;
+    let (written, received) = thread::scope(|scope| {
+        let listeners: Vec<_> =
+            (0..LISTENERS).map(|_| scope.spawn(|| listen(dashboard, total, &ready))).collect();
+        ready.wait();
+        let written = write_events(home, BUSY_SESSIONS.min(load.sessions), load);
+        let received: Vec<_> = listeners.into_iter().map(thread::ScopedJoinHandle::join).collect();
+        (written, received)
+    });
+    let written = written?;
+    let (mut all_delays, mut lost, mut repeated) = (Vec::new(), 0, 0);
+    for received in received {
+        let received = received.map_err(|_| Error::new("a listener has panicked"))??;
+        all_delays.extend(delays(&written, &received));
+        let mut numbers: Vec<usize> = received.iter().map(|(number, _)| *number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        lost += total - numbers.len();
+        repeated += received.len() - numbers.len();
     }
+    report.add("disk to listener (p95)", percentile(&mut all_delays, 95), "ms", Limit::Max(100.0));
+    report.add("events lost", to_float(lost), "", Limit::Max(0.0));
+    report.add("events repeated", to_float(repeated), "", Limit::Max(0.0));
+    Ok(())
 }
 
-fn median(millis: &mut [f64]) -> f64 {
-    millis.sort_by(f64::total_cmp);
-    millis.get(millis.len() / 2).copied().unwrap_or_default()
-}
-
-/// Of a sorted list.
-fn last(millis: &[f64]) -> f64 {
-    millis.last().copied().unwrap_or_default()
-}
-
-fn report(figures: &[Figure]) -> Result<()> {
-    println!("{:<26} {:>10} {:>10}", "", "found", "bar");
-    for figure in figures {
-        let mark = if figure.found <= figure.bar { "" } else { "  OVER" };
-        println!("{:<26} {:>10.1} {:>10.1} {}{mark}", figure.what, figure.found, figure.bar, figure.unit);
+/// Listens until all events were received, or no more come. Waits for the others before the first one, also after an error.
+fn listen(dashboard: &Dashboard, total: usize, ready: &Barrier) -> Result<Vec<(usize, Instant)>> {
+    let connection = connect(dashboard);
+    ready.wait();
+    let (mut stream, mut line, mut received) = (connection?, String::new(), Vec::new());
+    while received.len() < total && stream.read_line(&mut line).is_ok_and(|length| length > 0) {
+        if let Some(number) = event_number(&line) {
+            received.push((number, Instant::now()));
+        }
+        line.clear();
     }
-    let over = figures.iter().filter(|figure| figure.found > figure.bar).count();
-    if over == 0 {
-        return Ok(());
+    Ok(received)
+}
+
+/// Subscribes to all events, and reads until the server has said that it listens.
+fn connect(dashboard: &Dashboard) -> Result<impl BufRead> {
+    let failed = |e: std::io::Error| Error::new(format!("cannot listen to the dashboard: {e}"));
+    let stream = dashboard.request("/api/events", "")?;
+    stream.set_read_timeout(Some(SILENCE)).map_err(failed)?;
+    let (mut stream, mut line) = (BufReader::new(stream), String::new());
+    while !line.starts_with(": overtone") {
+        line.clear();
+        if stream.read_line(&mut line).map_err(failed)? == 0 {
+            return Err(Error::new("the dashboard has closed the connection"));
+        }
     }
-    Err(Error::new(format!("{over} bars of the dashboard are exceeded")).hint("is the machine quiet?"))
+    Ok(stream)
 }

@@ -1,6 +1,7 @@
 //! Development commands. `cargo xtask ci` is everything that CI checks; this file only knows their names.
 
 mod advisories;
+mod background;
 mod bench;
 mod browser;
 mod ci;
@@ -17,12 +18,14 @@ mod fuzz;
 mod kills;
 mod layers;
 mod load;
+mod measure;
 mod normal;
 mod random;
 mod sandbox;
 mod shell;
 mod soak;
 mod tools;
+mod traffic;
 mod tree;
 
 use std::process::ExitCode;
@@ -86,22 +89,22 @@ enum Task {
     /// of 200 MB. A full run writes docs/benchmarks. The bars are a table in xtask/src/bench/budgets.rs: counts always
     /// decide the exit code; wall time depends on the machine's load and decides only with --strict.
     Bench(bench::Options),
-    /// Put the dashboard under load and hold it against its bars
+    /// Put the dashboard under load and hold it to its limits
     ///
-    /// 1,000 sessions with 1,000,000 events on disk; 200 listeners while 500 events arrive every second.
+    /// 1,000 sessions with 2,000,000 events on disk; 200 listeners while 500 events arrive every second.
     Load(load::Options),
     /// Put the relay under load, with a real server
     ///
     /// 1,000 sessions with 200,000 events waiting, then 500 a second: how many a second go through one relay, how long
     /// each takes to a listener, what the relay uses. And what hooks cost without a fleet, with a relay, and with a
-    /// relay whose server is gone. Times decide the exit code only with --strict.
+    /// relay whose server is gone.
     Fleet(fleet::Options),
     /// Let many processes work on one session, and on many sessions at once
     ///
     /// 64 processes with 200 starts each: hooks of all kinds, status lines and commands on one session, every update
-    /// with a mark that must be there exactly once; 200 sessions at once that must come out as one alone does; locks
-    /// whose holder was killed or stopped. Prints how long the session's lock was waited for, which decides the exit
-    /// code only with --strict: it depends on the machine's load.
+    /// with a mark that must be there exactly once; 200 sessions at once that must come out as one alone does. Prints
+    /// how long the session's lock was waited for, which decides the exit code only with --strict: it depends on the
+    /// machine's load.
     Crowd(crowd::Options),
     /// Kill processes at random instants and look at what they leave behind
     ///

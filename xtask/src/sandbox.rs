@@ -20,21 +20,15 @@ const PATIENCE: (&str, &str) = ("OVERTONE_TEST_PATIENCE", "600");
 pub(crate) struct Sandbox {
     root: PathBuf,
     binary: PathBuf,
-    has_real_limits: bool,
 }
 
 impl Sandbox {
     pub(crate) fn create(root: PathBuf, binary: &Path) -> Result<Self> {
-        let sandbox = Self { root, binary: binary.to_owned(), has_real_limits: false };
+        let sandbox = Self { root, binary: binary.to_owned() };
         for folder in [sandbox.overtone_home(), sandbox.project()] {
             fs::create_dir_all(&folder).map_err(|e| Error::io("cannot create folder", &folder, &e))?;
         }
         Ok(sandbox)
-    }
-
-    /// The same place, where the program gives up as early as it does for users.
-    pub(crate) fn with_real_limits(&self) -> Self {
-        Self { has_real_limits: true, ..self.clone() }
     }
 
     pub(crate) fn home(&self) -> PathBuf {
@@ -78,12 +72,10 @@ impl Sandbox {
             .env("OVERTONE_HOME", self.overtone_home())
             .env("OVERTONE_NO_DASHBOARD", "1")
             .env("CLAUDE_PROJECT_DIR", self.project())
+            .env(PATIENCE.0, PATIENCE.1)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        if !self.has_real_limits {
-            command.env(PATIENCE.0, PATIENCE.1);
-        }
         command
     }
 

@@ -1,5 +1,6 @@
-//! Many hooks of one session at once: every update is there afterwards, and every line is whole. And several sessions
-//! in one project: none takes what another works on.
+//! Many hooks of one session at once: every update is there afterwards, and every line is whole. Several sessions in one
+//! project: none takes what another works on. Locks whose holder is killed or stopped: nobody waits for them for ever.
+//! `cargo xtask crowd` does the same with many more processes.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,12 +11,15 @@
 
 mod common;
 
-use std::fs;
-use std::io::Write;
+use std::fs::{self, File, TryLockError};
+use std::io::{ErrorKind, PipeReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use common::TestContext;
+use rustix::fs::{OFlags, fcntl_setfl};
 use serde_json::{Value, json};
 
 const AT_ONCE: usize = 64;
@@ -190,4 +194,126 @@ fn a_resumed_session_takes_no_feature_that_another_session_works_on() {
     hook(&fixture, "owner", "on-session-end", &json!({"reason": "other"}));
     hook(&fixture, "guest", "on-start", &json!({"source": "resume"}));
     assert_eq!(feature_of(&fixture, "guest"), json!("login"));
+}
+
+fn report(agent: &str, id: &str, verdict: &str) -> Value {
+    let message = format!("done\n<!-- VERDICT: {{\"result\":\"{verdict}\"}} -->");
+    json!({"agent_id": id, "agent_type": format!("ot:{agent}"), "last_assistant_message": message})
+}
+
+/// A session whose tests have failed once and run again: its next events take every lock that there is.
+fn with_running_tester() -> Fixture {
+    let fixture = Fixture::new();
+    hook(&fixture, "s1", "on-start", &json!({"source": "startup"}));
+    run_in_session(&fixture, "s1", &["init", "quick", "--feature", "slow-thing"]);
+    for (agent, verdict) in [("developer", "PASS"), ("tester", "FAIL"), ("developer", "PASS")] {
+        hook(&fixture, "s1", "pre-task", &delegation(&fixture.project(), agent, agent));
+        hook(&fixture, "s1", "on-agent-stop", &report(agent, agent, verdict));
+    }
+    hook(&fixture, "s1", "pre-task", &delegation(&fixture.project(), "tester", "tester"));
+    fixture
+}
+
+/// Starts a hook that counts a compaction and cannot go on, because nobody reads its answer. It holds the session's lock.
+fn start_blocked_hook(fixture: &Fixture) -> (Child, PipeReader) {
+    let (answer, mut full) = std::io::pipe().unwrap();
+    fcntl_setfl(&full, OFlags::NONBLOCK).unwrap();
+    while full.write(&[b' '; 4096]).map_err(|error| error.kind()) != Err(ErrorKind::WouldBlock) {}
+    fcntl_setfl(&full, OFlags::empty()).unwrap();
+    let mut command = fixture.context.command(&["hook", "pre-compact"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(full).spawn().unwrap();
+    let payload = json!({"session_id": "s1", "cwd": fixture.project(), "trigger": "auto"});
+    child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+    let lock = fixture.session().join(".lock");
+    while !matches!(File::open(&lock).unwrap().try_lock(), Err(TryLockError::WouldBlock)) {
+        assert!(child.try_wait().unwrap().is_none(), "the hook has ended without its answer");
+        thread::sleep(Duration::from_millis(5));
+    }
+    (child, answer)
+}
+
+fn compactions(fixture: &Fixture) -> Value {
+    let text = fs::read(fixture.session().join("compact-count.json")).unwrap_or(b"{\"count\":0}".to_vec());
+    serde_json::from_slice::<Value>(&text).unwrap()["count"].clone()
+}
+
+/// Runs hooks at the same time, with the limits that users have. Each must give its answer, whatever it could not do.
+fn answer_within_limits(fixture: &Fixture, hooks: &[(&str, Value)]) {
+    thread::scope(|scope| {
+        for (name, fields) in hooks {
+            scope.spawn(move || {
+                let mut payload = json!({"session_id": "s1", "cwd": fixture.project()});
+                payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+                let call = fixture.context.hook_call(name).with_real_limits();
+                let output = call.run(payload.to_string());
+                assert_eq!(output.code, Some(0), "{name}");
+                assert!(serde_json::from_str::<Value>(&output.stdout).is_ok(), "{name}: {}", output.stdout);
+            });
+        }
+    });
+}
+
+#[test]
+fn the_lock_of_a_killed_hook_is_free() {
+    let fixture = with_running_tester();
+    let (mut holder, _answer) = start_blocked_hook(&fixture);
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+    assert_eq!(compactions(&fixture), 0);
+    hook(&fixture, "s1", "pre-compact", &json!({"trigger": "auto"}));
+    assert_eq!(compactions(&fixture), 1);
+}
+
+/// The order of events decides, not the time: hooks come to their end while the lock is still held.
+#[test]
+fn no_hook_waits_for_ever_for_a_hook_that_does_not_go_on() {
+    let fixture = with_running_tester();
+    let (mut holder, mut answer) = start_blocked_hook(&fixture);
+    let mut not_launched = delegation(&fixture.project(), "tester", "tester");
+    not_launched["error"] = json!("the agent could not be launched");
+    let failed = json!({"tool_name": "Bash", "tool_input": {"command": "make"}, "error": "Exit code 1\nno"});
+    let hooks = [
+        ("on-start", json!({"source": "resume", "transcript_path": "/nonexistent/elsewhere.jsonl"})),
+        ("on-submit", json!({"prompt": "[workflow:quick] go"})),
+        ("pre-compact", json!({"trigger": "manual"})),
+        ("pre-task", delegation(&fixture.project(), "tester", "another")),
+        ("on-agent-start", json!({"agent_id": "x", "agent_type": "ot:tester"})),
+        ("on-agent-stop", report("tester", "tester", "PASS")),
+        ("post-use-failure", not_launched),
+        ("post-use-failure", failed),
+        ("on-stop", json!({"stop_hook_active": false, "background_tasks": []})),
+        ("on-session-end", json!({"reason": "other"})),
+    ];
+    answer_within_limits(&fixture, &hooks);
+    assert!(holder.try_wait().unwrap().is_none());
+
+    // It goes on in the end, and only its own update was made.
+    let mut text = String::new();
+    answer.read_to_string(&mut text).unwrap();
+    assert!(holder.wait().unwrap().success());
+    assert_eq!(compactions(&fixture), 1);
+    hook(&fixture, "s1", "pre-compact", &json!({"trigger": "auto"}));
+    assert_eq!(compactions(&fixture), 2);
+}
+
+#[test]
+fn no_hook_waits_for_ever_for_the_locks_of_the_home_the_project_and_the_feature() {
+    let fixture = with_running_tester();
+    let home = fixture.context.state();
+    let mut locks = vec![home.join(".lock"), fixture.project().join("specs/features/in-progress/slow-thing")];
+    locks.extend(
+        fs::read_dir(home.join("projects")).unwrap().map(|entry| entry.unwrap().path().join(".lock")),
+    );
+    let held: Vec<File> = locks.iter().map(|path| File::open(path).unwrap()).collect();
+    assert!(held.len() > 2 && held.iter().all(|file| file.try_lock().is_ok()), "{locks:?}");
+    // The report ticks a box of the feature and contradicts a lesson. The session that starts replaces the current one.
+    let hooks = [
+        ("on-agent-stop", report("tester", "tester", "PASS")),
+        ("on-start", json!({"session_id": "another", "source": "startup"})),
+        ("on-session-end", json!({"reason": "other"})),
+    ];
+    answer_within_limits(&fixture, &hooks);
+    drop(held);
+    let workflow = fixture.workflow();
+    assert_eq!(workflow["stages"]["TEST"]["result"], "pass");
 }

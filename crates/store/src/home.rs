@@ -217,4 +217,24 @@ mod tests {
         home.clear_current_session(&b).unwrap();
         assert_eq!(home.current_session(), None);
     }
+
+    #[test]
+    fn a_session_that_ends_does_not_clear_the_pointer_of_one_that_starts() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path().join("o"));
+        let (ending, starting) = (SessionId::parse("a").unwrap(), SessionId::parse("b").unwrap());
+        for _ in 0..500 {
+            home.point_current_session(&ending).unwrap();
+            let together = std::sync::Barrier::new(2);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    together.wait();
+                    home.clear_current_session(&ending).unwrap();
+                });
+                together.wait();
+                home.point_current_session(&starting).unwrap();
+            });
+            assert_eq!(home.current_session().as_ref(), Some(&starting));
+        }
+    }
 }
