@@ -47,8 +47,8 @@ const QUICK: Load = Load { sessions: 100, waiting: 200, per_second: 200, seconds
 const REST: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    tools::debian_package("nats-server")?;
-    tools::debian_package("strace")?;
+    tools::require("nats-server")?;
+    tools::require("strace")?;
     let binary = dist::chosen(options.binary.as_deref())?;
     let report = look(&binary, if options.quick { QUICK } else { FULL })?;
     report.print(options.json);
