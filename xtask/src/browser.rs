@@ -73,7 +73,7 @@ fn suite(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// The folder with the npm packages. They are installed when the lock file is not the one they were installed from.
-fn packages() -> Result<PathBuf> {
+pub(crate) fn packages() -> Result<PathBuf> {
     let folder = folder()?;
     if are_installed(&folder)? {
         return Ok(folder);

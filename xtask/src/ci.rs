@@ -52,11 +52,15 @@ const STEPS: [Step; 7] = [
 /// Runs the chosen steps, or all of them.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let steps = chosen(&options.only)?;
+    let started = Instant::now();
     if options.no_install {
         tools::forbid_installing();
         complain_of_missing(&steps)?;
     }
-    let started = Instant::now();
+    // First, so that nothing is found to be impossible after minutes of work.
+    for need in needs(&steps) {
+        need.get()?;
+    }
     for (index, step) in steps.iter().enumerate() {
         println!("\n=== ci {}/{}: {} ===", index + 1, steps.len(), step.name);
         let (begun, used) = (Instant::now(), processor_time()?);
@@ -86,24 +90,30 @@ fn chosen(only: &[String]) -> Result<Vec<&'static Step>> {
     Ok(all().filter(|step| only.is_empty() || only.iter().any(|name| name == step.name)).collect())
 }
 
+/// What these steps need, each once.
+fn needs(steps: &[&Step]) -> Vec<Need> {
+    let mut needs = Vec::new();
+    for need in steps.iter().flat_map(|step| step.needs) {
+        if !needs.contains(need) {
+            needs.push(*need);
+        }
+    }
+    needs
+}
+
 /// One list of everything that these steps lack.
 fn complain_of_missing(steps: &[&Step]) -> Result<()> {
-    let mut missing: Vec<Missing> = Vec::new();
-    for need in steps.iter().flat_map(|step| step.needs) {
-        for found in need.missing()? {
-            if !missing.contains(&found) {
-                missing.push(found);
-            }
-        }
+    let mut missing = Vec::new();
+    for need in needs(steps) {
+        missing.extend(need.missing()?);
     }
     if missing.is_empty() {
         return Ok(());
     }
-    println!("missing:");
     for Missing { what, why, command } in &missing {
         println!("  {what:<20} {why}\n  {:<20} {command}", "");
     }
-    Err(Error::new(format!("{} things are missing", missing.len()))
+    Err(Error::new(format!("missing: {}", missing.len()))
         .hint("`cargo xtask ci` without --no-install gets them"))
 }
 
@@ -121,12 +131,10 @@ fn spent(wall: Duration, processor: Duration) -> String {
 }
 
 fn format() -> Result<()> {
-    tools::require("rustfmt")?;
     shell::run(shell::cargo().args(["fmt", "--all", "--check"])).map_err(|e| e.hint("run `cargo fmt --all`"))
 }
 
 fn clippy() -> Result<()> {
-    tools::require("clippy")?;
     let mut command = shell::cargo();
     command.args(["clippy", "--all-targets", "--quiet"]).args(shell::TEST_PACKAGES);
     shell::run(command.args(["--", "-D", "warnings"]))

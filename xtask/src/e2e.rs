@@ -45,6 +45,15 @@ pub(crate) fn prepare(clients: &[String]) -> Result<Vec<(&'static str, OsString)
     ])
 }
 
+/// Fetches the pinned versions, unless they are there.
+pub(crate) fn fetch_clients() -> Result<()> {
+    let folder = folder()?;
+    for version in versions(&[])? {
+        fetch(&folder.join(&version), &version)?;
+    }
+    Ok(())
+}
+
 /// The pinned versions that are not there.
 pub(crate) fn missing_clients() -> Result<Vec<Missing>> {
     let folder = folder()?;

@@ -84,6 +84,15 @@ impl Need {
             Self::BrowserPackages => browser::missing_packages(),
         }
     }
+
+    /// Installs or downloads it, unless it is there.
+    pub(crate) fn get(self) -> Result<()> {
+        match self {
+            Self::Program(program) => require(program),
+            Self::Clients => e2e::fetch_clients(),
+            Self::BrowserPackages => browser::packages().map(drop),
+        }
+    }
 }
 
 /// Something that is not there.
@@ -134,11 +143,12 @@ pub(crate) fn require(program: &str) -> Result<()> {
     Err(Error::new(format!("{} does not run after its installation", tool.program)).hint(hint))
 }
 
-/// The search path with the programs that were unpacked below the target folder in front.
+/// The search path, and where programs were unpacked or are kept from ordinary users.
 pub(crate) fn path() -> Result<OsString> {
     let inherited = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::iter::once(folder()?.join("bin")).chain(std::env::split_paths(&inherited));
-    std::env::join_paths(folders).map_err(|e| Error::new(format!("cannot extend PATH: {e}")))
+    let more = [PathBuf::from("/usr/sbin"), folder()?.join("bin")];
+    std::env::join_paths(std::env::split_paths(&inherited).chain(more))
+        .map_err(|e| Error::new(format!("cannot extend PATH: {e}")))
 }
 
 /// Whether the tests can be run by nextest, which keeps all processors busy until the end. It is not installed: building
