@@ -6,14 +6,20 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 
 import { axeSource, by, open, text } from './browser.mjs';
 import { complaints } from './complaints.mjs';
 import { scenario } from './suite.mjs';
 import { World, until, untilEqual } from './world.mjs';
 
-const PLACES = ['/usr/sbin/nats-server', '/usr/local/bin/nats-server', '/usr/bin/nats-server'];
+/** The first nats-server on PATH or where packages install it. */
+function natsServer() {
+  const folders = [...process.env.PATH.split(delimiter), '/usr/sbin', '/usr/local/bin'];
+  const program = folders.map((folder) => join(folder, 'nats-server')).find(existsSync);
+  assert.ok(program, 'nats-server is missing: `cargo xtask browser` fetches it');
+  return program;
+}
 
 async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
@@ -36,8 +42,7 @@ async function isListening(port) {
 
 /** Plays with a real nats-server and a second machine; both end with the test. */
 async function withFleet(world, play) {
-  const program = PLACES.find(existsSync);
-  assert.ok(program, 'nats-server is not installed: apt-get install nats-server');
+  const program = natsServer();
   const port = await freePort();
   const store = mkdtempSync(join(tmpdir(), 'overtone-nats-'));
   const nats = spawn(program, ['-js', '-a', '127.0.0.1', '-p', String(port), '-sd', store], { stdio: 'ignore' });

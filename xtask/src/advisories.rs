@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use semver::{Version, VersionReq};
 
 use crate::error::{Error, Result};
-use crate::{shell, tools};
+use crate::shell;
 
 const TABLE: &str = "xtask/advisories.tsv";
 const LOCKS: [&str; 2] = ["Cargo.lock", "fuzz/Cargo.lock"];
@@ -43,10 +43,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 }
 
 fn ask_online() -> Result<()> {
-    let mut command = Command::new(tools::cargo_deny()?);
+    let mut command = Command::new("cargo-deny");
     command.args(["--color", "never", "check", "advisories"]);
     shell::run(command.current_dir(shell::root()).stdin(Stdio::null()))
-        .map_err(|e| e.hint("it downloads the database: it needs github.com"))
+        .map_err(|e| e.hint("it needs cargo-deny (cargo install cargo-deny --locked) and github.com"))
 }
 
 /// Fails when a locked version has a known vulnerability. Advisories that only say that a crate is not maintained are

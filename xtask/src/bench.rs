@@ -85,7 +85,7 @@ impl Extent {
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    tools::debian_package("valgrind")?;
+    tools::require("valgrind")?;
     let mut subjects = Subjects::create(&dist::chosen(options.binary.as_deref())?, &scratch()?)?;
     if let Some(label) = &options.calls {
         return calls::show(&mut subjects, label);

@@ -7,10 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::error::{Error, Result};
+use crate::tools::Missing;
 use crate::{shell, tools};
 
 const BROWSER: &str = "chromium";
 const SUITE: &str = "tests/browser";
+/// The lock file that the packages below the target folder were installed from.
+const INSTALLED: &str = "installed.json";
 const MANIFESTS: [&str; 2] = ["package.json", "package-lock.json"];
 
 #[derive(Debug, clap::Args)]
@@ -23,12 +26,13 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let target = shell::target_dir()?;
-    tools::debian_package(BROWSER)?;
-    let packages = packages(&target)?;
+    for program in ["node", BROWSER, "nats-server"] {
+        tools::require(program)?;
+    }
+    let packages = packages()?;
     let binary = shell::dev_binary()?;
     let mut node = if options.shots { shots() } else { tests(options.filter.as_deref())? };
-    node.env("OVERTONE_BIN", binary).env("OVERTONE_BROWSER_PACKAGES", packages);
+    node.env("OVERTONE_BIN", binary).env("OVERTONE_BROWSER_PACKAGES", packages).env("PATH", tools::path()?);
     shell::run(&mut node)
 }
 
@@ -68,21 +72,47 @@ fn suite(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The folder with the npm packages: installed when the lock file is not the one they were installed from.
-fn packages(target: &Path) -> Result<PathBuf> {
-    let folder = target.join("browser");
-    let (suite, installed) = (shell::root().join(SUITE), folder.join("installed.json"));
-    let wanted = read(&suite.join("package-lock.json"))?;
-    if fs::read(&installed).is_ok_and(|lock| lock == wanted) {
+/// The folder with the npm packages. They are installed when the lock file is not the one they were installed from.
+pub(crate) fn packages() -> Result<PathBuf> {
+    let folder = folder()?;
+    if are_installed(&folder)? {
         return Ok(folder);
     }
+    tools::may_install("Playwright")?;
+    tools::require("npm")?;
     for name in MANIFESTS {
-        shell::write_file(&folder.join(name), &read(&suite.join(name))?)?;
+        shell::write_file(&folder.join(name), &read(&shell::root().join(SUITE).join(name))?)?;
     }
     install(&folder)?;
     // Written last: an installation that broke off is not taken for a whole one.
-    shell::write_file(&installed, &wanted)?;
+    shell::write_file(&folder.join(INSTALLED), &wanted()?)?;
     Ok(folder)
+}
+
+/// The npm packages, if they are not installed.
+pub(crate) fn missing_packages() -> Result<Vec<Missing>> {
+    if are_installed(&folder()?)? {
+        return Ok(Vec::new());
+    }
+    Ok(vec![Missing {
+        what: "Playwright and axe".to_owned(),
+        why: "the browser tests; npm packages below the target folder",
+        command: "cargo xtask browser".to_owned(),
+    }])
+}
+
+fn folder() -> Result<PathBuf> {
+    Ok(shell::target_dir()?.join("browser"))
+}
+
+fn are_installed(folder: &Path) -> Result<bool> {
+    let wanted = wanted()?;
+    Ok(fs::read(folder.join(INSTALLED)).is_ok_and(|lock| lock == wanted))
+}
+
+/// The lock file to install from.
+fn wanted() -> Result<Vec<u8>> {
+    read(&shell::root().join(SUITE).join("package-lock.json"))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

@@ -1,47 +1,71 @@
 //! `cargo xtask ci`: every check, in the order of how fast it says no.
 
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::error::{Error, Result};
-use crate::{advisories, browser, codegen, crowd, e2e, faults, fuzz, kills, layers, shell, soak, tools};
+use nix::sys::resource::{UsageWho, getrusage};
 
-struct Step {
-    name: &'static str,
-    run: fn() -> Result<()>,
+use crate::error::{Error, Result};
+use crate::tools::{Missing, Need};
+use crate::{browser, codegen, deny, layers, proof, runner, shell, tools};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Only these steps, such as --only test,browser
+    #[arg(long, value_name = "STEPS", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Install and download nothing; list what is missing, with a command for each
+    #[arg(long)]
+    no_install: bool,
 }
 
-const STEPS: [Step; 13] = [
-    Step { name: "format", run: format },
-    Step { name: "clippy", run: clippy },
-    Step { name: "test", run: test },
-    Step { name: "layers", run: layers::run },
-    Step { name: "codegen", run: codegen::check },
-    Step { name: "e2e", run: e2e::run_all },
-    Step { name: "browser", run: browser::run_all },
-    Step { name: "faults", run: faults::run_ci },
-    Step { name: "soak", run: soak::run_ci },
-    Step { name: "crowd", run: crowd::run_ci },
-    Step { name: "kills", run: kills::run_ci },
-    Step { name: "fuzz", run: fuzz::run_ci },
-    // Last: on a fresh machine its tool takes minutes to build.
-    Step { name: "deny", run: deny },
+pub(crate) struct Step {
+    pub(crate) name: &'static str,
+    pub(crate) needs: &'static [Need],
+    pub(crate) run: fn() -> Result<()>,
+}
+
+/// The parts of the proofs follow.
+const STEPS: [Step; 7] = [
+    Step { name: "format", needs: &[Need::Program("rustfmt")], run: format },
+    Step { name: "deny", needs: &[], run: deny::run },
+    Step { name: "clippy", needs: &[Need::Program("clippy")], run: clippy },
+    Step { name: "layers", needs: &[], run: layers::run },
+    Step { name: "codegen", needs: &[], run: codegen::check },
+    Step {
+        name: "test",
+        needs: &[Need::Program("nats-server"), Need::Program("npm"), Need::Clients],
+        run: runner::run_all,
+    },
+    Step {
+        name: "browser",
+        needs: &[
+            Need::Program("nats-server"),
+            Need::Program("node"),
+            Need::Program("npm"),
+            Need::Program("chromium"),
+            Need::BrowserPackages,
+        ],
+        run: browser::run_all,
+    },
 ];
 
-/// Runs the steps with these names, or all of them.
-pub(crate) fn run(only: &[String]) -> Result<()> {
-    if let Some(unknown) = only.iter().find(|name| STEPS.iter().all(|step| step.name != name.as_str())) {
-        let names = STEPS.map(|step| step.name).join(", ");
-        return Err(Error::new(format!("unknown step: {unknown}")).hint(format!("the steps are: {names}")));
-    }
+/// Runs the chosen steps, or all of them.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let steps = chosen(&options.only)?;
     let started = Instant::now();
-    let is_chosen = |step: &&Step| only.is_empty() || only.iter().any(|name| name == step.name);
-    let steps: Vec<&Step> = STEPS.iter().filter(is_chosen).collect();
+    if options.no_install {
+        tools::forbid_installing();
+        complain_of_missing(&steps)?;
+    }
+    // First, so that nothing is found to be impossible after minutes of work.
+    for need in needs(&steps) {
+        need.get()?;
+    }
     for (index, step) in steps.iter().enumerate() {
         println!("\n=== ci {}/{}: {} ===", index + 1, steps.len(), step.name);
-        let begun = Instant::now();
+        let (begun, used) = (Instant::now(), processor_time()?);
         let outcome = (step.run)();
-        let took = seconds(begun.elapsed());
+        let took = spent(begun.elapsed(), processor_time()?.saturating_sub(used));
         match outcome {
             Ok(()) => println!("--- {}: ok in {took}", step.name),
             Err(error) => {
@@ -50,42 +74,97 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
             }
         }
     }
-    println!("\nci: all {} steps passed in {}", steps.len(), seconds(started.elapsed()));
+    println!("\nci: all {} steps passed in {}", steps.len(), spent(started.elapsed(), processor_time()?));
     Ok(())
 }
 
+fn chosen(only: &[String]) -> Result<Vec<&'static Step>> {
+    let all = || STEPS.iter().chain(&proof::CI_PARTS);
+    for name in only {
+        if all().all(|step| step.name != name) {
+            let names: Vec<_> = all().map(|step| step.name).collect();
+            return Err(Error::new(format!("unknown step: {name}"))
+                .hint(format!("the steps are: {}", names.join(", "))));
+        }
+    }
+    Ok(all().filter(|step| only.is_empty() || only.iter().any(|name| name == step.name)).collect())
+}
+
+/// What these steps need, each once.
+fn needs(steps: &[&Step]) -> Vec<Need> {
+    let mut needs = Vec::new();
+    for need in steps.iter().flat_map(|step| step.needs) {
+        if !needs.contains(need) {
+            needs.push(*need);
+        }
+    }
+    needs
+}
+
+/// One list of everything that these steps lack.
+fn complain_of_missing(steps: &[&Step]) -> Result<()> {
+    let mut missing = Vec::new();
+    for need in needs(steps) {
+        missing.extend(need.missing()?);
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    for Missing { what, why, command } in &missing {
+        println!("  {what:<20} {why}\n  {:<20} {command}", "");
+    }
+    Err(Error::new(format!("missing: {}", missing.len()))
+        .hint("`cargo xtask ci` without --no-install gets them"))
+}
+
+/// What finished child processes have used so far. It does not depend on what else the machine does.
+fn processor_time() -> Result<Duration> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)
+        .map_err(|e| Error::new(format!("cannot read the processor time: {e}")))?;
+    let microseconds = [usage.user_time(), usage.system_time()]
+        .map(|time| time.tv_sec().unsigned_abs() * 1_000_000 + time.tv_usec().unsigned_abs());
+    Ok(Duration::from_micros(microseconds.iter().sum()))
+}
+
+fn spent(wall: Duration, processor: Duration) -> String {
+    format!("{:.1} s ({:.1} s of processor time)", wall.as_secs_f64(), processor.as_secs_f64())
+}
+
 fn format() -> Result<()> {
-    tools::component("rustfmt", "fmt")?;
     shell::run(shell::cargo().args(["fmt", "--all", "--check"])).map_err(|e| e.hint("run `cargo fmt --all`"))
 }
 
 fn clippy() -> Result<()> {
-    tools::component("clippy", "clippy")?;
-    let arguments =
-        ["clippy", "--workspace", "--all-targets", "--features", "overtone-testkit/e2e", "--quiet"];
-    shell::run(shell::cargo().args(arguments).args(["--", "-D", "warnings"]))
-}
-
-/// All failures at once, and no new snapshot files beside the old ones: a check changes nothing.
-fn test() -> Result<()> {
-    // The fleet's tests start real servers.
-    tools::debian_package("nats-server")?;
-    shell::build_tests()?;
     let mut command = shell::cargo();
-    command.args(["test", "--workspace", "--no-fail-fast"]);
-    shell::run(command.env("INSTA_UPDATE", "no"))
+    command.args(["clippy", "--all-targets", "--quiet"]).args(shell::TEST_PACKAGES);
+    shell::run(command.args(["--", "-D", "warnings"]))
 }
 
-/// Advisories from our own table: cargo-deny would download a database, and an answer that changes from day to day does
-/// not belong into the check of a commit.
-fn deny() -> Result<()> {
-    advisories::check()?;
-    let mut command = Command::new(tools::cargo_deny()?);
-    command.args(["--color", "never", "check", "bans", "licenses", "sources"]);
-    shell::run(command.current_dir(shell::root()).stdin(Stdio::null()))
-        .map_err(|e| e.hint("the rules are in deny.toml"))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn seconds(duration: Duration) -> String {
-    format!("{:.1} s", duration.as_secs_f64())
+    #[test]
+    fn steps_are_chosen_by_name_and_run_in_their_order() {
+        let names = |only: &[&str]| {
+            let only: Vec<_> = only.iter().map(|name| (*name).to_owned()).collect();
+            chosen(&only).map(|steps| steps.iter().map(|step| step.name).collect::<Vec<_>>())
+        };
+        assert_eq!(names(&["test", "format"]).unwrap(), ["format", "test"]);
+        assert_eq!(names(&[]).unwrap().len(), STEPS.len() + proof::CI_PARTS.len());
+        let error = names(&["tests"]).unwrap_err();
+        assert!(
+            error.to_string().starts_with("unknown step: tests\nhint: the steps are: format, "),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn every_program_that_a_step_needs_is_in_the_table() {
+        for need in STEPS.iter().chain(&proof::CI_PARTS).flat_map(|step| step.needs) {
+            if let Need::Program(_) = need {
+                need.missing().unwrap();
+            }
+        }
+    }
 }

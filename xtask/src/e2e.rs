@@ -1,11 +1,13 @@
 //! `cargo xtask e2e`: the real Claude Code clients, with our plugin, against a scripted API.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::error::{Error, Result};
-use crate::shell;
+use crate::tools::Missing;
+use crate::{shell, tools};
 
 /// The versions to test against; the test kit reads the same file.
 const PINNED: &str = include_str!("../../crates/testkit/clients.txt");
@@ -23,24 +25,57 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let target = shell::target_dir()?;
-    let (versions, folder) = (versions(&options.clients)?, target.join("clients"));
+    let environment = prepare(&options.clients)?;
+    let mut tests = shell::cargo();
+    tests.arg("test").args(shell::TEST_PACKAGES).args(["--test", "e2e", "--"]).args(&options.filters);
+    shell::run(tests.envs(environment))
+}
+
+/// Fetches the clients and builds the development programs. Returns the variables that the tests find them by.
+pub(crate) fn prepare(clients: &[String]) -> Result<Vec<(&'static str, OsString)>> {
+    let (versions, folder) = (versions(clients)?, folder()?);
     for version in &versions {
         fetch(&folder.join(version), version)?;
     }
     // The dev build: the tests ask what it does, not how fast, and it is there in a fraction of the time.
-    let binary = shell::dev_binary()?;
-    let mut tests = shell::cargo();
-    // Of the whole workspace, so that what its tests have built is used again.
-    tests.args(["test", "--workspace", "--features", "overtone-testkit/e2e", "--test", "e2e", "--"]);
-    tests.args(&options.filters).env("OVERTONE_E2E_CLIENTS", folder);
-    tests.env("OVERTONE_E2E_VERSIONS", versions.join(",")).env("OVERTONE_BIN", binary);
-    shell::run(&mut tests)
+    Ok(vec![
+        ("OVERTONE_BIN", shell::dev_binary()?.into()),
+        ("OVERTONE_E2E_CLIENTS", folder.into()),
+        ("OVERTONE_E2E_VERSIONS", versions.join(",").into()),
+    ])
 }
 
-/// Every test on every pinned client, as CI runs them.
-pub(crate) fn run_all() -> Result<()> {
-    run(&Options { clients: Vec::new(), filters: Vec::new() })
+/// Fetches the pinned versions, unless they are there.
+pub(crate) fn fetch_clients() -> Result<()> {
+    let folder = folder()?;
+    for version in versions(&[])? {
+        fetch(&folder.join(&version), &version)?;
+    }
+    Ok(())
+}
+
+/// The pinned versions that are not there.
+pub(crate) fn missing_clients() -> Result<Vec<Missing>> {
+    let folder = folder()?;
+    let mut missing = Vec::new();
+    for version in versions(&[])? {
+        let folder = folder.join(&version);
+        if !program(&folder)?.is_file() {
+            missing.push(Missing {
+                what: format!("Claude Code {version}"),
+                why: "the end-to-end tests use the real client",
+                command: format!(
+                    "npm install --no-save --ignore-scripts --prefix {} {PACKAGE}@{version}",
+                    folder.display()
+                ),
+            });
+        }
+    }
+    Ok(missing)
+}
+
+fn folder() -> Result<PathBuf> {
+    Ok(shell::target_dir()?.join("clients"))
 }
 
 /// The chosen versions, else the pinned ones. Each becomes the name of a folder and of a package.
@@ -65,10 +100,8 @@ fn fetch(folder: &Path, version: &str) -> Result<()> {
     if program(folder)?.is_file() {
         return Ok(());
     }
-    if !shell::probe(Command::new("npm").arg("--version")) {
-        return Err(Error::new(format!("npm is missing: it fetches Claude Code {version}"))
-            .hint(format!("install Node.js with npm, or put the client into {}", folder.display())));
-    }
+    tools::may_install(&format!("Claude Code {version}"))?;
+    tools::require("npm")?;
     eprintln!("e2e: fetching Claude Code {version} (once, some 300 MB on disk)");
     fs::create_dir_all(folder).map_err(|e| Error::io("cannot create folder", folder, &e))?;
     install(folder, version)?;

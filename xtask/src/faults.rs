@@ -59,7 +59,7 @@ pub(crate) fn run_ci() -> Result<()> {
 const CI_PART: usize = 6;
 
 fn examine(plan: &Plan, binary: &Path, json: bool) -> Result<()> {
-    tools::debian_package("strace")?;
+    tools::require("strace")?;
     let scratch = scratch()?;
     let (tried, checks) = thread::scope(|scope| {
         let checks = scope.spawn(|| surroundings::run(plan.only.as_deref(), binary, scratch.path()));

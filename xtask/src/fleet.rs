@@ -39,8 +39,8 @@ const SILENCE: Duration = Duration::from_mins(5);
 const SERVER_TIMEOUT: Duration = Duration::from_mins(5);
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    tools::debian_package("nats-server")?;
-    tools::debian_package("strace")?;
+    tools::require("nats-server")?;
+    tools::require("strace")?;
     let binary = dist::chosen(options.binary.as_deref())?;
     let folder = shell::target_dir()?.join("fleet");
     tree::remove(&folder)?;

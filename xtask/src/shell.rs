@@ -37,22 +37,19 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
+/// The packages and features that tests are built for. Builds with the same choice share their results; any other choice
+/// would compile many dependencies again, with other features.
+pub(crate) const TEST_PACKAGES: [&str; 3] = ["--workspace", "--features", "overtone-testkit/e2e"];
+
 /// Whether this process has built the development programs already.
 static DEV_PROGRAMS_ARE_BUILT: AtomicBool = AtomicBool::new(false);
 
-/// Builds `overtone` and `overtone-hook` together with all tests of the workspace. Alone they would be built with other
-/// features of their dependencies, so everything would be compiled twice. `cargo test` by itself builds a program only if
-/// its own package has integration tests, which the hook program's does not.
-pub(crate) fn build_tests() -> Result<()> {
-    run(cargo().args(["build", "--workspace", "--bins", "--tests"]))?;
-    DEV_PROGRAMS_ARE_BUILT.store(true, Ordering::Relaxed);
-    Ok(())
-}
-
-/// Builds the development programs and returns the path of `overtone`; the hook program is beside it.
+/// Builds the development programs and returns the path of `overtone`; the hook program is beside it. `cargo test` by itself
+/// builds a program only if its own package has integration tests, which the hook program's does not.
 pub(crate) fn dev_binary() -> Result<PathBuf> {
     if !DEV_PROGRAMS_ARE_BUILT.load(Ordering::Relaxed) {
-        run(cargo().args(["build", "--quiet", "--package", "overtone", "--package", "overtone-hook"]))?;
+        // With one of the tests, so that the programs are built with the same features as by `cargo test`.
+        run(cargo().args(["build", "--bins", "--test", "e2e"]).args(TEST_PACKAGES))?;
         DEV_PROGRAMS_ARE_BUILT.store(true, Ordering::Relaxed);
     }
     Ok(target_dir()?.join("debug/overtone"))

@@ -59,7 +59,7 @@ impl Sandbox {
         for (program, name) in
             [(binary.to_owned(), PROGRAM), (binary.with_file_name(HOOK_PROGRAM), HOOK_PROGRAM)]
         {
-            fs::copy(&program, self.plugin().join("bin").join(name))
+            put_program(&program, &self.plugin().join("bin").join(name))
                 .map_err(|cause| io::Error::new(cause.kind(), format!("{}: {cause}", program.display())))?;
         }
         self.install_ccc()
@@ -132,7 +132,10 @@ impl Sandbox {
 
     /// Replaces a file of the plugin, to see what the client makes of it.
     pub fn put_plugin_file(&self, path: &str, contents: &str) {
-        self.write(&self.plugin().join(path), contents);
+        let path = self.plugin().join(path);
+        // A program is a link to the one that was built, which must not be written to.
+        let _ = fs::remove_file(&path);
+        self.write(&path, contents);
     }
 
     pub(crate) fn write(&self, path: &Path, contents: &str) {
@@ -162,6 +165,8 @@ impl Sandbox {
             command.env(switch, "1");
         }
         command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+        // The client lives for seconds, in which its optimising compiler costs more than it saves: a sixth of the processor time.
+        command.env("BUN_JSC_useDFGJIT", "0");
         command
     }
 
@@ -180,6 +185,15 @@ impl Sandbox {
     fn number(&self) -> u32 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
+}
+
+/// Links a program, or copies it where a link is impossible: development builds are large.
+fn put_program(program: &Path, place: &Path) -> io::Result<()> {
+    if fs::hard_link(program, place).is_ok() {
+        return Ok(());
+    }
+    fs::copy(program, place)?;
+    Ok(())
 }
 
 /// The key as the client writes it down when a person has approved it: its last 20 characters.

@@ -8,7 +8,7 @@ use crate::{shell, tools};
 
 /// Shows them on stderr, in their order, with all processes and threads.
 pub(crate) fn show(subjects: &mut Subjects, label: &str) -> Result<()> {
-    tools::debian_package("strace")?;
+    tools::require("strace")?;
     let index = subjects.iter().position(|subject| subject.label() == label).ok_or_else(|| {
         let labels: Vec<_> = subjects.iter().map(|subject| format!("\"{}\"", subject.label())).collect();
         Error::new(format!("no such row: {label}")).hint(format!("one of {}", labels.join(", ")))

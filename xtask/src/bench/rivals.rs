@@ -56,15 +56,15 @@ impl Rival {
     pub(crate) fn interpreter(self) -> Result<PathBuf> {
         match self {
             Self::Shell => {
-                tools::debian_package("jq")?;
+                tools::require("jq")?;
                 Ok("/bin/sh".into())
             }
             Self::Python => {
-                tools::debian_package("python3")?;
+                tools::require("python3")?;
                 real("python3", &["-c", "import os, sys; print(os.path.realpath(sys.executable))"])
             }
             Self::Node => {
-                tools::debian_program("node", "nodejs")?;
+                tools::require("node")?;
                 real("node", &["-p", "process.execPath"])
             }
         }

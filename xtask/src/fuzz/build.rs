@@ -23,7 +23,7 @@ pub(super) struct Programs {
 impl Programs {
     pub(super) fn build(work: &Path, names: &[&str]) -> Result<Self> {
         // libFuzzer itself is C++.
-        tools::debian_package("g++")?;
+        tools::require("g++")?;
         let (target, host) = (work.join("build"), host()?);
         let mut command = shell::cargo();
         command

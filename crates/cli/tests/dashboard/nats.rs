@@ -1,12 +1,12 @@
 //! A real `nats-server` on loopback, which ends with the test.
 
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
 use crate::context::until;
+use crate::nats_server;
 
 pub(crate) struct Nats {
     child: Child,
@@ -16,12 +16,9 @@ pub(crate) struct Nats {
 
 impl Nats {
     pub(crate) fn start() -> Self {
-        let places = ["/usr/sbin/nats-server", "/usr/local/bin/nats-server", "/usr/bin/nats-server"];
-        let program = places.iter().map(PathBuf::from).find(|path| path.exists());
-        let program = program.expect("nats-server is not installed\nhint: apt-get install nats-server");
         let store = TempDir::with_prefix("overtone-nats-").unwrap();
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
-        let mut command = Command::new(program);
+        let mut command = Command::new(nats_server::program());
         command.args(["-js", "-a", "127.0.0.1", "-p", &port.to_string(), "-sd"]).arg(store.path());
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         until(|| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok());

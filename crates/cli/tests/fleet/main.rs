@@ -7,6 +7,8 @@ mod attack;
 mod features;
 mod joining;
 mod moving;
+#[path = "../common/nats_server.rs"]
+mod nats_server;
 mod server;
 mod steering;
 mod team;

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::json;
 
-use crate::world::{Machine, free_port, nats_server, read};
+use crate::world::{Machine, free_port, read};
 
 /// Ends the server even if the test fails.
 struct Up<'a>(&'a Machine);
@@ -19,7 +19,6 @@ impl Drop for Up<'_> {
 
 #[test]
 fn up_joins_is_the_same_again_and_down_keeps_the_data() {
-    let _ = nats_server();
     let machine = Machine::new();
     let _up = Up(&machine);
     let port = free_port();

@@ -6,7 +6,8 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::json;
 
-use crate::world::{Machine, Server, free_port, nats_server, wait_until};
+use crate::nats_server;
+use crate::world::{Machine, Server, free_port, wait_until};
 
 fn line(machine: &Machine) -> String {
     machine.run(&["fleet", "invite"]).ok().stdout.trim().to_owned()
@@ -104,7 +105,7 @@ struct TeamServer(Child);
 
 impl TeamServer {
     fn start(config: &str, port: u16) -> Self {
-        let mut command = Command::new(nats_server());
+        let mut command = Command::new(nats_server::program());
         command.args(["-c", config]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let server = Self(command.spawn().unwrap());
         wait_until("the server answers", || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok());

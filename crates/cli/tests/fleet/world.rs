@@ -14,17 +14,13 @@ use overtone_store::Home;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::nats_server;
+
 /// Longer than anything takes that will ever come: a watchdog, not a measure.
 const TIMEOUT: Duration = Duration::from_mins(10);
 
 pub(crate) fn free_port() -> u16 {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
-}
-
-pub(crate) fn nats_server() -> PathBuf {
-    let places = ["/usr/sbin/nats-server", "/usr/local/bin/nats-server", "/usr/bin/nats-server"];
-    let found = places.iter().map(PathBuf::from).find(|path| path.exists());
-    found.expect("nats-server is not installed\nhint: apt-get install nats-server")
 }
 
 /// A server that ends with the test.
@@ -46,7 +42,7 @@ impl Server {
         let (dir, port) = (TempDir::with_prefix("overtone-nats-").unwrap(), free_port());
         let config = dir.path().join("server.conf");
         fs::write(&config, format!("jetstream: enabled\n{lines}\n")).unwrap();
-        let mut command = Command::new(nats_server());
+        let mut command = Command::new(nats_server::program());
         command.args(["-a", "127.0.0.1", "-p", &port.to_string(), "-sd"]).arg(dir.path().join("data"));
         command.arg("-c").arg(config);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -252,7 +248,8 @@ fn command(root: &Path, arguments: &[&str]) -> Command {
         .env("OVERTONE_NO_DASHBOARD", "1")
         .env("OVERTONE_TEST_PATIENCE", "600")
         .env("USER", "ann")
-        .env("PATH", "/nowhere")
+        // For `fleet up`; nothing else of the person's programs is found.
+        .env("PATH", nats_server::program().parent().unwrap())
         .current_dir(root.join("shop"))
         .stdin(Stdio::null());
     command

@@ -1,0 +1,99 @@
+//! `cargo xtask proof`: the long proofs, and which of them have a short part in `cargo xtask ci`.
+
+use clap::Subcommand;
+
+use crate::ci::Step;
+use crate::error::Result;
+use crate::tools::Need;
+use crate::{bench, crowd, faults, fleet, fuzz, kills, load, soak};
+
+/// Each proof with its own options. The comments are the help.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Proof {
+    /// Let the machine fail, one system call at a time, and see what is lost
+    ///
+    /// Runs every hook, the status line, `ccc` and every command that writes under strace (Debian's, installed when it
+    /// is missing), and makes each call on files fail once with each error that it can have: hooks answer all the same,
+    /// commands say what went wrong, and every file is the old or the new one. Then come a clock that goes backwards,
+    /// files of other versions, a session that is deleted meanwhile, a home without the right to write, a full disk and
+    /// a file system without locks. Builds the dist binary first.
+    Faults(faults::Options),
+    /// Play whole workflows through the hooks, with accidents, and hold every event against the promises
+    ///
+    /// 500 workflows of all types: failures, compactions, interruptions, killed hooks, background agents, several
+    /// sessions in one project. The promises are a table in xtask/src/soak/checks.rs. When one breaks, the message
+    /// has the seed, the event and a command that plays it again; the folder is kept.
+    Soak(soak::Options),
+    /// Let many processes work on one session, and on many sessions at once
+    ///
+    /// 64 processes with 200 starts each: hooks of all kinds, status lines and commands on one session, every update
+    /// with a mark that must be there exactly once; 200 sessions at once that must come out as one alone does. Prints
+    /// how long the session's lock was waited for, which decides the exit code only with --strict: it depends on the
+    /// machine's load.
+    Crowd(crowd::Options),
+    /// Kill processes at random instants and look at what they leave behind
+    ///
+    /// At least 2,000 hooks, commands and calls of ccc, each with SIGKILL at some instant between its start and its
+    /// end. Afterwards every file must be as it was before or as it would have become, the person's own settings
+    /// untouched, left-overs few, and the next run of the same command a success.
+    Kills(kills::Options),
+    /// Feed the readers of foreign input with what nobody expects (libFuzzer)
+    ///
+    /// Eight targets in fuzz/: payloads, verdicts, tasks.md, front matter, ccc.json, settings, the reviewer's stream
+    /// and query strings. Two minutes for all of them; a long run: `cargo xtask proof fuzz wire --seconds 3600`. What is
+    /// found stays below the target folder; --keep puts the best of it into fuzz/seeds.
+    Fuzz(fuzz::Options),
+    /// Measure every hook, the status line and ccc: time, instructions, system calls, memory, growth
+    ///
+    /// Builds the dist binary first, and compares it in the same run with /bin/true, with a program that does nothing
+    /// and with hooks for jq, Python and Node that do the same. The sessions go up to 1,000,000 events and a transcript
+    /// of 200 MB. A full run writes docs/benchmarks. The bars are a table in xtask/src/bench/budgets.rs: counts always
+    /// decide the exit code; wall time depends on the machine's load and decides only with --strict.
+    Bench(bench::Options),
+    /// Put the dashboard under load and hold it to its limits
+    ///
+    /// 1,000 sessions with 2,000,000 events on disk; 200 listeners while 500 events arrive every second.
+    Load(load::Options),
+    /// Put the relay under load, with a real server
+    ///
+    /// 1,000 sessions with 200,000 events waiting, then 500 a second: how many a second go through one relay, how long
+    /// each takes to a listener, what the relay uses. And what hooks cost without a fleet, with a relay, and with a
+    /// relay whose server is gone.
+    Fleet(fleet::Options),
+}
+
+/// What `cargo xtask ci` runs of the proofs, with the development programs. The other proofs (bench, load, fleet) measure the
+/// release programs on a quiet machine, which a check of a commit cannot count on.
+pub(crate) const CI_PARTS: [Step; 5] = [
+    Step { name: "faults", needs: &[Need::Program("strace")], run: faults::run_ci },
+    Step { name: "soak", needs: &[], run: soak::run_ci },
+    Step { name: "crowd", needs: &[], run: crowd::run_ci },
+    Step { name: "kills", needs: &[], run: kills::run_ci },
+    Step { name: "fuzz", needs: &[Need::Program("g++")], run: fuzz::run_ci },
+];
+
+pub(crate) fn run(proof: &Proof) -> Result<()> {
+    match proof {
+        Proof::Faults(options) => faults::run(options),
+        Proof::Soak(options) => soak::run(options),
+        Proof::Crowd(options) => crowd::run(options),
+        Proof::Kills(options) => kills::run(options),
+        Proof::Fuzz(options) => fuzz::run(options),
+        Proof::Bench(options) => bench::run(options),
+        Proof::Load(options) => load::run(options),
+        Proof::Fleet(options) => fleet::run(options),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_in_ci_is_a_proof() {
+        let command = Proof::augment_subcommands(clap::Command::new("proof"));
+        for part in CI_PARTS {
+            assert!(command.find_subcommand(part.name).is_some(), "{}", part.name);
+        }
+    }
+}
