@@ -79,12 +79,11 @@ enum Task {
     /// For musl when rustup has or gets that target, else for glibc with a static C runtime: a dynamic loader
     /// would double the time that a hook takes to start.
     Dist,
-    /// Measure every hook, the status line and ccc: time, instructions, system calls, memory, growth
+    /// Measure every hook, the status lines and ccc: instructions, system calls, memory, time
     ///
-    /// Builds the dist binary first, and compares it in the same run with /bin/true, with a program that does nothing
-    /// and with hooks for jq, Python and Node that do the same. The sessions go up to 1,000,000 events and a transcript
-    /// of 200 MB. A full run writes docs/benchmarks. The bars are a table in xtask/src/bench/budgets.rs: counts always
-    /// decide the exit code; wall time depends on the machine's load and decides only with --strict.
+    /// Builds the dist programs first, and compares them with /bin/true and with a hook in Node, in sessions of up to
+    /// 1,000,000 events. A full run writes docs/benchmarks; --counts takes no times and needs no quiet machine. The bars
+    /// are a table in xtask/src/bench/bars.rs: counts always decide the exit code, times only with --strict.
     Bench(bench::Options),
     /// Put the dashboard under load and hold it against its bars
     ///
