@@ -1,140 +1,98 @@
-//! `cargo xtask bench`: what every hook, the status line and `ccc` cost, against `/bin/true`, against a program that does
-//! nothing and against hooks in other languages, in one interleaved run.
+//! `cargo xtask bench`: what every hook, the status lines and a switch of `ccc` cost, compared with `/bin/true` and with a
+//! hook in Node.
 //!
-//! Wall time tells what a person feels and depends on the machine; instructions, system calls and memory are the same
-//! everywhere, so they are what decides.
+//! Wall time is what a user feels, but it depends on the machine. Instructions, system calls and memory are the same
+//! everywhere, so they decide.
 
-mod behaviour;
-mod budgets;
-mod bulk;
-mod callgrind;
-mod calls;
+mod bars;
 pub(crate) mod cases;
-mod ccc;
-mod figures;
 pub(crate) mod fixture;
-mod floor;
-mod json;
-mod machine;
+mod measure;
 mod page;
 pub(crate) mod payload;
-mod plot;
-mod report;
-mod reread;
-mod rivals;
-mod role;
-mod rows;
-mod scale;
-mod snapshot;
 pub(crate) mod state;
 mod subject;
-mod subjects;
-mod table;
-mod timing;
-mod trace;
 
 use std::path::PathBuf;
 
-use crate::error::{Error, Result};
-use crate::{dist, shell, tools, tree};
-use budgets::Verdict;
-use rows::{Measured, Row};
-use subjects::Subjects;
+use serde_json::Value;
 
-/// Where a full run leaves its page.
+use crate::error::{Error, Result};
+use crate::{dist, shell, tree};
+use cases::REFUSED;
+use measure::{Counts, Times};
+use state::State;
+use subject::{NODE, Subject};
+
+/// Where a full run writes its page.
 const PAGE: &str = "docs/benchmarks";
+/// A file system in memory, on every Linux.
+const MEMORY: &str = "/dev/shm";
 
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Options {
-    #[command(flatten)]
-    extent: Extent,
-    /// Print one JSON object instead of the table
-    #[arg(long)]
-    json: bool,
-    /// Let wall time decide the exit code too; for a quiet machine
+    /// No times and no page: only what is the same in every run
+    #[arg(long, conflicts_with = "strict")]
+    counts: bool,
+    /// Let times decide the exit code too; for a quiet machine
     #[arg(long)]
     strict: bool,
-    /// Measure this program instead of building the dist binary
+    /// How often each program is started for its time
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    runs: u32,
+    /// Measure this `overtone` and the `overtone-hook` beside it instead of building them
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
-    /// Measure nothing; show the system calls of one row, such as "pre-write, huge"
-    #[arg(long, value_name = "ROW")]
-    calls: Option<String>,
 }
 
-/// How much is measured; everything, unless something is said.
-#[derive(Debug, Default, clap::Args)]
-struct Extent {
-    /// Few starts per program: a first look, not a figure to quote, and no page
-    #[arg(long)]
-    quick: bool,
-    /// No times: only what is the same in every run, for CI
-    #[arg(long, conflicts_with_all = ["quick", "strict"])]
-    counts: bool,
-}
-
-impl Extent {
-    /// How often each program is started for its time.
-    const fn starts(&self) -> Option<usize> {
-        match (self.counts, self.quick) {
-            (true, _) => None,
-            (false, true) => Some(60),
-            (false, false) => Some(400),
-        }
-    }
+/// Everything that was measured of one program in one session.
+struct Row {
+    subject: Subject,
+    counts: Counts,
+    times: Option<Times>,
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    tools::require("valgrind")?;
-    let mut subjects = Subjects::create(&dist::chosen(options.binary.as_deref())?, &scratch()?)?;
-    if let Some(label) = &options.calls {
-        return calls::show(&mut subjects, label);
+    measure::install_tools()?;
+    let hyperfine = if options.counts { None } else { Some(measure::hyperfine()?) };
+    let binary = dist::chosen(options.binary.as_deref())?;
+    // Below the target folder: a real file system, as a home has, not one in memory.
+    let scratch = shell::target_dir()?.join("bench");
+    tree::remove(&scratch)?;
+    let memory = tempfile::tempdir_in(MEMORY)
+        .map_err(|e| Error::new(format!("cannot create a folder in {MEMORY}: {e}")))?;
+    let subjects = subject::create_all(&binary, &scratch, memory.path())?;
+    let (mut rows, mut refusal, mut node) = (Vec::new(), Value::Null, Value::Null);
+    for subject in subjects {
+        eprintln!("bench: {}", subject.label());
+        let (counts, printed) = measure::count(&subject, &scratch)?;
+        if subject.name == NODE {
+            node = serde_json::from_str(&printed).unwrap_or_default();
+        } else if subject.name == REFUSED.name() && subject.session == State::Typical.name() {
+            refusal = serde_json::from_str(&printed).unwrap_or_default();
+        }
+        let times = match &hyperfine {
+            Some(hyperfine) => Some(measure::time(hyperfine, &subject, options.runs, &scratch)?),
+            None => None,
+        };
+        rows.push(Row { subject, counts, times });
     }
-    let starts = options.extent.starts();
-    let rows = measure(&mut subjects, starts)?;
-    let verdicts = budgets::judge(&rows);
-    if options.json {
-        println!("{}", json::render(&rows, &verdicts, starts));
-    } else {
-        print!("{}", report::render(&rows, &verdicts, starts));
+    if refusal["hookSpecificOutput"]["permissionDecision"] != "deny" || refusal != node {
+        return Err(Error::new(format!("the Node hook does something else:\nhook: {refusal}\nNode: {node}")));
     }
-    if let Some(starts) = starts.filter(|_| !options.extent.quick) {
-        page::write(&shell::root().join(PAGE), &rows, &verdicts, starts)?;
+    let verdicts = bars::judge(&rows);
+    println!("{}\n{}", page::figures(&rows), page::bars(&verdicts));
+    if !options.counts {
+        page::write(&shell::root().join(PAGE), &rows, &verdicts, options.runs)?;
     }
-    decide(&rows, &verdicts, options.strict)
+    match verdicts.iter().filter(|verdict| verdict.fails(options.strict)).count() {
+        0 => Ok(()),
+        broken => Err(Error::new(format!("{broken} bars broken")).hint("see xtask/src/bench/bars.rs")),
+    }
 }
 
-/// A fresh folder below the target folder: a real file system, as a home has, not one in memory.
-fn scratch() -> Result<PathBuf> {
-    let folder = shell::target_dir()?.join("bench");
-    tree::remove(&folder)?;
-    Ok(folder)
-}
-
-fn measure(subjects: &mut Subjects, starts: Option<usize>) -> Result<Vec<Row>> {
-    eprintln!("bench: checking what each of {} programs does", subjects.len());
-    let surprises = behaviour::check(subjects)?;
-    eprintln!("bench: system calls and memory");
-    let traces = trace::measure(subjects)?;
-    eprintln!("bench: instructions");
-    let instructions = callgrind::measure(subjects)?;
-    let times = starts.map(|starts| {
-        eprintln!("bench: {starts} starts of each");
-        reread::all(subjects)?;
-        timing::measure(subjects, starts)
-    });
-    let times = times.transpose()?;
-    Ok(rows::assemble(subjects, Measured { surprises, times, traces, instructions }))
-}
-
-fn decide(rows: &[Row], verdicts: &[Verdict], is_strict: bool) -> Result<()> {
-    let surprised = rows.iter().filter(|row| row.surprise.is_some()).count();
-    let broken = verdicts.iter().filter(|verdict| verdict.fails(is_strict)).count();
-    if surprised + broken == 0 {
-        return Ok(());
-    }
-    Err(Error::new(format!(
-        "{broken} bars broken, {surprised} programs did not do what they are measured for"
-    ))
-    .hint("the bars are in xtask/src/bench/budgets.rs, the cases in xtask/src/bench/cases.rs"))
+/// Counts here are far below 2^52, where floats stop being exact.
+#[expect(clippy::cast_precision_loss, reason = "see above")]
+fn to_float(count: u64) -> f64 {
+    count as f64
 }

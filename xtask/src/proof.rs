@@ -43,12 +43,11 @@ pub(crate) enum Proof {
     /// and query strings. Two minutes for all of them; a long run: `cargo xtask proof fuzz wire --seconds 3600`. What is
     /// found stays below the target folder; --keep puts the best of it into fuzz/seeds.
     Fuzz(fuzz::Options),
-    /// Measure every hook, the status line and ccc: time, instructions, system calls, memory, growth
+    /// Measure every hook, the status lines and ccc: instructions, system calls, memory, time
     ///
-    /// Builds the dist binary first, and compares it in the same run with /bin/true, with a program that does nothing
-    /// and with hooks for jq, Python and Node that do the same. The sessions go up to 1,000,000 events and a transcript
-    /// of 200 MB. A full run writes docs/benchmarks. The bars are a table in xtask/src/bench/budgets.rs: counts always
-    /// decide the exit code; wall time depends on the machine's load and decides only with --strict.
+    /// Builds the dist programs first, and compares them with /bin/true and with a hook in Node, in sessions of up to
+    /// 1,000,000 events. A full run writes docs/benchmarks; --counts takes no times and needs no quiet machine. The bars
+    /// are a table in xtask/src/bench/bars.rs: counts always decide the exit code, times only with --strict.
     Bench(bench::Options),
     /// Put the dashboard under load and hold it to its limits
     ///

@@ -19,26 +19,11 @@ impl Random {
     pub(crate) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         &of[self.below(of.len())]
     }
-
-    pub(crate) fn shuffle(&mut self, order: &mut [usize]) {
-        for last in (1..order.len()).rev() {
-            order.swap(last, self.below(last + 1));
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn shuffling_keeps_everyone_and_changes_the_order() {
-        let mut order: Vec<_> = (0..40).collect();
-        Random::new(1).shuffle(&mut order);
-        assert!(!order.is_sorted());
-        order.sort_unstable();
-        assert!(order.into_iter().eq(0..40));
-    }
 
     #[test]
     fn the_same_seed_gives_the_same_numbers() {

@@ -41,7 +41,7 @@ const TOOLS: [Tool; 11] = [
     Tool {
         program: "node",
         source: Source::Debian("nodejs"),
-        why: "the browser tests; hooks to compare with in bench",
+        why: "the browser tests; a hook to compare with in bench",
     },
     Tool {
         program: "npm",
@@ -61,8 +61,8 @@ const TOOLS: [Tool; 11] = [
     },
     Tool { program: "g++", source: Source::Debian("g++"), why: "builds libFuzzer" },
     Tool { program: "valgrind", source: Source::Debian("valgrind"), why: "counts instructions in bench" },
-    Tool { program: "jq", source: Source::Debian("jq"), why: "a hook to compare with in bench" },
-    Tool { program: "python3", source: Source::Debian("python3"), why: "a hook to compare with in bench" },
+    Tool { program: "/usr/bin/time", source: Source::Debian("time"), why: "measures memory in bench" },
+    Tool { program: "hyperfine", source: Source::Debian("hyperfine"), why: "takes times in bench" },
 ];
 
 /// What a step of `cargo xtask ci` cannot do without.

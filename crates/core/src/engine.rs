@@ -38,6 +38,7 @@ mod wording;
 pub use agents::identify as identify_agent;
 pub use completion::NO_VERDICT;
 pub use decide::decide;
+pub use gate::is_out_of_order;
 pub use initiator::{Caller, initiator};
 pub use outcome::{Effect, FieldValue, Handoff, InputPatch, Outcome, Permission, Record, Reply};
 pub use permission::needs_no_decision;

@@ -1,19 +1,21 @@
-//! What is measured of the program itself: every hook and the status line, each with a typical payload.
+//! The calls that are measured: every hook and the status lines, each with a typical payload.
 
 use overtone_core::registry::Hook;
 use serde_json::Value;
 
 use super::fixture::{Phase, Place};
 use super::payload;
-use super::state::{Class, State};
+use super::state::State;
 
-/// What of the program is started.
+/// What the client starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry {
     Hook(Hook),
     Statusline,
     /// The rows of the client's list of agents.
     AgentRows,
+    /// The gate of the supervisor of `ccc`.
+    SupervisorHook,
 }
 
 impl Entry {
@@ -22,6 +24,7 @@ impl Entry {
             Self::Hook(hook) => hook.name(),
             Self::Statusline => "statusline",
             Self::AgentRows => "subagent-statusline",
+            Self::SupervisorHook => "supervisor-hook",
         }
     }
 
@@ -29,20 +32,41 @@ impl Entry {
         match self {
             Self::Hook(hook) => vec!["hook", hook.name()],
             Self::Statusline | Self::AgentRows => vec![self.name()],
+            Self::SupervisorHook => vec!["ccc", self.name()],
         }
     }
 }
 
-/// One call.
+/// Calls that only read are far more frequent than calls that leave something on disk, so their bars are lower.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    Reading,
+    Writing,
+    /// `ccc` changes the provider and starts the client.
+    Switching,
+}
+
+impl Class {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Reading => "reading",
+            Self::Writing => "writing",
+            Self::Switching => "switching",
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Case {
     pub entry: Entry,
     /// Tells two cases of one entry apart.
     pub variant: &'static str,
     pub phase: Phase,
-    without_workflow: Class,
+    without_workflow: Option<Class>,
     with_workflow: Class,
     pub payload: fn(&Place) -> Value,
+    /// The home folder in the fixture.
+    pub home: &'static str,
 }
 
 impl Case {
@@ -53,12 +77,13 @@ impl Case {
         }
     }
 
-    pub(crate) const fn class(&self, state: State) -> Class {
-        if state.has_workflow() { self.with_workflow } else { self.without_workflow }
+    /// `None` if the case makes no sense in a session like that.
+    pub(crate) const fn class(&self, state: State) -> Option<Class> {
+        if state.has_workflow() { Some(self.with_workflow) } else { self.without_workflow }
     }
 }
 
-pub(crate) const CASES: [Case; 21] = [
+pub(crate) const CASES: [Case; 24] = [
     writing(Hook::OnStart, "", payload::session_start),
     // It records that a turn is open.
     workflow_writing(Hook::OnSubmit, "", Phase::Active, payload::prompt),
@@ -78,45 +103,46 @@ pub(crate) const CASES: [Case; 21] = [
     writing(Hook::PreCompact, "", payload::compaction),
     workflow_writing(Hook::OnStop, "", Phase::Ready, payload::stop),
     writing(Hook::OnSessionEnd, "", payload::session_end),
-    shown(Entry::Statusline, "", Class::Reading, payload::statusline),
-    shown(Entry::Statusline, "new cost", Class::Writing, payload::statusline_with_new_cost),
-    shown(Entry::AgentRows, "", Class::Reading, payload::agent_rows),
+    case(Entry::Statusline, "", Class::Reading, payload::statusline),
+    case(Entry::Statusline, "new cost", Class::Writing, payload::statusline_with_new_cost),
+    case(Entry::AgentRows, "", Class::Reading, payload::agent_rows),
+    supervisor("off in ccc.json", "home-off"),
+    supervisor("session off", "home-session-off"),
+    // Overtone's loop continues the session, so there is nothing to review yet.
+    supervisor("loop runs", "home-on"),
 ];
 
-/// The case that other languages' hooks do too: it reads the workflow, decides, and writes nothing.
+/// The case that the Node hook does too: it reads the workflow, decides, and writes nothing.
 pub(crate) const REFUSED: Case =
-    case(Hook::PreTask, "refused", Phase::Ready, (Class::Reading, Class::Reading), payload::reviewer_task);
+    Case { phase: Phase::Ready, ..reading(Hook::PreTask, "refused", payload::reviewer_task) };
+
+const fn case(entry: Entry, variant: &'static str, class: Class, payload: fn(&Place) -> Value) -> Case {
+    let (phase, home) = (Phase::Active, "home");
+    Case { entry, variant, phase, without_workflow: Some(class), with_workflow: class, payload, home }
+}
 
 const fn reading(hook: Hook, variant: &'static str, payload: fn(&Place) -> Value) -> Case {
-    case(hook, variant, Phase::Active, (Class::Reading, Class::Reading), payload)
+    case(Entry::Hook(hook), variant, Class::Reading, payload)
 }
 
 const fn writing(hook: Hook, variant: &'static str, payload: fn(&Place) -> Value) -> Case {
-    case(hook, variant, Phase::Active, (Class::Writing, Class::Writing), payload)
+    case(Entry::Hook(hook), variant, Class::Writing, payload)
 }
 
-/// Nothing to write down as long as there is no workflow.
+/// Writes only if there is a workflow.
 const fn workflow_writing(
     hook: Hook,
     variant: &'static str,
     phase: Phase,
     payload: fn(&Place) -> Value,
 ) -> Case {
-    case(hook, variant, phase, (Class::Reading, Class::Writing), payload)
+    Case { phase, without_workflow: Some(Class::Reading), ..writing(hook, variant, payload) }
 }
 
-const fn shown(entry: Entry, variant: &'static str, class: Class, payload: fn(&Place) -> Value) -> Case {
-    Case { entry, variant, phase: Phase::Active, without_workflow: class, with_workflow: class, payload }
-}
-
-const fn case(
-    hook: Hook,
-    variant: &'static str,
-    phase: Phase,
-    (without_workflow, with_workflow): (Class, Class),
-    payload: fn(&Place) -> Value,
-) -> Case {
-    Case { entry: Entry::Hook(hook), variant, phase, without_workflow, with_workflow, payload }
+/// Without a workflow the supervisor would start a review.
+const fn supervisor(variant: &'static str, home: &'static str) -> Case {
+    let case = case(Entry::SupervisorHook, variant, Class::Reading, payload::stop);
+    Case { without_workflow: None, home, ..case }
 }
 
 #[cfg(test)]

@@ -1,25 +1,30 @@
 //! The home, session and project that a measured program finds.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use overtone_core::registry::{Stage, TestMode, Workflow};
+use overtone_core::registry::{EventKind, Stage, TestMode, Workflow};
 use serde_json::{Map, Value, json};
 
-use super::bulk;
 use super::state::State;
 use crate::error::{Error, Result};
 use crate::shell::write_file;
 
 pub(crate) const SESSION: &str = "5f0c7a52-3f0e-4b5e-9a51-2f6d1c0e7b11";
 pub(crate) const OVERTONE_HOME: &str = "home/.overtone";
-/// The developer at work, as the client will call it.
+/// The id that the client gives to the developer at work.
 pub(crate) const DEVELOPER: &str = "a1b2c3d4";
-/// Another agent at work, whose name the client has told already.
+/// The id of another agent at work, which the workflow knows already.
 pub(crate) const GRADER: &str = "e5f60718";
-/// What the status line has noted down already.
+/// The cost and the use of the context that the status line has stored already.
 pub(crate) const COST: f64 = 2.5;
 pub(crate) const CONTEXT_PERCENT: u32 = 42;
+
+/// The feature of the workflow.
+const FEATURE: &str = "demo";
+/// The number of events after the last completed stage of a long timeline.
+const LAST_STAGE_EVENTS: usize = 1_000;
 
 /// Where the workflow stands: its first three stages are done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +47,7 @@ pub(crate) struct Place {
 impl Place {
     pub(crate) fn new(scratch: &Path, state: State, phase: Phase) -> Self {
         let folder = scratch.join(format!("{}-{phase:?}", state.name()).to_lowercase());
-        // Shared by all fixtures of a state: nobody writes to it, and it is large.
+        // Shared by all fixtures of a state: it is large, and hooks do not write to it.
         let transcript = scratch.join("transcripts").join(format!("{}.jsonl", state.name()));
         Self { live: folder.join("live"), folder, transcript, state }
     }
@@ -53,12 +58,12 @@ impl Place {
         Self { live: root.to_owned(), folder: root.to_owned(), transcript, state }
     }
 
-    /// A file below the folder that programs change.
+    /// A path in the folder that programs change.
     pub(crate) fn path(&self, relative: &str) -> PathBuf {
         self.live.join(relative)
     }
 
-    /// A file beside it.
+    /// A path beside that folder.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
@@ -67,7 +72,7 @@ impl Place {
         &self.transcript
     }
 
-    pub(crate) fn session_file(&self, name: &str) -> PathBuf {
+    fn session_file(&self, name: &str) -> PathBuf {
         self.path(OVERTONE_HOME).join("sessions").join(SESSION).join(name)
     }
 }
@@ -78,47 +83,43 @@ pub(crate) fn create(place: &Place, phase: Phase) -> Result<()> {
     fs::create_dir_all(&handoffs).map_err(|e| Error::io("cannot create folder", &handoffs, &e))?;
     write_file(&place.path(OVERTONE_HOME).join(".current-session-id"), SESSION.as_bytes())?;
     let usage = json!({ "usedPercentage": CONTEXT_PERCENT, "costUsd": COST });
-    write_file(&place.session_file("context.json"), usage.to_string().as_bytes())?;
+    write_json(&place.session_file("context.json"), &usage)?;
     create_project(place)?;
     if !place.transcript.exists() {
-        write_file(&place.transcript, bulk::transcript(place.state.size().transcript_bytes).as_bytes())?;
+        write_file(&place.transcript, transcript(place.state.size().transcript_bytes).as_bytes())?;
     }
     if place.state.has_workflow() { create_session(place, phase) } else { Ok(()) }
-}
-
-fn create_project(place: &Place) -> Result<()> {
-    write_file(&place.path("project/src/login.rs"), b"fn main() {}\n")?;
-    for feature in bulk::features(place.state.size().features) {
-        let folder = place.path("project/specs/features").join(feature.shelf).join(&feature.name);
-        write_file(&folder.join("tasks.md"), feature.tasks().as_bytes())?;
-    }
-    Ok(())
 }
 
 fn create_session(place: &Place, phase: Phase) -> Result<()> {
     let size = place.state.size();
     let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string();
-    let workflow = format!("{:#}\n", workflow(phase, &now));
-    write_file(&place.session_file("workflow.json"), workflow.as_bytes())?;
+    write_json(&place.session_file("workflow.json"), &workflow(phase, &now))?;
     write_file(&place.session_file("loop.json"), b"{\"iterations\":0,\"stopped\":false}\n")?;
-    write_file(&place.session_file("timeline.jsonl"), bulk::timeline(size.events, &now).as_bytes())?;
-    let observations = bulk::observations(size.observations, &now);
+    write_file(&place.session_file("timeline.jsonl"), timeline(size.events, &now).as_bytes())?;
+    let observation = json!({
+        "ts": now, "type": "tool_preference", "trigger": "search", "action": "use rg", "confidence": 0.5,
+    });
+    let observations = format!("{observation}\n").repeat(size.observations);
     write_file(&place.session_file("observations.jsonl"), observations.as_bytes())
 }
 
-/// The time is that of the run: an agent that began long ago would be given up by the hooks.
+/// The time is that of the run, since hooks give up agents that started long ago.
 fn workflow(phase: Phase, now: &str) -> Value {
-    let stages: Map<_, _> = Workflow::Standard
-        .stage_keys()
-        .enumerate()
-        .map(|(index, key)| {
-            let mut stage = stage(index, key.stage, phase);
-            if let Some(mode) = Workflow::Standard.test_mode(key) {
-                stage["mode"] = json!(if mode == TestMode::Spec { "spec" } else { "verify" });
-            }
-            (key.to_string(), stage)
-        })
-        .collect();
+    let mut stages = Map::new();
+    let dev = Workflow::Standard.stages().iter().position(|stage| *stage == Stage::Dev);
+    for (index, key) in Workflow::Standard.stage_keys().enumerate() {
+        let is_active = key.stage == Stage::Dev && phase == Phase::Active;
+        let mut stage = if Some(index) < dev {
+            json!({ "status": "completed", "result": "pass" })
+        } else {
+            json!({ "status": if is_active { "active" } else { "pending" }, "result": null })
+        };
+        if let Some(mode) = Workflow::Standard.test_mode(key) {
+            stage["mode"] = json!(if mode == TestMode::Spec { "spec" } else { "verify" });
+        }
+        stages.insert(key.to_string(), stage);
+    }
     let agents = match phase {
         Phase::Ready => json!({}),
         Phase::Active => json!({
@@ -129,17 +130,103 @@ fn workflow(phase: Phase, now: &str) -> Value {
     json!({
         "sessionId": SESSION, "workflowType": "standard", "createdAt": now, "currentStage": "DEV",
         "stages": stages, "activeAgents": agents, "failCount": 0, "completedStages": 3, "rejectCount": 0,
-        "featureName": bulk::OWN_FEATURE, "retroCount": 0,
+        "featureName": FEATURE, "retroCount": 0,
     })
 }
 
-fn stage(index: usize, stage: Stage, phase: Phase) -> Value {
-    let dev = Workflow::Standard.stages().iter().position(|s| *s == Stage::Dev);
-    if Some(index) < dev {
-        return json!({ "status": "completed", "result": "pass" });
+/// A compaction at the very beginning, much work, and a last stage in which nothing succeeds: a hook that searches
+/// backwards for a completed stage or a compaction has a long way to go.
+fn timeline(events: usize, now: &str) -> String {
+    const FIRST: [EventKind; 3] =
+        [EventKind::SessionStart, EventKind::WorkflowStart, EventKind::SessionCompact];
+    const WORK: [EventKind; 5] = [
+        EventKind::StageStart,
+        EventKind::AgentDelegate,
+        EventKind::ToolFailure,
+        EventKind::AgentComplete,
+        EventKind::StageComplete,
+    ];
+    let last_stage = (events / 2).min(LAST_STAGE_EVENTS);
+    let work = FIRST.into_iter().chain(WORK.into_iter().cycle()).take(events - last_stage);
+    let mut text = String::new();
+    for kind in work.chain(std::iter::repeat_n(EventKind::ToolFailure, last_stage)) {
+        let (name, category, label) = (kind.name(), kind.category(), kind.label());
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            r#"{{"ts":"{now}","type":"{name}","category":"{category}","label":"{label}","stage":"DEV"}}"#
+        );
     }
-    let active = stage == Stage::Dev && phase == Phase::Active;
-    json!({ "status": if active { "active" } else { "pending" }, "result": null })
+    text
+}
+
+/// The client's record of a conversation: the request, then turns of a tool call and its result.
+fn transcript(bytes: usize) -> String {
+    let entry = |kind: &str, content: Value| {
+        let message = json!({ "role": kind, "content": content });
+        let ts = "2026-02-23T14:00:00.000Z";
+        format!("{}\n", json!({ "type": kind, "isSidechain": false, "timestamp": ts, "message": message }))
+    };
+    let call = json!([{ "type": "tool_use", "id": "toolu_01", "name": "Bash", "input": { "command": "cargo test" } }]);
+    let output = "test login::message_is_translated ... ok\n".repeat(42);
+    let result = json!([{ "type": "tool_result", "tool_use_id": "toolu_01", "content": output }]);
+    let request = entry("user", json!("Make the messages of the login page translatable."));
+    let turn = entry("assistant", call) + &entry("user", result);
+    request + &turn.repeat(bytes.div_ceil(turn.len()))
+}
+
+/// The workflow's own feature comes first. Of the others, few are in progress and most are done.
+fn create_project(place: &Place) -> Result<()> {
+    write_file(&place.path("project/src/login.rs"), b"fn main() {}\n")?;
+    for index in 0..place.state.size().features {
+        let shelf = match index % 25 {
+            0 => "in-progress",
+            1..=2 => "paused",
+            3..=9 => "backlog",
+            _ => "archive",
+        };
+        let name = if index == 0 { FEATURE.to_owned() } else { format!("feature-{index:03}") };
+        let created = format!("2026-01-{:02}T{:02}:00:00.000Z", index % 28 + 1, index % 24);
+        let tasks = format!(
+            "---\nfeature: {name}\nstatus: {shelf}\nworkflow: standard\ncreated: {created}\n---\n\n## Tasks\n\n\
+             - [x] plan\n- [x] architecture\n- [ ] implement the login messages\n- [ ] review\n"
+        );
+        let folder = place.path("project/specs/features").join(shelf).join(&name);
+        write_file(&folder.join("tasks.md"), tasks.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Homes for `ccc`: with the supervisor off, on but off for the session, and on. The current provider is `a`.
+pub(crate) fn create_ccc_homes(place: &Place) -> Result<()> {
+    let provider = |name: &str| {
+        json!({ "env": {
+            "ANTHROPIC_BASE_URL": format!("https://{name}.example/anthropic"),
+            "ANTHROPIC_AUTH_TOKEN": format!("sk-{name}-0123456789abcdef0123456789abcdef"),
+            "ANTHROPIC_MODEL": format!("{name}-large"),
+            "ANTHROPIC_SMALL_FAST_MODEL": format!("{name}-small"),
+        } })
+    };
+    let settings = json!({
+        "model": "opus", "permissions": { "allow": ["Bash(ls)", "Bash(git status)"] },
+        "env": { "HTTP_PROXY": "", "CLAUDE_CODE_MAX_OUTPUT_TOKENS": "32000" },
+    });
+    for home in ["home-off", "home-session-off", "home-on"] {
+        let folder = place.path(home).join(".claude");
+        let config = json!({
+            "settings": { "permissions": { "allow": ["Read"] } },
+            "providers": { "a": provider("a"), "b": provider("b") },
+            "current_provider": "a", "supervisor": { "enabled": home != "home-off" },
+        });
+        write_json(&folder.join("ccc.json"), &config)?;
+        write_json(&folder.join("settings.json"), &settings)?;
+    }
+    let record = place.path("home-session-off/.claude/ccc").join(format!("supervisor-{SESSION}.json"));
+    write_json(&record, &json!({ "session_id": SESSION, "count": 1, "enabled": false }))
+}
+
+fn write_json(path: &Path, value: &Value) -> Result<()> {
+    write_file(path, format!("{value:#}\n").as_bytes())
 }
 
 #[cfg(test)]
@@ -153,5 +240,16 @@ mod tests {
         assert_eq!(value["stages"]["TEST:2"]["status"], "pending");
         assert_eq!(value["stages"]["DEV"]["status"], "active");
         assert_eq!(value["activeAgents"]["developer"]["stage"], "DEV");
+    }
+
+    #[test]
+    fn a_timeline_has_as_many_lines_as_events_and_only_one_early_compaction() {
+        for events in [0, 1, 8, 300, 5_001] {
+            let text = timeline(events, "2026-02-23T14:00:00.000Z");
+            let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+            assert_eq!(lines.len(), events);
+            let last = lines.iter().rposition(|line| line["type"] == "session:compact");
+            assert!(last.is_none_or(|at| at == 2), "{events}: {last:?}");
+        }
     }
 }

@@ -1,155 +1,191 @@
-//! The page in `docs/benchmarks`: the bars with their verdicts, the picture, and everything that was measured.
+//! The page in `docs/benchmarks`, and the same tables for the terminal.
 
+use std::fmt::Write as _;
+use std::fs;
 use std::path::Path;
+use std::thread;
 
-use super::budgets::Verdict;
-use super::figures::{grouped, number};
-use super::machine::Machine;
-use super::plot;
-use super::report::{limit, notes};
-use super::rows::Row;
+use super::bars::{Limit, Verdict};
+use super::cases::Class;
 use super::state::State;
-use super::table::Table;
+use super::{Row, to_float};
 use crate::error::Result;
 use crate::shell::write_file;
 
-/// Writes the page and its picture into a folder. A run without times has neither.
-pub(crate) fn write(folder: &Path, rows: &[Row], verdicts: &[Verdict], starts: usize) -> Result<()> {
-    let Some(picture) = plot::render(rows) else { return Ok(()) };
-    write_file(&folder.join("times.svg"), picture.as_bytes())?;
-    write_file(&folder.join("README.md"), render(rows, verdicts, starts, &Machine::this()).as_bytes())
+pub(crate) fn write(folder: &Path, rows: &[Row], verdicts: &[Verdict], runs: u32) -> Result<()> {
+    let page = include_str!("page.md")
+        .replace("{machine}", &machine())
+        .replace("{runs}", &runs.to_string())
+        .replace("{bars}", &bars(verdicts))
+        .replace("{sessions}", &sessions())
+        .replace("{figures}", &figures(rows));
+    write_file(&folder.join("README.md"), page.as_bytes())?;
+    write_file(&folder.join("times.svg"), plot(rows).as_bytes())
 }
 
-fn render(rows: &[Row], verdicts: &[Verdict], starts: usize, machine: &Machine) -> String {
-    let notes: Vec<_> = notes(rows).iter().map(|note| format!("- {}", sentence(note))).collect();
-    let notes = notes.join("\n");
-    let (sessions, bars, table) = (sessions(), bars(verdicts), Table::of(rows).markdown());
-    format!(
-        "# Benchmarks
-
-<!-- Written by `cargo xtask bench`; do not edit. -->
-
-This page shows what a hook costs. It starts at every tool call, so it must cost next to nothing. `/bin/true` is the smallest
-program of the system; the floor is a Rust program that does nothing, built like ours.
-
-![Time of one start: our hooks, /bin/true and hooks in other languages](times.svg)
-
-## Bars
-
-{bars}
-Times depend on the machine and its load; they decide the result only with `--strict`. The other values are the same in every run
-and always decide.
-
-## How it was measured
-
-Machine: {machine}.
-
-{starts} starts of each program, interleaved and in changing order; a time is from the start of the process to its exit, with the
-payload as a file on stdin. What a program does is checked before it is timed, and what it wrote is undone after each start.
-Comparisons use the 10th percentile (p10): what a start takes when nothing else gets in its way. The comparison with Node uses p10
-or the median, whichever is better for Node. Before the first start, every program is read from the disk again: how a file was
-loaded into memory accounts for a fifth of such a time.
-
-- Instructions: callgrind. System calls, processes and memory: ptrace, from the program's first call to its exit. Most
-  of the peak is the program's file, which all its starts share; the system decides how much of it is mapped at once. The last
-  column is the memory of one start alone.
-- The hooks in other languages do the same as our `pre-task` when it denies: read the payload and the workflow, decide,
-  answer. They give the same answer, run without version managers' shims and with an empty environment. Their sources
-  are in [xtask/src/bench/rivals](../../xtask/src/bench/rivals).
-- More than half of a reading hook's time is the start of a process, as the floor shows. That limits how many times faster than
-  Node a hook can be, and the ratio varies by a tenth from run to run.
-- The functions hooks use are next to each other in the release binary (`cargo xtask dist` plays a workflow, records which functions
-  run, and links again): a start needs half as many pages of the file.
-- The dashboard is off here. If it is enabled, the first `on-start` starts it and does not wait for it; no hook needs it.
-- The workflow names its feature. Without one, `on-start` and `pre-compact` search all features in progress, and take longer the more
-  there are: once at a session's start and at a compaction, never at a tool call.
-{notes}
-
-{sessions}
-## Reproduce
-
-```
-cargo xtask bench            everything; writes this page
-cargo xtask bench --counts   without times: only what is the same in every run
-cargo xtask bench --quick    a quick impression; writes nothing
-```
-
-It builds the release binary and fetches valgrind and jq if they are missing. The bars are in
-[xtask/src/bench/budgets.rs](../../xtask/src/bench/budgets.rs).
-
-## All figures
-
-Times in milliseconds, memory in MiB; growth compares the huge session with the empty one, for the column before it.
-
-{table}"
-    )
-}
-
-fn bars(verdicts: &[Verdict]) -> String {
+pub(crate) fn bars(verdicts: &[Verdict]) -> String {
     let line = |verdict: &Verdict| {
-        let (worst, label) = &verdict.worst;
-        let word = if verdict.passed() { "holds" } else { "**broken**" };
-        format!(
-            "| {} | {} | {} ({label}) | {word} |\n",
-            verdict.bar.name,
-            symbols(&limit(verdict)),
-            number(*worst)
-        )
+        let (sign, limit) = match verdict.bar.limit {
+            Limit::AtMost(limit) => ("≤", limit),
+            Limit::AtLeast(limit) => ("≥", limit),
+        };
+        let bar = format!("{sign} {} {}", number(limit), verdict.bar.unit);
+        let worst = format!("{} ({})", number(verdict.worst), verdict.worst_row);
+        let holds = if verdict.holds() { "holds" } else { "**broken**" };
+        [verdict.bar.what.to_owned(), bar, worst, holds.to_owned()].map(|cell| cell.trim_end().to_owned())
     };
-    let lines: String = verdicts.iter().map(line).collect();
-    format!("| what | bar | worst | |\n|---|---|---|---|\n{lines}")
+    table(["", "bar", "worst", ""], 4, verdicts.iter().map(line))
 }
 
-fn symbols(limit: &str) -> String {
-    limit.replace("<=", "≤").replace(">=", "≥").replace('x', "×")
+pub(crate) fn figures(rows: &[Row]) -> String {
+    let heads = [
+        "program",
+        "session",
+        "class",
+        "p10 ms",
+        "median ms",
+        "p90 ms",
+        "× true",
+        "instructions",
+        "calls",
+        "KiB",
+        "peak KiB",
+    ];
+    let line = |row: &Row| {
+        let time = |value: fn(&super::Times) -> f64, digits: usize| {
+            row.times.as_ref().map_or_else(String::new, |times| format!("{:.digits$}", value(times)))
+        };
+        [
+            row.subject.name.clone(),
+            row.subject.session.to_owned(),
+            row.subject.class.map_or("", Class::name).to_owned(),
+            time(|times| times.p10 * 1000.0, 3),
+            time(|times| times.median * 1000.0, 3),
+            time(|times| times.p90 * 1000.0, 3),
+            time(|times| times.to_true, 2),
+            row.counts.instructions.map_or_else(String::new, |count| number(to_float(count))),
+            row.counts.calls.to_string(),
+            row.counts.requested_kib.to_string(),
+            number(to_float(row.counts.peak_kib)),
+        ]
+    };
+    table(heads, 3, rows.iter().map(line))
 }
 
 fn sessions() -> String {
-    let count = |count: usize| grouped(u64::try_from(count).unwrap_or(u64::MAX));
     let line = |state: State| {
         let size = state.size();
-        format!(
-            "| {} | {} | {} | {} | {} |\n",
-            state.name(),
-            count(size.events),
-            count(size.observations),
-            count(size.features),
-            megabytes(size.transcript_bytes)
-        )
+        let counts = [size.events, size.observations, size.features, size.transcript_bytes / 1000];
+        let [events, observations, features, transcript] =
+            counts.map(|count| number(to_float(u64::try_from(count).unwrap_or(u64::MAX))));
+        [state.name().to_owned(), events, observations, features, format!("{transcript} kB")]
     };
-    let lines: String = State::ALL.into_iter().map(line).collect();
-    format!(
-        "| session | events | observations | features | transcript |\n|---|---:|---:|---:|---:|\n{lines}\n\
-         In the session `none` there is no workflow.\n"
+    table(
+        ["session", "events", "observations", "features", "transcript"],
+        1,
+        State::ALL.into_iter().map(line),
     )
 }
 
-fn megabytes(bytes: usize) -> String {
-    if bytes < 1_000_000 { format!("{} kB", bytes / 1000) } else { format!("{} MB", bytes / 1_000_000) }
+/// A Markdown table whose columns are aligned for a terminal. The first `texts` columns are left-aligned.
+fn table<const N: usize>(heads: [&str; N], texts: usize, lines: impl Iterator<Item = [String; N]>) -> String {
+    let mut all = vec![heads.map(str::to_owned)];
+    all.extend(lines);
+    let width = |column: usize| all.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let widths: [usize; N] = std::array::from_fn(width);
+    let mut text = String::new();
+    for (index, line) in all.iter().enumerate() {
+        for (column, (cell, width)) in line.iter().zip(widths).enumerate() {
+            let is_text = column < texts;
+            // Writing to a string cannot fail.
+            let _ =
+                if is_text { write!(text, "| {cell:<width$} ") } else { write!(text, "| {cell:>width$} ") };
+        }
+        text += "|\n";
+        if index == 0 {
+            for (column, width) in widths.into_iter().enumerate() {
+                let _ = write!(text, "|{}{}", "-".repeat(width + 1), if column < texts { "-" } else { ":" });
+            }
+            text += "|\n";
+        }
+    }
+    text
 }
 
-fn sentence(note: &str) -> String {
-    let mut letters = note.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).chain(['.']).collect()).unwrap_or_default()
+/// Whole and large numbers without decimals, in groups of three digits.
+fn number(value: f64) -> String {
+    if value < 1000.0 {
+        return if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") };
+    }
+    let digits = format!("{value:.0}");
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `Linux 6.1 on x86_64, 2 cores, 24 GiB, virtual`. Nothing that identifies the machine.
+fn machine() -> String {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let release = read("/proc/sys/kernel/osrelease");
+    let kernel: Vec<&str> = release.trim().split(['.', '-']).take(2).collect();
+    let cores = thread::available_parallelism().map_or(1, Into::into);
+    let meminfo = read("/proc/meminfo");
+    let kib: u64 = meminfo.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).unwrap_or_default();
+    let gib = (kib + 512 * 1024) / (1024 * 1024);
+    let is_virtual = read("/proc/cpuinfo").contains(" hypervisor");
+    let (kernel, arch) = (kernel.join("."), std::env::consts::ARCH);
+    format!("Linux {kernel} on {arch}, {cores} cores, {gib} GiB{}", if is_virtual { ", virtual" } else { "" })
+}
+
+/// The times in a typical session, on a logarithmic scale from 0.1 to 100 ms.
+fn plot(rows: &[Row]) -> String {
+    const STYLE: &str = "<style>
+  text { font: 12px system-ui, sans-serif; fill: #1f2328; } rect.page { fill: #fff; }
+  .other { fill: #8c959f; } .reading { fill: #0d7d6c; } .writing { fill: #2f6fd0; } .switching { fill: #c4591a; }
+  @media (prefers-color-scheme: dark) { text { fill: #e6edf3; } rect.page { fill: #0d1117; } }
+</style>";
+    let shown = rows
+        .iter()
+        .filter(|row| row.subject.session == State::Typical.name() || row.subject.session.is_empty());
+    let (mut bars, mut y) = (String::new(), 40);
+    for row in shown {
+        let Some(times) = row.times else { continue };
+        let ms = times.p10 * 1000.0;
+        let width = (ms / 0.1).log10() * 180.0;
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            bars,
+            "<text x=\"212\" y=\"{}\" text-anchor=\"end\">{}</text><rect class=\"{}\" x=\"220\" y=\"{y}\" \
+             width=\"{width:.0}\" height=\"13\"/><text x=\"{:.0}\" y=\"{}\">{ms:.2}</text>",
+            y + 11,
+            row.subject.name,
+            row.subject.class.map_or("other", Class::name),
+            width + 226.0,
+            y + 11
+        );
+        y += 19;
+    }
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"840\" height=\"{0}\" viewBox=\"0 0 840 {0}\">\n{STYLE}\n\
+         <rect class=\"page\" width=\"840\" height=\"{0}\"/>\n<text x=\"20\" y=\"24\">One start in milliseconds (10th \
+         percentile, logarithmic scale; green: reading, blue: writing)</text>\n{bars}</svg>\n",
+        y + 12
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::budgets::judge;
-    use super::super::rows::tests::example;
     use super::*;
 
     #[test]
-    fn the_page_tells_the_verdicts_and_every_row() {
-        let rows = example();
-        let page = render(&rows, &judge(&rows), 400, &Machine::this());
-        assert!(page.contains("| peak memory | ≤ 6 MiB | 2 (pre-task (refused), empty) | holds |"), "{page}");
-        assert!(
-            page.contains("| memory of its own | ≤ 1 MiB | 0.50 (pre-task (refused), empty) | holds |"),
-            "{page}"
-        );
-        assert!(page.contains("| instructions, huge against empty session | ≤ 1.20 × | 1.30 (pre-task (refused), huge) | **broken** |"), "{page}");
-        assert!(page.contains("| huge | 1,000,000 | 100,000 | 500 | 200 MB |"), "{page}");
-        assert!(rows.iter().all(|row| page.contains(&row.role.name())));
+    fn numbers_are_grouped_and_columns_aligned() {
+        assert_eq!([7.0, 1.234, 40.0, 123_456.0].map(number), ["7", "1.23", "40", "123,456"]);
+        let text = table(["a", "b"], 1, [["x".to_owned(), "10".to_owned()]].into_iter());
+        assert_eq!(text, "| a |  b |\n|---|---:|\n| x | 10 |\n");
     }
 }

@@ -4,19 +4,18 @@ use serde_json::{Value, json};
 
 use super::fixture::{CONTEXT_PERCENT, COST, DEVELOPER, GRADER, Place, SESSION};
 
-/// The last words of a developer.
 const REPORT: &str = "Implemented the login messages.\n\n## HANDOFF: developer → code-reviewer\n\nAll 42 tests \
                       pass, 0 failed.\n\n<!-- VERDICT: {\"result\":\"PASS\"} -->";
+const TOOL_USE: &str = "toolu_01ABCDEFGHJKMNPQRSTVWXYZ";
 
 pub(crate) fn session_start(place: &Place) -> Value {
-    // After a compaction there is a recovery text to build: the dearest of the sources.
+    // After a compaction there is a recovery text to build, which makes it the most expensive source.
     let source = if place.state.has_workflow() { "compact" } else { "startup" };
     event(place, "SessionStart", json!({ "source": source, "model": "claude-sonnet-4-5" }))
 }
 
 pub(crate) fn prompt(place: &Place) -> Value {
-    let text = "請把登入頁的錯誤訊息改成可以翻譯的，並補上測試。";
-    event(place, "UserPromptSubmit", json!({ "prompt": text }))
+    event(place, "UserPromptSubmit", json!({ "prompt": "請把登入頁的錯誤訊息改成可以翻譯的，並補上測試。" }))
 }
 
 pub(crate) fn foreign_task(place: &Place) -> Value {
@@ -37,38 +36,24 @@ pub(crate) fn agent_start(place: &Place) -> Value {
 }
 
 pub(crate) fn agent_stop(place: &Place) -> Value {
-    event(
-        place,
-        "SubagentStop",
-        json!({
-            "agent_id": DEVELOPER,
-            "agent_type": "ot:developer",
-            "agent_transcript_path": place.path("transcript-developer.jsonl"),
-            "stop_hook_active": false,
-            "last_assistant_message": REPORT,
-            "background_tasks": [],
-            "session_crons": [],
-        }),
-    )
+    let fields = json!({
+        "agent_id": DEVELOPER, "agent_type": "ot:developer",
+        "agent_transcript_path": place.path("transcript-developer.jsonl"), "stop_hook_active": false,
+        "last_assistant_message": REPORT, "background_tasks": [], "session_crons": [],
+    });
+    event(place, "SubagentStop", fields)
 }
 
 pub(crate) fn hand_back(place: &Place) -> Value {
-    event(
-        place,
-        "PreToolUse",
-        json!({
-            "agent_id": DEVELOPER,
-            "agent_type": "ot:developer",
-            "tool_name": "SubagentHandback",
-            "tool_input": { "message": REPORT },
-            "tool_use_id": "toolu_02",
-        }),
-    )
+    let fields = json!({
+        "agent_id": DEVELOPER, "agent_type": "ot:developer", "tool_name": "SubagentHandback",
+        "tool_input": { "message": REPORT }, "tool_use_id": "toolu_02",
+    });
+    event(place, "PreToolUse", fields)
 }
 
 pub(crate) fn own_command(place: &Place) -> Value {
-    let input = json!({ "command": "overtone status", "description": "Show the workflow" });
-    before(place, "Bash", &input)
+    before(place, "Bash", &json!({ "command": "overtone status", "description": "Show the workflow" }))
 }
 
 pub(crate) fn edit_before(place: &Place) -> Value {
@@ -77,52 +62,37 @@ pub(crate) fn edit_before(place: &Place) -> Value {
 
 pub(crate) fn edit_after(place: &Place) -> Value {
     let response = json!({
-        "filePath": place.path("project/src/login.rs"),
-        "oldString": "\"wrong password\"",
-        "newString": "text(Message::WrongPassword)",
-        "userModified": false,
-        "replaceAll": false,
+        "filePath": place.path("project/src/login.rs"), "oldString": "\"wrong password\"",
+        "newString": "text(Message::WrongPassword)", "userModified": false, "replaceAll": false,
     });
     after(place, "Edit", &edit(place), &response)
 }
 
 pub(crate) fn quiet_command(place: &Place) -> Value {
-    let input = json!({ "command": "ls src", "description": "List the sources" });
-    after(place, "Bash", &input, &bash_result("login.rs\nmain.rs\n", ""))
+    bash_after(place, "ls src", "List the sources", "login.rs\nmain.rs\n")
 }
 
-/// A dedicated tool would have done this better, which is noted down.
+/// A dedicated tool would have done this better, which is recorded as a lesson.
 pub(crate) fn instructive_command(place: &Place) -> Value {
-    let input = json!({ "command": "cat src/main.rs", "description": "Read the login page" });
-    after(place, "Bash", &input, &bash_result("fn main() { login(); }\n", ""))
+    bash_after(place, "cat src/main.rs", "Read the login page", "fn main() { login(); }\n")
 }
 
-/// The result of an agent whose own stop was never reported: its stage is completed now.
+/// The result of an agent whose own stop was never reported: it completes the stage.
 pub(crate) fn agent_returned(place: &Place) -> Value {
     let response = json!({
-        "status": "completed",
-        "agentId": DEVELOPER,
-        "content": [{ "type": "text", "text": REPORT }],
-        "totalToolUseCount": 12,
-        "totalDurationMs": 84_211,
-        "totalTokens": 31_870,
+        "status": "completed", "agentId": DEVELOPER, "content": [{ "type": "text", "text": REPORT }],
+        "totalToolUseCount": 12, "totalDurationMs": 84_211, "totalTokens": 31_870,
     });
     after(place, "Agent", &developer(), &response)
 }
 
 pub(crate) fn tool_failure(place: &Place) -> Value {
-    let error = "Exit code 101\nrunning 42 tests\n\nerror: test failed, to rerun pass `--lib`";
-    event(
-        place,
-        "PostToolUseFailure",
-        json!({
-            "tool_name": "Bash",
-            "tool_input": { "command": "cargo test", "description": "Run the tests" },
-            "tool_use_id": "toolu_01ABCDEFGHJKMNPQRSTVWXYZ",
-            "error": error,
-            "is_interrupt": false,
-        }),
-    )
+    let fields = json!({
+        "tool_name": "Bash", "tool_input": { "command": "cargo test", "description": "Run the tests" },
+        "tool_use_id": TOOL_USE, "is_interrupt": false,
+        "error": "Exit code 101\nrunning 42 tests\n\nerror: test failed, to rerun pass `--lib`",
+    });
+    event(place, "PostToolUseFailure", fields)
 }
 
 pub(crate) fn compaction(place: &Place) -> Value {
@@ -131,10 +101,8 @@ pub(crate) fn compaction(place: &Place) -> Value {
 
 pub(crate) fn stop(place: &Place) -> Value {
     let fields = json!({
-        "stop_hook_active": false,
-        "last_assistant_message": "The architecture is done.",
-        "background_tasks": [],
-        "session_crons": [],
+        "stop_hook_active": false, "last_assistant_message": "The architecture is done.",
+        "background_tasks": [], "session_crons": [],
     });
     event(place, "Stop", fields)
 }
@@ -143,12 +111,11 @@ pub(crate) fn session_end(place: &Place) -> Value {
     event(place, "SessionEnd", json!({ "reason": "prompt_input_exit" }))
 }
 
-/// What the client says to its status line; the usage is known already.
+/// The cost and the use of the context are stored already.
 pub(crate) fn statusline(place: &Place) -> Value {
     status(place, COST)
 }
 
-/// With something to note down.
 pub(crate) fn statusline_with_new_cost(place: &Place) -> Value {
     status(place, COST + 0.5)
 }
@@ -182,22 +149,19 @@ fn status(place: &Place, cost: f64) -> Value {
 }
 
 fn before(place: &Place, tool: &str, input: &Value) -> Value {
-    let fields = json!({
-        "tool_name": tool,
-        "tool_input": input,
-        "tool_use_id": "toolu_01ABCDEFGHJKMNPQRSTVWXYZ",
-    });
-    event(place, "PreToolUse", fields)
+    event(place, "PreToolUse", json!({ "tool_name": tool, "tool_input": input, "tool_use_id": TOOL_USE }))
 }
 
 fn after(place: &Place, tool: &str, input: &Value, response: &Value) -> Value {
     let fields = json!({
-        "tool_name": tool,
-        "tool_input": input,
-        "tool_response": response,
-        "tool_use_id": "toolu_01ABCDEFGHJKMNPQRSTVWXYZ",
+        "tool_name": tool, "tool_input": input, "tool_response": response, "tool_use_id": TOOL_USE,
     });
     event(place, "PostToolUse", fields)
+}
+
+fn bash_after(place: &Place, command: &str, description: &str, stdout: &str) -> Value {
+    let response = json!({ "stdout": stdout, "stderr": "", "interrupted": false, "isImage": false });
+    after(place, "Bash", &json!({ "command": command, "description": description }), &response)
 }
 
 fn developer() -> Value {
@@ -212,18 +176,12 @@ fn task(agent: &str, description: &str, prompt: &str) -> Value {
 
 fn edit(place: &Place) -> Value {
     json!({
-        "file_path": place.path("project/src/login.rs"),
-        "old_string": "\"wrong password\"",
-        "new_string": "text(Message::WrongPassword)",
-        "replace_all": false,
+        "file_path": place.path("project/src/login.rs"), "old_string": "\"wrong password\"",
+        "new_string": "text(Message::WrongPassword)", "replace_all": false,
     })
 }
 
-fn bash_result(stdout: &str, stderr: &str) -> Value {
-    json!({ "stdout": stdout, "stderr": stderr, "interrupted": false, "isImage": false })
-}
-
-/// An event of the client: what all of them have, then its own.
+/// An event of the client: what all of them have, then its own fields.
 fn event(place: &Place, name: &str, fields: Value) -> Value {
     let mut all = json!({ "permission_mode": "default", "hook_event_name": name });
     extend(&mut all, fields);
@@ -233,9 +191,7 @@ fn event(place: &Place, name: &str, fields: Value) -> Value {
 /// What everything from the client has, then the given fields.
 fn session(place: &Place, fields: Value) -> Value {
     let mut all = json!({
-        "session_id": SESSION,
-        "transcript_path": place.transcript(),
-        "cwd": place.path("project"),
+        "session_id": SESSION, "transcript_path": place.transcript(), "cwd": place.path("project"),
     });
     extend(&mut all, fields);
     all
@@ -244,25 +200,5 @@ fn session(place: &Place, fields: Value) -> Value {
 fn extend(all: &mut Value, fields: Value) {
     if let (Value::Object(all), Value::Object(own)) = (all, fields) {
         all.extend(own);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::super::cases::{CASES, Entry};
-    use super::super::state::State;
-    use super::*;
-
-    #[test]
-    fn every_payload_names_its_session_and_the_event_of_its_hook() {
-        for (case, state) in CASES.iter().flat_map(|case| State::ALL.map(|state| (case, state))) {
-            let payload = (case.payload)(&Place::new(Path::new("/scratch"), state, case.phase));
-            assert_eq!(payload["session_id"], SESSION);
-            if let Entry::Hook(hook) = case.entry {
-                assert_eq!(payload["hook_event_name"], hook.event(), "{}", case.name());
-            }
-        }
     }
 }

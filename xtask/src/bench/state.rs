@@ -1,6 +1,5 @@
-//! How much has happened before a program starts, and what a call may cost.
+//! How much has happened in the session that a measured program finds.
 
-/// The session that a program finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     /// No workflow: what everyone pays who has the plugin and does not use it.
@@ -9,12 +8,12 @@ pub(crate) enum State {
     Empty,
     /// The same workflow after some hours of work.
     Typical,
-    /// The same workflow after a very long session. A hook must not notice.
+    /// The same workflow after a very long session. It must not cost more than the empty one.
     Huge,
 }
 
 /// How much of everything there is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Size {
     pub events: usize,
     pub observations: usize,
@@ -46,31 +45,5 @@ impl State {
 
     pub(crate) const fn has_workflow(self) -> bool {
         !matches!(self, Self::None)
-    }
-}
-
-/// What a call may cost. Hooks that only read run far more often than those that leave something on disk, so their bar
-/// is lower.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Class {
-    Reading,
-    Writing,
-    /// A hook of `ccc` that has nothing to do.
-    Idle,
-    /// A switch of `ccc` and the start of the client.
-    Switching,
-    /// The same, waiting for the disk. It has no bar: the machine's disk decides.
-    Synced,
-}
-
-impl Class {
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Reading => "reading",
-            Self::Writing => "writing",
-            Self::Idle => "idle",
-            Self::Switching => "switching",
-            Self::Synced => "no bar",
-        }
     }
 }

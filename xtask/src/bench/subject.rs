@@ -1,145 +1,234 @@
-//! The programs that are measured, each with its fixture, and how one of them is started.
+//! The programs that are measured, each with a fixture that can be restored.
 
-use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs::{self, File};
+use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
-use overtone_core::registry::Hook;
+use serde_json::Value;
 
-use super::cases::Entry;
-use super::fixture::{OVERTONE_HOME, Place, SESSION};
-use super::role::Role;
+use super::cases::{CASES, Class, REFUSED};
+use super::fixture::{self, OVERTONE_HOME, Phase, Place, SESSION};
+use super::payload;
+use super::state::State;
 use crate::error::{Error, Result};
+use crate::shell::write_file;
+use crate::{dist, shell, tools, tree};
 
-/// A program with everything it needs.
+pub(crate) const TRUE: &str = "/bin/true";
+pub(crate) const NODE: &str = "Node hook";
+
+/// One program in one session.
 #[derive(Debug)]
 pub(crate) struct Subject {
-    pub role: Role,
+    pub name: String,
+    pub session: &'static str,
+    /// Only our own programs have one.
+    pub class: Option<Class>,
     program: PathBuf,
+    arguments: Vec<String>,
+    home: &'static str,
     place: Place,
-    home: PathBuf,
-    stdin: Option<PathBuf>,
-    /// What its starts are undone by; a switch is undone by the next one.
-    pub snapshot: Option<usize>,
-    /// Which of the two providers the next switch is to.
-    to_second: Cell<bool>,
+    stdin: PathBuf,
+}
+
+/// Creates all fixtures below an empty folder. `memory` is one on a file system in memory, for a switch of `ccc`: it calls
+/// fsync, and its time would be that of the disk.
+pub(crate) fn create_all(binary: &Path, scratch: &Path, memory: &Path) -> Result<Vec<Subject>> {
+    let mut subjects = Vec::new();
+    for state in State::ALL {
+        for phase in [Phase::Ready, Phase::Active] {
+            let place = create_place(scratch, state, phase)?;
+            for case in CASES.iter().filter(|case| case.phase == phase) {
+                let Some(class) = case.class(state) else { continue };
+                let subject = Subject::new(case.name(), &place, &(case.payload)(&place))?;
+                let arguments = case.entry.arguments().into_iter().map(str::to_owned).collect();
+                let (class, program, home) = (Some(class), dist::hook_program(binary), case.home);
+                subjects.push(Subject { class, program, arguments, home, ..subject });
+            }
+            if (state, phase) == (State::Typical, Phase::Ready) {
+                subjects.extend(yardsticks(&place)?);
+            }
+        }
+    }
+    subjects.push(switch(binary, memory)?);
+    // People read by program, then by session.
+    let position = |subject: &Subject| CASES.iter().position(|case| case.name() == subject.name);
+    subjects.sort_by_key(position);
+    Ok(subjects)
+}
+
+fn create_place(scratch: &Path, state: State, phase: Phase) -> Result<Place> {
+    let place = Place::new(scratch, state, phase);
+    fixture::create(&place, phase)?;
+    fixture::create_ccc_homes(&place)?;
+    // A session has it since its first hook.
+    write_file(&place.path(OVERTONE_HOME).join("sessions").join(SESSION).join(".lock"), b"")?;
+    keep(&place)?;
+    Ok(place)
+}
+
+/// Makes the fixture restorable. The live folder has hard links to the files of the kept one: state files are replaced by
+/// renaming, which does not touch the kept file, and logs only grow, so that they are restored by cutting them.
+fn keep(place: &Place) -> Result<()> {
+    let (live, kept) = (place.path(""), place.beside("kept"));
+    fs::rename(&live, &kept).map_err(|e| Error::io("cannot rename", &live, &e))?;
+    let mut script = String::from("cd \"${0%/*}\" && rm -rf live && cp -al kept live");
+    for (file, metadata) in tree::files(&kept)? {
+        if file.extension().is_some_and(|extension| extension == "jsonl") {
+            // Writing to a string cannot fail.
+            let _ = write!(script, " && truncate -s {} 'kept/{}'", metadata.len(), file.display());
+        }
+    }
+    write_file(&place.beside("restore.sh"), format!("{script}\n").as_bytes())?;
+    restore(place)
+}
+
+fn restore(place: &Place) -> Result<()> {
+    shell::run(Command::new("/bin/sh").arg(place.beside("restore.sh")))
+}
+
+/// What our programs are compared with. They find the same fixture and payload as the case that Node does too.
+fn yardsticks(place: &Place) -> Result<[Subject; 2]> {
+    tools::require("node")?;
+    // The command on PATH may be a version manager's shim, which would make Node slower than it is.
+    let node = shell::capture(Command::new("node").args(["-p", "process.execPath"]))?;
+    let script = place.beside("gate.js");
+    write_file(&script, include_bytes!("gate.js"))?;
+    let payload = (REFUSED.payload)(place);
+    let nothing = Subject { program: TRUE.into(), ..Subject::new(TRUE.to_owned(), place, &payload)? };
+    let gate = Subject {
+        program: node.trim().into(),
+        arguments: vec![script.display().to_string()],
+        ..Subject::new(NODE.to_owned(), place, &payload)?
+    };
+    Ok([nothing, gate].map(|subject| Subject { session: "", class: None, ..subject }))
+}
+
+/// `ccc` switches to the other provider and starts the client, which is `/bin/true`.
+fn switch(binary: &Path, memory: &Path) -> Result<Subject> {
+    let place = create_place(memory, State::None, Phase::Active)?;
+    let client = place.beside("claude");
+    symlink(TRUE, &client).map_err(|e| Error::io("cannot create", &client, &e))?;
+    Ok(Subject {
+        session: "",
+        class: Some(Class::Switching),
+        program: binary.to_owned(),
+        arguments: vec!["ccc".to_owned(), "b".to_owned()],
+        home: "home-on",
+        ..Subject::new("ccc: switch and start".to_owned(), &place, &payload::stop(&place))?
+    })
 }
 
 impl Subject {
-    pub(crate) fn new(role: Role, program: PathBuf, place: Place) -> Self {
-        let home = place.path("home");
-        Self { role, program, place, home, stdin: None, snapshot: None, to_second: Cell::new(false) }
-    }
-
-    #[must_use]
-    pub(crate) fn reading(mut self, stdin: PathBuf) -> Self {
-        self.stdin = Some(stdin);
-        self
-    }
-
-    #[must_use]
-    pub(crate) fn at_home(mut self, home: PathBuf) -> Self {
-        self.home = home;
-        self
-    }
-
-    #[must_use]
-    pub(crate) fn undone_by(mut self, snapshot: usize) -> Self {
-        self.snapshot = Some(snapshot);
-        self
+    fn new(name: String, place: &Place, payload: &Value) -> Result<Self> {
+        let stdin = place.beside(&format!("{name}.json").replace('/', "-"));
+        write_file(&stdin, payload.to_string().as_bytes())?;
+        let (session, place) = (place.state.name(), place.clone());
+        Ok(Self {
+            name,
+            session,
+            class: None,
+            program: PathBuf::new(),
+            arguments: Vec::new(),
+            home: "home",
+            place,
+            stdin,
+        })
     }
 
     pub(crate) fn label(&self) -> String {
-        self.role.label()
+        if self.session.is_empty() { self.name.clone() } else { format!("{}, {}", self.name, self.session) }
     }
 
-    pub(crate) fn program(&self) -> &Path {
-        &self.program
+    pub(crate) fn stdin(&self) -> &Path {
+        &self.stdin
     }
 
-    /// What it is given to read, as bytes.
-    pub(crate) fn payload(&self) -> Result<Vec<u8>> {
-        let Some(path) = &self.stdin else { return Ok(Vec::new()) };
-        fs::read(path).map_err(|e| Error::io("cannot read payload", path, &e))
+    pub(crate) fn command_line(&self) -> Vec<String> {
+        let mut line = vec![self.program.display().to_string()];
+        line.extend(self.arguments.iter().cloned());
+        line
     }
 
-    /// The client's settings, as they are now.
-    pub(crate) fn settings(&self) -> Option<String> {
-        fs::read_to_string(self.home.join(".claude/settings.json")).ok()
+    /// The script that undoes every change to the fixture.
+    pub(crate) fn restore_script(&self) -> PathBuf {
+        self.place.beside("restore.sh")
     }
 
-    /// The command as the client would start it: payload on stdin, a private home, nothing inherited.
-    pub(crate) fn command(&self) -> Result<Command> {
-        self.command_under(&[])
+    pub(crate) fn restore(&self) -> Result<()> {
+        restore(&self.place)
     }
 
-    /// The same, run by another program.
-    pub(crate) fn command_under(&self, wrapper: &[&str]) -> Result<Command> {
-        let mut command = match wrapper {
-            [] => Command::new(&self.program),
-            [program, arguments @ ..] => {
-                let mut command = Command::new(program);
-                command.args(arguments).arg(&self.program);
-                command
-            }
-        };
-        self.add_arguments(&mut command, !wrapper.is_empty());
-        self.set_environment(&mut command);
-        command.stdin(self.open_stdin()?).stdout(Stdio::null());
-        Ok(command)
-    }
-
-    fn add_arguments(&self, command: &mut Command, is_watched: bool) {
-        match self.role {
-            Role::Baseline(_) => {}
-            Role::Rival(rival) => _ = command.args(rival.options()).arg(self.place.beside(rival.file_name())),
-            Role::Case(case, _) => _ = command.args(case.entry.arguments()),
-            Role::Stop(..) => _ = command.arg("supervisor-hook"),
-            // A tool loses sight of a program that becomes another one.
-            Role::Switch(_) => _ = command.args(is_watched.then_some("use")).arg(self.next_provider()),
-        }
-    }
-
-    fn next_provider(&self) -> &'static str {
-        self.to_second.set(!self.to_second.get());
-        if self.to_second.get() { "b" } else { "a" }
-    }
-
-    fn set_environment(&self, command: &mut Command) {
+    /// Another program in the surroundings of this one, as the client would start it: nothing is inherited.
+    pub(crate) fn surround(&self, program: &str) -> Result<Command> {
         let project = self.place.path("project");
+        let stdin = File::open(&self.stdin).map_err(|e| Error::io("cannot read", &self.stdin, &e))?;
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", self.place.beside("").display());
+        let mut command = Command::new(program);
         command
             .current_dir(&project)
             .env_clear()
-            .env("OVERTONE_NO_DASHBOARD", "1")
-            .env("PATH", self.search_path())
-            .env("HOME", &self.home)
+            .env("PATH", path)
+            .env("HOME", self.place.path(self.home))
             .env("OVERTONE_HOME", self.place.path(OVERTONE_HOME))
+            .env("OVERTONE_NO_DASHBOARD", "1")
             .env("CLAUDE_PROJECT_DIR", &project)
-            .env("CLAUDE_CODE_SESSION_ID", SESSION);
-        match self.role {
-            Role::Case(case, _) if case.entry == Entry::Hook(Hook::OnStart) => {
-                command.env("CLAUDE_ENV_FILE", self.place.path("env.sh"));
-            }
-            Role::Stop(stop, _) => _ = command.envs(stop.variable()),
-            _ => {}
-        }
+            .env("CLAUDE_CODE_SESSION_ID", SESSION)
+            .env("CLAUDE_ENV_FILE", self.place.path("env.sh"))
+            .stdin(stdin)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        Ok(command)
     }
 
-    /// For `ccc`, its own folder comes first: the client is there.
-    fn search_path(&self) -> String {
-        let system = "/usr/local/bin:/usr/bin:/bin";
-        match (self.role, self.program.parent()) {
-            (Role::Stop(..) | Role::Switch(_), Some(bin)) => format!("{}:{system}", bin.display()),
-            _ => system.to_owned(),
+    /// Runs the program once under a tool, and restores the fixture. Anything but success is an error.
+    pub(crate) fn run_under(&self, tool: &str, arguments: &[&str]) -> Result<Output> {
+        let output = self.start_under(tool, arguments);
+        if self.writes() {
+            self.restore()?;
         }
+        output
     }
 
-    fn open_stdin(&self) -> Result<Stdio> {
-        let Some(path) = &self.stdin else {
-            return Ok(Stdio::null());
-        };
-        let file = File::open(path).map_err(|e| Error::io("cannot read payload", path, &e))?;
-        Ok(file.into())
+    fn start_under(&self, tool: &str, arguments: &[&str]) -> Result<Output> {
+        let output = self.surround(tool)?.args(arguments).args(self.command_line()).output();
+        let output = output.map_err(|e| Error::new(format!("cannot run {tool}: {e}")))?;
+        if output.status.success() {
+            return Ok(output);
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        Err(Error::new(format!("{} failed: {}: {said}", self.label(), output.status)))
+    }
+
+    /// Like [`run_under`](Self::run_under), and fails unless the program does what it is measured for: a fast error path
+    /// would have the best figures. Returns what it printed.
+    pub(crate) fn check_under(&self, tool: &str, arguments: &[&str]) -> Result<String> {
+        let before = self.stamps()?;
+        let output = self.start_under(tool, arguments)?;
+        let has_written = self.stamps()? != before;
+        self.restore()?;
+        if !output.stderr.is_empty() && self.class != Some(Class::Switching) {
+            let said = String::from_utf8_lossy(&output.stderr);
+            return Err(Error::new(format!("{} complained: {said}", self.label())));
+        }
+        if has_written != self.writes() {
+            let should = if has_written { "should write nothing" } else { "should write" };
+            return Err(Error::new(format!("{} {should}", self.label())));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    pub(crate) fn writes(&self) -> bool {
+        matches!(self.class, Some(Class::Writing | Class::Switching))
+    }
+
+    /// Differs after a change, which replaces a file or appends to it. Empty files are locks, which do not count.
+    fn stamps(&self) -> Result<BTreeMap<PathBuf, (u64, u64)>> {
+        let mut files = tree::files(&self.place.path(""))?;
+        files.retain(|_, metadata| metadata.len() > 0);
+        Ok(files.into_iter().map(|(path, metadata)| (path, (metadata.ino(), metadata.len()))).collect())
     }
 }

@@ -83,6 +83,7 @@ pub(crate) const LAYERS: [Layer; 9] = [
             "overtone-ccc",
             "anstyle",
             "dlmalloc",
+            "serde",
             "serde_json",
             "unicode-width",
         ],

@@ -159,26 +159,27 @@ impl<'a> HookInput<'a> {
     }
 
     pub fn agent_result(&self) -> AgentResult {
-        let status = field(self.tool_response, "status");
-        let is_async = is_true(member(self.tool_response, "isAsync"));
-        let agent_id = field(self.tool_response, "agentId");
+        let names = ["status", "isAsync", "agentId", "handback", "handbackReport", "content"];
+        let [status, is_async, agent_id, handback, handback_report, content] =
+            members(self.tool_response, names);
+        let is_async = matches!(is_async, Some(raw) if raw.get() == "true");
+        let agent_id = text(agent_id);
         AgentResult {
             agent_id: if agent_id.is_empty() { None } else { Some(agent_id.into_owned()) },
-            finished: !is_async && status != "async_launched",
-            content: self.result_text(),
-            handback: field(self.tool_response, "handback").into_owned(),
+            finished: !is_async && text(status) != "async_launched",
+            content: self.result_text(handback_report, content),
+            handback: text(handback).into_owned(),
         }
     }
 
     /// The report that was handed back, or else the content: a string, or the text blocks of a list. If a report was
     /// handed back, the content only says how it was delivered.
-    fn result_text(&self) -> String {
-        let handed_back = field(member(self.tool_response, "handbackReport"), "text");
+    fn result_text(&self, handback_report: Lazy, content: Lazy) -> String {
+        let handed_back = field(handback_report, "text");
         if !handed_back.is_empty() {
             return handed_back.into_owned();
         }
-        let content = member(self.tool_response, "content").or(self.tool_response);
-        match content.and_then(|raw| serde_json::from_str(raw.get()).ok()) {
+        match content.or(self.tool_response).and_then(|raw| serde_json::from_str(raw.get()).ok()) {
             Some(Value::String(text)) => text,
             Some(Value::Array(blocks)) => {
                 let texts = blocks.iter().filter_map(|block| block.get("text").and_then(Value::as_str));
@@ -231,29 +232,37 @@ fn field<'a>(object: Lazy<'a>, name: &str) -> Cow<'a, str> {
 
 /// A member of an object. The other members are skipped without being stored.
 fn member<'a>(object: Lazy<'a>, name: &str) -> Lazy<'a> {
-    struct FindMember<'n>(&'n str);
+    let [member] = members(object, [name]);
+    member
+}
 
-    impl<'de> serde::de::Visitor<'de> for FindMember<'_> {
-        type Value = Option<&'de RawValue>;
+/// Several members of an object, which is read only once: a result may be long.
+fn members<'a, const N: usize>(object: Lazy<'a>, names: [&str; N]) -> [Lazy<'a>; N] {
+    struct FindMembers<'n, const N: usize>([&'n str; N]);
+
+    impl<'de, const N: usize> serde::de::Visitor<'de> for FindMembers<'_, N> {
+        type Value = [Option<&'de RawValue>; N];
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("an object")
         }
 
         fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut found = None;
+            let mut found = [None; N];
             while let Some(key) = map.next_key::<Cow<'_, str>>()? {
                 let value = map.next_value::<&RawValue>()?;
-                if key == self.0 {
-                    found = Some(value);
+                if let Some(index) = self.0.iter().position(|name| *name == key) {
+                    found[index] = Some(value);
                 }
             }
             Ok(found)
         }
     }
 
-    let mut deserializer = serde_json::Deserializer::from_str(object?.get());
-    serde::Deserializer::deserialize_map(&mut deserializer, FindMember(name)).ok()?
+    let Some(object) = object else { return [None; N] };
+    let mut deserializer = serde_json::Deserializer::from_str(object.get());
+    let found = serde::Deserializer::deserialize_map(&mut deserializer, FindMembers(names));
+    found.unwrap_or([None; N])
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::engine::flow::{Obstacle, Step, limit_reached, next_step, obstacle};
 use crate::engine::outcome::{Effect, InputPatch, Outcome, Permission, Record, Reply};
 use crate::engine::state::{ActiveAgent, Ending, StageState, Status, Turn, Verdict, WorkflowState};
 use crate::engine::text::{key_list, moved_text, next_step_text, step_text, workflow_context};
-use crate::engine::trigger::{Facts, Snapshot};
+use crate::engine::trigger::{Facts, Snapshot, Trigger};
 
 /// Separates the context block from the original prompt.
 const DIVIDER: &str = "\n\n---\n\n";
@@ -48,6 +48,23 @@ pub(crate) fn delegate(snapshot: &Snapshot, call: &Delegation, facts: &Facts) ->
     outcome.reply = allow_with_context(&workflow, stage, call, facts);
     outcome.push(Effect::PutWorkflow(workflow));
     outcome
+}
+
+/// Whether the main agent delegates a stage that the stages before it or running stages keep from starting. Such a call
+/// is denied whatever the facts are, so that the driver need not look them up.
+pub fn is_out_of_order(workflow: &WorkflowState, trigger: &Trigger) -> bool {
+    let Trigger::Delegating { subagent_type, description, tool_use_id, .. } = *trigger else { return false };
+    let Some(agent) = identify(subagent_type, description) else { return false };
+    // A repair opens failed stages again, and a call that the client asks about again is allowed.
+    if workflow.stages.iter().any(StageState::is_failed) || find_by_id(workflow, tool_use_id, None).is_some()
+    {
+        return false;
+    }
+    let Some(target) = target_stage(workflow, agent) else { return false };
+    match obstacle(workflow, target, false) {
+        Some(Obstacle::Unfinished(_) | Obstacle::Running(_) | Obstacle::Debugging) => true,
+        Some(Obstacle::Complete) | None => false,
+    }
 }
 
 /// The main agent continues an agent that has reported. This is another attempt of its stage, under the same rules.
@@ -436,5 +453,55 @@ fn record_parallel_start(workflow: &WorkflowState, key: StageKey, outcome: &mut 
         .collect();
     if running.len() == 2 {
         outcome.emit(Record::new(EventKind::ParallelStart).with("group", group.name).with("stages", running));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::decide;
+    use crate::engine::state::{Millis, StageResult};
+    use crate::engine::trigger::{Feature, FeatureOrigin};
+    use crate::registry::Workflow;
+
+    #[test]
+    fn a_call_out_of_order_is_denied_whatever_the_tasks_are() {
+        let mut denied = 0;
+        for resolved in 0..=8 {
+            let mut workflow = WorkflowState::new("s", Workflow::Standard, Some("login"), Millis(0));
+            for stage in workflow.stages.iter_mut().take(resolved) {
+                stage.status = Status::Completed;
+                stage.result = Some(StageResult::Verdict(Verdict::Pass));
+            }
+            let open = vec!["a task".to_owned()];
+            let feature = Feature {
+                name: "login".to_owned(),
+                origin: FeatureOrigin::Own,
+                checked: 0,
+                total: 1,
+                pending: open.clone(),
+                open_work: open,
+            };
+            for agent in Agent::ALL {
+                let name = format!("ot:{}", agent.name());
+                let trigger = Trigger::Delegating {
+                    subagent_type: &name,
+                    description: "",
+                    prompt: "",
+                    tool_use_id: Some("toolu_1"),
+                };
+                if !is_out_of_order(&workflow, &trigger) {
+                    continue;
+                }
+                let snapshot = Snapshot { workflow: Some(workflow.clone()), ..Snapshot::default() };
+                let answer = |feature| decide(&snapshot, &trigger, &Facts { feature, ..Facts::default() });
+                let without = answer(None);
+                assert!(matches!(without.reply.permission, Some(Permission::Deny { .. })), "{name}");
+                let with = answer(Some(feature.clone()));
+                assert_eq!((with.reply, with.effects), (without.reply, without.effects), "{name}");
+                denied += 1;
+            }
+        }
+        assert!(denied > 8, "{denied}");
     }
 }

@@ -70,38 +70,15 @@ fn cleaned(text: &str, blank: impl Fn(char) -> Option<char>) -> Cow<'_, str> {
 
 /// Every character with its treatment.
 fn treatments(text: &str) -> impl Iterator<Item = (char, Treatment)> + '_ {
-    let mut preceding = Preceding::default();
+    // A removed character does not count as a preceding one.
+    let mut preceding = None;
     text.char_indices().map(move |(at, c)| {
-        let next = text[at + c.len_utf8()..].chars().next();
-        let treatment = treatment(c, preceding, next);
-        preceding = preceding.then(c, treatment);
+        let treatment = treatment(c, preceding, &text[at + c.len_utf8()..]);
+        if treatment != Treatment::Remove {
+            preceding = Some(c);
+        }
         (c, treatment)
     })
-}
-
-/// The kind of the preceding character, as far as it matters for emoji.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Preceding {
-    #[default]
-    Other,
-    Emoji,
-    /// A digit, `#` or `*`, which a selector and U+20E3 make a keycap.
-    KeycapBase,
-    /// An emoji with its selector.
-    Selected,
-}
-
-impl Preceding {
-    fn then(self, c: char, treatment: Treatment) -> Self {
-        match c {
-            SELECTOR_TEXT | SELECTOR_EMOJI if treatment == Treatment::Keep => Self::Selected,
-            // A removed character does not count as a preceding one.
-            _ if treatment == Treatment::Remove => self,
-            '0'..='9' | '#' | '*' => Self::KeycapBase,
-            _ if is_emoji(c) => Self::Emoji,
-            _ => Self::Other,
-        }
-    }
 }
 
 const JOINER: char = '\u{200d}';
@@ -109,29 +86,44 @@ const SELECTOR_TEXT: char = '\u{fe0e}';
 const SELECTOR_EMOJI: char = '\u{fe0f}';
 const KEYCAP: char = '\u{20e3}';
 
-fn treatment(c: char, preceding: Preceding, next: Option<char>) -> Treatment {
-    let in_emoji = match c {
-        JOINER => match next {
-            Some(next) => matches!(preceding, Preceding::Emoji | Preceding::Selected) && is_emoji(next),
+/// What is done with a character. Its neighbours are looked at only if it is a joiner or a selector: every text for the
+/// client passes through here, and nearly all characters are ordinary ones.
+fn treatment(c: char, preceding: Option<char>, rest: &str) -> Treatment {
+    if !c.is_control() && !is_hidden(c) {
+        return Treatment::Keep;
+    }
+    let is_in_emoji = match c {
+        JOINER => match preceding {
+            Some(SELECTOR_TEXT | SELECTOR_EMOJI) => starts_with_emoji(rest),
+            Some(preceding) => is_emoji(preceding) && starts_with_emoji(rest),
             None => false,
         },
         SELECTOR_TEXT | SELECTOR_EMOJI => match preceding {
-            Preceding::Emoji => true,
-            Preceding::KeycapBase => next == Some(KEYCAP),
-            Preceding::Selected | Preceding::Other => false,
+            // With a selector and U+20E3 these make a keycap.
+            Some('0'..='9' | '#' | '*') => rest.starts_with(KEYCAP),
+            Some(preceding) => is_emoji(preceding),
+            None => false,
         },
         _ => false,
     };
-    if in_emoji || (!c.is_control() && !is_hidden(c)) {
+    if is_in_emoji {
         return Treatment::Keep;
     }
     let moves_cursor = matches!(c, '\t'..='\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
     if moves_cursor { Treatment::Blank } else { Treatment::Remove }
 }
 
+fn starts_with_emoji(text: &str) -> bool {
+    text.chars().next().is_some_and(is_emoji)
+}
+
 /// Characters without a shape of their own, which hide text or change the order in which it is shown: Unicode's
 /// `Default_Ignorable_Code_Point`, bidirectional marks, separators, and marks that only format others.
 const fn is_hidden(c: char) -> bool {
+    // Nothing in ASCII, and nothing in the blocks of most Chinese characters.
+    if matches!(c, '\0'..='\u{7f}' | '\u{3165}'..='\u{fdff}') {
+        return false;
+    }
     matches!(
         c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'

@@ -10,7 +10,9 @@ use overtone_core::engine::instinct::Learned;
 use overtone_core::engine::settings::Settings;
 use overtone_core::engine::state::Millis;
 use overtone_core::engine::suggestion::SinceCompact;
-use overtone_core::engine::{Facts, Feature, FeatureHolder, FeatureOrigin, Snapshot, is_delegation};
+use overtone_core::engine::{
+    Facts, Feature, FeatureHolder, FeatureOrigin, Snapshot, Trigger, is_delegation, is_out_of_order,
+};
 use overtone_core::registry::Hook;
 use overtone_store::config::{Config, keys};
 use overtone_store::instincts::Memory;
@@ -67,6 +69,7 @@ pub(crate) fn gather(
     context: &FactContext,
     session: Option<&Session>,
     input: &HookInput,
+    trigger: &Trigger,
     snapshot: &Snapshot,
 ) -> io::Result<(Facts, Vec<String>)> {
     let config = &context.config;
@@ -86,6 +89,12 @@ pub(crate) fn gather(
     }
     let Some(session) = session else { return Ok((facts, warnings)) };
     facts.session_dir = session.dir().display().to_string();
+    // Most denied delegations come too early; the feature's tasks do not change that.
+    if let Some(workflow) = &snapshot.workflow
+        && is_out_of_order(workflow, trigger)
+    {
+        return Ok((facts, warnings));
+    }
     if let Some(scope) = feature_scope(hook, input, snapshot) {
         match find_feature(&scope, context, snapshot) {
             Ok(feature) => facts.feature = feature,

@@ -63,7 +63,7 @@ impl HookCall<'_> {
         }
         let config = self.environment.home.as_ref().map(Config::load_or_default).unwrap_or_default();
         let context = FactContext { environment: self.environment, config, project: None };
-        let (facts, _) = facts::gather(self.hook, &context, None, self.input, &no_state)?;
+        let (facts, _) = facts::gather(self.hook, &context, None, self.input, self.trigger, &no_state)?;
         let outcome = decide(&no_state, self.trigger, &facts);
         if asks_user(&outcome)
             && let Some((home, session)) = self.session_with_workflow()
@@ -124,7 +124,8 @@ impl HookCall<'_> {
             config: Config::load_or_default(home),
             project: project.as_deref(),
         };
-        let (facts, mut warnings) = facts::gather(self.hook, &context, Some(session), self.input, &snapshot)?;
+        let (facts, mut warnings) =
+            facts::gather(self.hook, &context, Some(session), self.input, self.trigger, &snapshot)?;
         let outcome = decide(&snapshot, self.trigger, &facts);
         if mode == Mode::ReadOnly && !outcome.effects.is_empty() {
             return Ok(Attempt { must_write: true, warnings: Warnings::new() });
