@@ -41,7 +41,7 @@ enum Task {
     /// Everything that CI checks; stops at the first failure
     ///
     /// Format, clippy, tests, layer invariants, generated files, the real clients, a real browser, faults, load,
-    /// kills, fuzzing and dependency rules (cargo-deny, installed below the target folder when
+    /// kills and dependency rules (cargo-deny, installed below the target folder when
     /// it is missing). Run it before you push.
     Ci {
         /// Only these steps, such as --only e2e,browser
@@ -63,7 +63,7 @@ enum Task {
     },
     /// Look for known vulnerabilities of our dependencies, without a network
     ///
-    /// Compares the lock files with a pinned table of the `RustSec` database, which --from renews from a clone of it;
+    /// Compares the lock file with a pinned table of the `RustSec` database, which --from renews from a clone of it;
     /// --online asks the newest one.
     Advisories(advisories::Options),
     /// Build both programs and install Overtone with them
@@ -133,11 +133,11 @@ enum Task {
     /// Installs Chromium (Debian) and the pinned npm packages of tests/browser when they are missing, builds the
     /// dev binary and runs tests/browser against servers of it.
     Browser(browser::Options),
-    /// Feed the readers of foreign input with what nobody expects (libFuzzer)
+    /// Search for input that breaks a reader of foreign data (cargo-fuzz)
     ///
-    /// Eight targets in fuzz/: payloads, verdicts, tasks.md, front matter, ccc.json, settings, the reviewer's stream
-    /// and query strings. Two minutes for all of them; a long run: `cargo xtask fuzz wire --seconds 3600`. What is
-    /// found stays below the target folder; --keep puts the best of it into fuzz/seeds.
+    /// Ten targets in fuzz/, which `cargo test` runs with their seeds only: payloads, verdicts, commands, tasks.md, front
+    /// matter, ccc.json, settings, the reviewer's stream, query strings and the fleet's messages. A minute for each; a
+    /// long run: `cargo xtask fuzz wire --seconds 3600`. The inputs that are found stay in fuzz/corpus and fuzz/artifacts.
     Fuzz(fuzz::Options),
 }
 

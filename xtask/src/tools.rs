@@ -29,6 +29,24 @@ fn install_cargo_deny(tools: &Path) -> Result<()> {
     .map_err(|e| e.hint("install it by hand: cargo install cargo-deny --locked"))
 }
 
+/// `cargo-fuzz`: the one on PATH, else a private copy that is built once below the target folder.
+pub(crate) fn cargo_fuzz() -> Result<PathBuf> {
+    let on_path = PathBuf::from("cargo-fuzz");
+    if shell::probe(Command::new(&on_path).arg("--version")) {
+        return Ok(on_path);
+    }
+    let tools = shell::target_dir()?.join("tools");
+    let private = tools.join("bin/cargo-fuzz");
+    if !shell::probe(Command::new(&private).arg("--version")) {
+        eprintln!("installing cargo-fuzz (once, some minutes)");
+        let mut install = shell::cargo();
+        install.args(["install", "cargo-fuzz", "--locked", "--quiet", "--debug", "--root"]).arg(&tools);
+        shell::run(&mut install)
+            .map_err(|e| e.hint("install it by hand: cargo install cargo-fuzz --locked"))?;
+    }
+    Ok(private)
+}
+
 /// A component of the Rust toolchain, which rustup's minimal profile leaves out.
 pub(crate) fn component(name: &str, subcommand: &str) -> Result<()> {
     if shell::probe(shell::cargo().args([subcommand, "--version"])) {
