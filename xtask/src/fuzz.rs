@@ -92,10 +92,17 @@ fn run_target(program: &Path, name: &str, features: &str, options: &Options) -> 
 /// `cargo fuzz run` on the stable compiler. Only sanitizers need another one, and safe code has no use for them.
 fn cargo_fuzz(program: &Path) -> Result<Command> {
     let mut command = Command::new(program);
-    command.current_dir(shell::root()).args(["fuzz", "run", "--fuzz-dir", "fuzz", "--sanitizer", "none"]);
-    command.args(["--dev", "--no-default-features", "--target-dir"]).arg(shell::target_dir()?.join("fuzz"));
-    // Optimised a little: quick to build and quick enough to run, with overflow checks and debug assertions.
-    command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "0");
+    // The profile is in `.cargo/config.toml` of that folder.
+    command.current_dir(shell::root().join("fuzz")).args([
+        "fuzz",
+        "run",
+        "--fuzz-dir",
+        ".",
+        "--sanitizer",
+        "none",
+    ]);
+    command.args(["--codegen-units", "16", "--no-default-features", "--target-dir"]);
+    command.arg(shell::target_dir()?.join("fuzz"));
     Ok(command)
 }
 

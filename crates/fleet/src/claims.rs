@@ -218,7 +218,7 @@ pub(crate) fn open_heartbeat(
     entry: &Entry,
 ) -> std::result::Result<MachineInfo, MessageError> {
     let opened = keyring.open::<MachineInfo>(Kind::Heartbeat, &entry.key, &entry.value)?;
-    let is_recent = (clock::now().0 - opened.at).abs() <= CLOCK_SKEW;
+    let is_recent = clock::now().0.abs_diff(opened.at) <= CLOCK_SKEW.unsigned_abs();
     let is_own = opened.from.id == opened.body.machine && encode_token(&opened.from.id) == entry.key;
     if !is_recent || !is_own {
         return Err(MessageError::Malformed("a sign of life that is not from now".to_owned()));

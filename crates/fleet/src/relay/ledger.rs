@@ -113,7 +113,7 @@ impl Ledger {
         }
         let is_in_time = at > document.floor && at > now - ORDER_LIFETIME && at <= now + CLOCK_SKEW;
         if !is_in_time {
-            return Ok(OrderStatus::OutOfTime { minutes: (now - at).unsigned_abs() / 60_000 });
+            return Ok(OrderStatus::OutOfTime { minutes: now.abs_diff(at) / 60_000 });
         }
         document.orders.insert(id.to_owned(), OrderRecord { at, attempts: 1, answer: None });
         drop_old(&mut document, now);
