@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::shell;
 
 const TABLE: &str = "xtask/advisories.tsv";
-const LOCKS: [&str; 2] = ["Cargo.lock", "fuzz/Cargo.lock"];
+const LOCK: &str = "Cargo.lock";
 
 /// Advisories that do not concern us although a version matches, each with the reason.
 const ACCEPTED: [(&str, &str); 0] = [];
@@ -55,15 +55,12 @@ pub(crate) fn check() -> Result<()> {
     let table = read(TABLE)?;
     let advisories = parse_table(&table)?;
     let mut serious = Vec::new();
-    for lock in LOCKS {
-        for package in locked(&read(lock)?)? {
-            for advisory in advisories.iter().filter(|advisory| advisory.concerns(&package)) {
-                let line =
-                    format!("{}: {} {} ({})", advisory.id, package.name, package.version, advisory.kind);
-                println!("{line}, in {lock}");
-                if advisory.is_serious() && ACCEPTED.iter().all(|(id, _)| *id != advisory.id) {
-                    serious.push(line);
-                }
+    for package in locked(&read(LOCK)?)? {
+        for advisory in advisories.iter().filter(|advisory| advisory.concerns(&package)) {
+            let line = format!("{}: {} {} ({})", advisory.id, package.name, package.version, advisory.kind);
+            println!("{line}");
+            if advisory.is_serious() && ACCEPTED.iter().all(|(id, _)| *id != advisory.id) {
+                serious.push(line);
             }
         }
     }

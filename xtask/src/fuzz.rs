@@ -1,104 +1,110 @@
-//! `cargo xtask fuzz`: input that nobody expects, for everything that reads what others write.
+//! `cargo xtask proof fuzz`: searches for input that breaks a promise, with cargo-fuzz and libFuzzer.
 //!
-//! The targets are in `fuzz/`, laid out for cargo-fuzz; it is not needed here, since building it takes longer than a
-//! short run. The stable compiler does: only sanitizers, which safe code has no use for, would want another one.
+//! The targets are programs in `fuzz/fuzz_targets`, what they check is in `fuzz/src`. `cargo test -p overtone-fuzz` runs
+//! the seeds through the same checks in seconds; this command is for the long search.
 
-mod build;
-mod corpus;
-mod progress;
-mod report;
-mod target;
-
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::thread;
+use std::process::Command;
 
 use crate::error::{Error, Result};
-use crate::shell;
-use build::Programs;
-use target::{Outcome, Run};
+use crate::{shell, tools};
 
-/// Every target of `fuzz/Cargo.toml`, the quickest to fail first.
-pub(crate) const TARGETS: [&str; 8] =
-    ["wire", "verdict", "tasks", "frontmatter", "ccc_json", "settings_merge", "stream_json", "query"];
+/// Every target, with the features that it needs beside `libfuzzer`.
+const TARGETS: [(&str, &str); 10] = [
+    ("wire", ""),
+    ("verdict", ""),
+    ("permission", ""),
+    ("tasks", ""),
+    ("frontmatter", ""),
+    ("ccc_json", ""),
+    ("settings_merge", ""),
+    ("stream_json", ""),
+    ("query", "query"),
+    ("fleet", "fleet"),
+];
 
-/// Two minutes for all of them, one minute on two processors.
-const SECONDS: u32 = 15;
+/// In memory, because some targets write files thousands of times a second.
+const MEMORY: &str = "/dev/shm";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// Only this target
-    #[arg(value_parser = clap::builder::PossibleValuesParser::new(TARGETS))]
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(TARGETS.map(|(name, _)| name)))]
     target: Option<String>,
-    /// How long each target runs; 3600 for a long run
-    #[arg(long, value_name = "N", default_value_t = SECONDS, value_parser = clap::value_parser!(u32).range(1..))]
+    /// How long each target runs
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
     seconds: u32,
+    /// End each target after this many inputs, if that is sooner
+    #[arg(long, value_name = "N")]
+    runs: Option<u64>,
     /// Run one input and end: that of a failure, for example
-    #[arg(long, value_name = "FILE", requires = "target", conflicts_with = "keep")]
+    #[arg(long, value_name = "FILE", requires = "target")]
     reproduce: Option<PathBuf>,
-    /// Put some of what was found into fuzz/seeds: small files that reach code which the others do not
-    #[arg(long)]
-    keep: bool,
 }
 
+/// Runs one target after the other, and names all that failed.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let is_wanted = |name: &&str| options.target.as_deref().is_none_or(|wanted| wanted == *name);
-    let names: Vec<&'static str> = TARGETS.into_iter().filter(is_wanted).collect();
-    let work = shell::target_dir()?.join("fuzz");
-    let programs = Programs::build(&work, &names)?;
-    if let (Some(input), Some(name)) = (&options.reproduce, &options.target) {
-        return reproduce(&programs, name, input);
-    }
-    let outcomes = fuzz(&programs, &work, &names, options.seconds)?;
-    report::print(&outcomes);
-    if options.keep {
-        for name in &names {
-            corpus::keep(&programs, &work, name)?;
+    // libFuzzer itself is C++.
+    tools::require("g++")?;
+    let runs = |program: &Path| shell::probe(Command::new(program).arg("--version"));
+    let program = tools::crate_program("cargo-fuzz", runs)?;
+    let mut failed = Vec::new();
+    for (name, features) in TARGETS {
+        if options.target.as_ref().is_some_and(|chosen| chosen != name) {
+            continue;
+        }
+        eprintln!("fuzz: {name}");
+        if let Err(error) = run_target(&program, name, features, options) {
+            eprintln!("error: {error}");
+            failed.push(name);
         }
     }
-    verdict(&outcomes)
-}
-
-/// Every target for a short time, as CI runs them.
-pub(crate) fn run_ci() -> Result<()> {
-    run(&Options { target: None, seconds: SECONDS, reproduce: None, keep: false })
-}
-
-/// As many at once as there are processors: each target keeps one of them busy.
-fn fuzz(programs: &Programs, work: &Path, names: &[&'static str], seconds: u32) -> Result<Vec<Outcome>> {
-    let at_once = thread::available_parallelism().map_or(1, NonZero::get);
-    let mut outcomes = Vec::new();
-    for together in names.chunks(at_once) {
-        let ended: Vec<_> = thread::scope(|scope| {
-            let start = |name: &&'static str| {
-                let run = Run { programs, work, name, seconds };
-                scope.spawn(move || run.go())
-            };
-            let runs: Vec<_> = together.iter().map(start).collect();
-            runs.into_iter().map(thread::ScopedJoinHandle::join).collect()
-        });
-        for outcome in ended {
-            outcomes.push(outcome.map_err(|_| Error::new("a run was lost to a panic"))??);
-        }
-    }
-    Ok(outcomes)
-}
-
-fn reproduce(programs: &Programs, name: &str, input: &Path) -> Result<()> {
-    let input = input.canonicalize().map_err(|e| Error::io("cannot read input", input, &e))?;
-    let scratch = target::scratch()?;
-    let mut command = programs.command(name, scratch.path());
-    shell::run(command.arg(&input)).map_err(|_| Error::new(format!("{name} fails: {}", input.display())))
-}
-
-fn verdict(outcomes: &[Outcome]) -> Result<()> {
-    let failed: Vec<_> =
-        outcomes.iter().filter(|outcome| outcome.failure.is_some()).map(|outcome| outcome.name).collect();
     if failed.is_empty() {
         return Ok(());
     }
-    Err(Error::new(format!("input was found that breaks: {}", failed.join(", ")))
-        .hint("mend it, and put the input into fuzz/seeds/<target> so that it is tried for ever"))
+    Err(Error::new(format!("these fuzz targets failed: {}", failed.join(", ")))
+        .hint("fix the cause, and add the input to fuzz/seeds/<target> so that every test run tries it"))
+}
+
+fn run_target(program: &Path, name: &str, features: &str, options: &Options) -> Result<()> {
+    let memory = Path::new(MEMORY);
+    let folder = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+    let scratch =
+        tempfile::tempdir_in(&folder).map_err(|e| Error::io("cannot create folder", &folder, &e))?;
+    let mut command = cargo_fuzz(program)?;
+    command.args(["--features", &format!("libfuzzer,{features}")]).env("TMPDIR", scratch.path()).arg(name);
+    if let Some(input) = &options.reproduce {
+        let input = input.canonicalize().map_err(|e| Error::io("cannot read input", input, &e))?;
+        return shell::run(command.arg(input));
+    }
+    let fuzz = shell::root().join("fuzz");
+    let found = fuzz.join("corpus").join(name);
+    std::fs::create_dir_all(&found).map_err(|e| Error::io("cannot create folder", &found, &e))?;
+    command.arg(found).arg(fuzz.join("seeds").join(name)).arg("--");
+    command.arg(format!("-max_total_time={}", options.seconds));
+    if let Some(runs) = options.runs {
+        command.arg(format!("-runs={runs}"));
+    }
+    // An input that never ends is a failure, and so is one that takes much memory. A busy machine may stop the process
+    // for a while, so the limit of time is far above what any input takes.
+    shell::run(command.args(["-timeout=300", "-rss_limit_mb=2048", "-max_len=4096", "-print_final_stats=1"]))
+}
+
+/// `cargo fuzz run` on the stable compiler. Only sanitizers need another one, and safe code has no use for them.
+fn cargo_fuzz(program: &Path) -> Result<Command> {
+    let mut command = Command::new(program);
+    // The profile is in `.cargo/config.toml` of that folder.
+    command.current_dir(shell::root().join("fuzz")).args([
+        "fuzz",
+        "run",
+        "--fuzz-dir",
+        ".",
+        "--sanitizer",
+        "none",
+    ]);
+    command.args(["--codegen-units", "16", "--no-default-features", "--target-dir"]);
+    command.arg(shell::target_dir()?.join("fuzz"));
+    Ok(command)
 }
 
 #[cfg(test)]
@@ -106,20 +112,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_target_is_built_and_has_seeds() {
-        let fuzz = shell::root().join("fuzz");
-        let manifest = std::fs::read_to_string(fuzz.join("Cargo.toml")).unwrap();
-        let built: Vec<_> =
-            manifest.lines().filter_map(|line| line.strip_prefix("path = \"fuzz_targets/")).collect();
-        assert_eq!(built, TARGETS.map(|name| format!("{name}.rs\"")));
-        for name in TARGETS {
-            let seeds = crate::tree::files(&corpus::seeds(name)).unwrap();
-            let bytes: u64 = seeds.values().map(std::fs::Metadata::len).sum();
-            assert!(
-                (8..=corpus::MAX_SEEDS).contains(&seeds.len()) && bytes < 250_000,
-                "{name}: {}",
-                seeds.len()
-            );
-        }
+    fn every_target_is_in_the_manifest() {
+        let manifest = std::fs::read_to_string(shell::root().join("fuzz/Cargo.toml")).unwrap();
+        let built = manifest.lines().filter_map(|line| line.strip_prefix("path = \"fuzz_targets/"));
+        assert_eq!(built.collect::<Vec<_>>(), TARGETS.map(|(name, _)| format!("{name}.rs\"")));
     }
 }

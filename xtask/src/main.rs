@@ -65,7 +65,7 @@ enum Task {
     },
     /// Look for known vulnerabilities of our dependencies, without a network
     ///
-    /// Compares the lock files with a pinned table of the `RustSec` database, which --from renews from a clone of it;
+    /// Compares the lock file with a pinned table of the `RustSec` database, which --from renews from a clone of it;
     /// --online asks the newest one.
     Advisories(advisories::Options),
     /// Build both programs and install Overtone with them

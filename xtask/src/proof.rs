@@ -37,11 +37,12 @@ pub(crate) enum Proof {
     /// end. Afterwards every file must be as it was before or as it would have become, the person's own settings
     /// untouched, left-overs few, and the next run of the same command a success.
     Kills(kills::Options),
-    /// Feed the readers of foreign input with what nobody expects (libFuzzer)
+    /// Search for input that breaks a reader of foreign data (cargo-fuzz)
     ///
-    /// Eight targets in fuzz/: payloads, verdicts, tasks.md, front matter, ccc.json, settings, the reviewer's stream
-    /// and query strings. Two minutes for all of them; a long run: `cargo xtask proof fuzz wire --seconds 3600`. What is
-    /// found stays below the target folder; --keep puts the best of it into fuzz/seeds.
+    /// Ten targets in fuzz/, which `cargo test` runs with their seeds only: payloads, verdicts, commands, tasks.md, front
+    /// matter, ccc.json, settings, the reviewer's stream, query strings and the fleet's messages. A minute for each; a
+    /// long run: `cargo xtask proof fuzz wire --seconds 3600`. The inputs that are found stay in fuzz/corpus and
+    /// fuzz/artifacts.
     Fuzz(fuzz::Options),
     /// Measure every hook, the status lines and ccc: instructions, system calls, memory, time
     ///
@@ -63,12 +64,11 @@ pub(crate) enum Proof {
 
 /// What `cargo xtask ci` runs of the proofs, with the development programs. The other proofs (bench, load, fleet) measure the
 /// release programs on a quiet machine, which a check of a commit cannot count on.
-pub(crate) const CI_PARTS: [Step; 5] = [
+pub(crate) const CI_PARTS: [Step; 4] = [
     Step { name: "faults", needs: &[Need::Program("strace")], run: faults::run_ci },
     Step { name: "soak", needs: &[], run: soak::run_ci },
     Step { name: "crowd", needs: &[], run: crowd::run_ci },
     Step { name: "kills", needs: &[], run: kills::run_ci },
-    Step { name: "fuzz", needs: &[Need::Program("g++")], run: fuzz::run_ci },
 ];
 
 pub(crate) fn run(proof: &Proof) -> Result<()> {

@@ -35,7 +35,7 @@ enum Source {
     Person(&'static str),
 }
 
-const TOOLS: [Tool; 11] = [
+const TOOLS: [Tool; 10] = [
     Tool { program: "rustfmt", source: Source::Component, why: "the format" },
     Tool { program: "clippy", source: Source::Component, why: "the lints" },
     Tool {
@@ -62,7 +62,6 @@ const TOOLS: [Tool; 11] = [
     Tool { program: "g++", source: Source::Debian("g++"), why: "builds libFuzzer" },
     Tool { program: "valgrind", source: Source::Debian("valgrind"), why: "counts instructions in bench" },
     Tool { program: "/usr/bin/time", source: Source::Debian("time"), why: "measures memory in bench" },
-    Tool { program: "hyperfine", source: Source::Debian("hyperfine"), why: "takes times in bench" },
 ];
 
 /// What a step of `cargo xtask ci` cannot do without.
@@ -155,6 +154,24 @@ pub(crate) fn path() -> Result<OsString> {
 /// it takes longer than it saves.
 pub(crate) fn has_nextest() -> bool {
     shell::probe(shell::cargo().args(["nextest", "--version"]))
+}
+
+/// A program of crates.io: the one on PATH if `is_usable` accepts it, else a copy that is built once below the target
+/// folder.
+pub(crate) fn crate_program(name: &str, is_usable: impl Fn(&Path) -> bool) -> Result<PathBuf> {
+    let on_path = PathBuf::from(name);
+    if is_usable(&on_path) {
+        return Ok(on_path);
+    }
+    let private = folder()?.join("bin").join(name);
+    if !is_usable(&private) {
+        may_install(name)?;
+        eprintln!("building {name} with cargo (once, some minutes)");
+        let mut install = shell::cargo();
+        install.args(["install", name, "--locked", "--quiet", "--root"]).arg(folder()?);
+        shell::run(&mut install).map_err(|e| e.hint(format!("by hand: cargo install {name} --locked")))?;
+    }
+    Ok(private)
 }
 
 fn tool(program: &str) -> Result<&'static Tool> {

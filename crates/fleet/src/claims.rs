@@ -67,6 +67,12 @@ impl Claim {
             epoch: 0,
         }
     }
+
+    /// The epoch of the claim that replaces this one. Stays the same at the end of all numbers, which only a claim of
+    /// a broken machine has.
+    pub(crate) fn next_epoch(&self, since: u64) -> u64 {
+        self.epoch.max(since).saturating_add(1)
+    }
 }
 
 /// Tries to claim `key`. `since` is the epoch of the last claim that this machine knows: an earlier one is invalid.
@@ -82,7 +88,7 @@ pub async fn claim(
         let stored = match read_entry(link, key, since).await? {
             ClaimEntry::Valid(stored) => stored,
             ClaimEntry::Missing => {
-                let ours = Claim { epoch: since + 1, ..ours.clone() };
+                let ours = Claim { epoch: since.saturating_add(1), ..ours.clone() };
                 match link.claims.create(key, seal(link, key, &ours)).await {
                     Ok(_) => return Ok(ClaimOutcome::Ours { epoch: ours.epoch, taken_from: None }),
                     Err(error) if error.kind() == CreateErrorKind::AlreadyExists => continue,
@@ -90,7 +96,7 @@ pub async fn claim(
                 }
             }
             ClaimEntry::Invalid { revision } => {
-                let ours = Claim { epoch: since + 1, ..ours.clone() };
+                let ours = Claim { epoch: since.saturating_add(1), ..ours.clone() };
                 if replace_claim(link, key, &ours, revision).await? {
                     return Ok(ClaimOutcome::Ours { epoch: ours.epoch, taken_from: None });
                 }
@@ -105,7 +111,7 @@ pub async fn claim(
         }
         let taken = Claim {
             taken_from: Some(stored.claim.machine.clone()),
-            epoch: stored.claim.epoch.max(since) + 1,
+            epoch: stored.claim.next_epoch(since),
             ..ours.clone()
         };
         if replace_claim(link, key, &taken, stored.revision).await? {
@@ -212,7 +218,7 @@ pub(crate) fn open_heartbeat(
     entry: &Entry,
 ) -> std::result::Result<MachineInfo, MessageError> {
     let opened = keyring.open::<MachineInfo>(Kind::Heartbeat, &entry.key, &entry.value)?;
-    let is_recent = (clock::now().0 - opened.at).abs() <= CLOCK_SKEW;
+    let is_recent = clock::now().0.abs_diff(opened.at) <= CLOCK_SKEW.unsigned_abs();
     let is_own = opened.from.id == opened.body.machine && encode_token(&opened.from.id) == entry.key;
     if !is_recent || !is_own {
         return Err(MessageError::Malformed("a sign of life that is not from now".to_owned()));

@@ -13,6 +13,8 @@ mod config;
 mod cursors;
 mod dirty;
 mod error;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod hex;
 mod lines;
 mod link;

@@ -88,7 +88,7 @@ async fn send_and_wait(
     })
 }
 
-fn outcome_of(answer: Answer) -> (OrderOutcome, Option<Handover>) {
+pub(crate) fn outcome_of(answer: Answer) -> (OrderOutcome, Option<Handover>) {
     if answer.ok {
         return (OrderOutcome::Done, answer.handover);
     }

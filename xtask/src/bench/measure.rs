@@ -99,19 +99,10 @@ fn instructions(subject: &Subject) -> Result<u64> {
 
 /// The `hyperfine` on PATH, if it can give a program its stdin, else a private copy that is built once.
 pub(crate) fn hyperfine() -> Result<PathBuf> {
-    let tools = shell::target_dir()?.join("tools");
-    let private = tools.join("bin/hyperfine");
-    for program in [Path::new("hyperfine"), &private] {
-        if let Ok(help) = Command::new(program).arg("--help").output()
-            && String::from_utf8_lossy(&help.stdout).contains("--input")
-        {
-            return Ok(program.to_owned());
-        }
-    }
-    eprintln!("installing hyperfine (once, a minute)");
-    let arguments = ["install", "hyperfine", "--version", HYPERFINE, "--locked", "--quiet", "--root"];
-    shell::run(shell::cargo().args(arguments).arg(&tools))?;
-    Ok(private)
+    tools::crate_program("hyperfine", |program| match Command::new(program).arg("--help").output() {
+        Ok(help) => String::from_utf8_lossy(&help.stdout).contains("--input"),
+        Err(_) => false,
+    })
 }
 
 /// Times the program and, in the same run, `/bin/true`. Both are started directly, without a shell, with the same input

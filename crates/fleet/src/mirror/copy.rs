@@ -16,7 +16,7 @@ use crate::share::STATE_FILES;
 use crate::trust::{Kind, VerifiedMessage};
 
 /// Writes the files of a state. The workflow comes last, because most readers watch it.
-pub(super) fn put_state(session: &Session, state: &SessionState) -> io::Result<()> {
+pub(crate) fn put_state(session: &Session, state: &SessionState) -> io::Result<()> {
     session.create().map_err(io::Error::other)?;
     put(session, COPY_SUMMARY_FILE, Some(&state.summary))?;
     put(session, "session.json", Some(&origin(state)))?;

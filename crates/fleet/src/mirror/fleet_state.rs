@@ -44,7 +44,7 @@ struct PublishedState {
 
 /// Which state of a session the mirror has to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum SessionSource {
+pub(crate) enum SessionSource {
     /// The one that this machine has published.
     Machine(String),
     /// The current one: the new owner has not published a state yet.
@@ -53,7 +53,7 @@ pub(super) enum SessionSource {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct FleetState {
+pub(crate) struct FleetState {
     /// When the last heartbeat of each machine was received.
     heartbeats: HashMap<String, Instant>,
     machines: HashMap<String, MachineInfo>,
@@ -158,7 +158,7 @@ impl FleetState {
         }
     }
 
-    pub(super) fn sessions(&self) -> Vec<String> {
+    pub(crate) fn sessions(&self) -> Vec<String> {
         self.sessions.keys().cloned().collect()
     }
 
@@ -170,7 +170,7 @@ impl FleetState {
         all.filter(|state| !on_server.contains(state)).collect()
     }
 
-    pub(super) fn source_of(&self, session: &str) -> SessionSource {
+    pub(crate) fn source_of(&self, session: &str) -> SessionSource {
         let Some(states) = self.sessions.get(session) else { return SessionSource::Removed };
         match self.owners.get(session) {
             Some(claim) if states.contains_key(&claim.machine) => {
@@ -188,7 +188,7 @@ impl FleetState {
     }
 
     /// The id and the name of the machine that owns a session.
-    pub(super) fn owner(&self, session: &str) -> Option<(String, String)> {
+    pub(crate) fn owner(&self, session: &str) -> Option<(String, String)> {
         if let Some(claim) = self.owners.get(session) {
             return Some((claim.machine.clone(), claim.name.clone()));
         }
@@ -200,7 +200,7 @@ impl FleetState {
     // Features.
 
     /// All features that are claimed or worked on, with their workers. The claiming one is first.
-    pub(super) fn features(&self) -> Vec<FeatureWork> {
+    pub(crate) fn features(&self) -> Vec<FeatureWork> {
         let mut all: BTreeMap<&(String, String), Vec<FeatureWorker>> = BTreeMap::new();
         for (feature, claim) in &self.features {
             all.entry(feature).or_default().push(self.worker(

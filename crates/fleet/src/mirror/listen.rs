@@ -18,7 +18,7 @@ use crate::trust::{Keyring, Kind};
 
 /// Sessions that have to be written, with the states that were just received for them.
 #[derive(Debug, Default)]
-pub(super) struct PendingSessions(pub(super) HashMap<String, Vec<SessionState>>);
+pub(crate) struct PendingSessions(pub(super) HashMap<String, Vec<SessionState>>);
 
 impl PendingSessions {
     fn mark(&mut self, session: &str) {
@@ -34,7 +34,7 @@ impl PendingSessions {
 
 /// A change in one of the buckets.
 #[derive(Debug)]
-pub(super) enum BucketChange {
+pub(crate) enum BucketChange {
     Claim(Entry),
     Machine(Entry),
     Heartbeat(Entry),
@@ -48,7 +48,7 @@ impl BucketChange {
         matches!(self, Self::Team)
     }
 
-    pub(super) fn apply(&self, keyring: &Keyring, fleet: &mut FleetState, pending: &mut PendingSessions) {
+    pub(crate) fn apply(&self, keyring: &Keyring, fleet: &mut FleetState, pending: &mut PendingSessions) {
         match self {
             Self::Claim(entry) => apply_claim(keyring, fleet, pending, entry),
             Self::Machine(entry) => apply_machine(keyring, fleet, entry),

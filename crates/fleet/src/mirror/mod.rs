@@ -6,12 +6,12 @@
 //! [`progress`] records the position of each file. Orders to other machines are not part of the mirror; they are sent
 //! over its [`link`](Mirror::link).
 
-mod copy;
-mod fleet_state;
+pub(crate) mod copy;
+pub(crate) mod fleet_state;
 mod follow;
-mod listen;
-mod progress;
-mod timeline;
+pub(crate) mod listen;
+pub(crate) mod progress;
+pub(crate) mod timeline;
 
 use std::convert::Infallible;
 use std::fs::File;

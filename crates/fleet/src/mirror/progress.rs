@@ -19,17 +19,17 @@ const MAX_BYTES: u64 = 128 * 1024 * 1024;
 
 /// The position of a session's timeline.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct MirrorPosition {
+pub(crate) struct MirrorPosition {
     /// The machine whose timeline it is.
     pub(super) machine: String,
     #[serde(default)]
     pub(super) generation: u32,
     /// Its end in the file of that machine.
     #[serde(default)]
-    pub(super) end: u64,
+    pub(crate) end: u64,
     /// Its length in the mirror.
     #[serde(default)]
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
     /// Its stream was deleted, so the next batch replaces the timeline.
     #[serde(default)]
     pub(super) is_stale: bool,

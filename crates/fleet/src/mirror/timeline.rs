@@ -26,7 +26,7 @@ const RECENT: Duration = Duration::from_secs(30);
 
 /// How a received batch relates to the timeline in the mirror.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BatchFit {
+pub(crate) enum BatchFit {
     /// Its lines come next.
     Next,
     /// It begins a timeline that replaces the current one.
@@ -37,7 +37,7 @@ pub(super) enum BatchFit {
     Overlap,
 }
 
-pub(super) fn classify(position: &MirrorPosition, batch: &Batch) -> BatchFit {
+pub(crate) fn classify(position: &MirrorPosition, batch: &Batch) -> BatchFit {
     if position.is_stale || batch.generation > position.generation {
         return BatchFit::Restart;
     }
@@ -48,7 +48,7 @@ pub(super) fn classify(position: &MirrorPosition, batch: &Batch) -> BatchFit {
 }
 
 /// Writes a batch that fits, and returns the new position.
-pub(super) fn write(
+pub(crate) fn write(
     session: &Session,
     position: &MirrorPosition,
     batch: &Batch,

@@ -65,7 +65,7 @@ impl Worker<'_> {
             ));
             return Ok(());
         }
-        let skew = (entry.created.unix_timestamp() * 1000 - opened.at) / 60_000;
+        let skew = (entry.created.unix_timestamp() * 1000).saturating_sub(opened.at) / 60_000;
         if skew.abs() >= CLOCK_SKEW / 60_000 {
             self.warn(&format!(
                 "this machine's clock is {skew} minutes away from the server's: others do not believe what is signed \

@@ -19,7 +19,7 @@ use crate::trust::CLOCK_SKEW;
 
 /// How long an order may be executed after it was signed. Orders wait for a machine that is offline for a day, and
 /// clocks may differ.
-pub(super) const ORDER_LIFETIME: i64 = 24 * 60 * 60 * 1000 + CLOCK_SKEW;
+pub(crate) const ORDER_LIFETIME: i64 = 24 * 60 * 60 * 1000 + CLOCK_SKEW;
 
 /// The limit for recorded orders. More within a day are caused by a malfunction.
 const MAX_ORDERS: usize = 10_000;
@@ -29,7 +29,7 @@ const MAX_ATTEMPTS: u32 = 3;
 
 /// What the ledger knows of an order before it is executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum OrderStatus {
+pub(crate) enum OrderStatus {
     /// It may be executed. `attempts` counts how often it was started before.
     Pending { attempts: u32 },
     /// It was executed, with this answer.
@@ -69,7 +69,7 @@ pub(super) struct KnownClaim {
 }
 
 #[derive(Debug)]
-pub(super) struct Ledger {
+pub(crate) struct Ledger {
     path: PathBuf,
     document: Mutex<Document>,
     /// Whether claims have changed since the file was written.
@@ -78,7 +78,7 @@ pub(super) struct Ledger {
 
 impl Ledger {
     /// Loads the ledger. If it is unreadable, only orders that are signed from now on are executed.
-    pub(super) fn load(home: &Home) -> Self {
+    pub(crate) fn load(home: &Home) -> Self {
         let path = fleet_dir(home).join("orders.json");
         let document = match files::read_small(&path) {
             Ok(None) => Document::default(),
@@ -97,7 +97,7 @@ impl Ledger {
     }
 
     /// Records that the execution of an order starts, or returns why it must not.
-    pub(super) fn begin(&self, id: &str, at: i64, now: i64) -> io::Result<OrderStatus> {
+    pub(crate) fn begin(&self, id: &str, at: i64, now: i64) -> io::Result<OrderStatus> {
         let mut document = self.lock();
         if let Some(known) = document.orders.get_mut(id) {
             if let Some(answer) = &known.answer {
@@ -113,7 +113,7 @@ impl Ledger {
         }
         let is_in_time = at > document.floor && at > now - ORDER_LIFETIME && at <= now + CLOCK_SKEW;
         if !is_in_time {
-            return Ok(OrderStatus::OutOfTime { minutes: (now - at).unsigned_abs() / 60_000 });
+            return Ok(OrderStatus::OutOfTime { minutes: now.abs_diff(at) / 60_000 });
         }
         document.orders.insert(id.to_owned(), OrderRecord { at, attempts: 1, answer: None });
         drop_old(&mut document, now);

@@ -6,7 +6,7 @@
 mod claims;
 mod events;
 mod heartbeat;
-mod ledger;
+pub(crate) mod ledger;
 mod orders;
 mod progress;
 mod refused;

@@ -160,7 +160,7 @@ impl Worker<'_> {
             machine: to.id.clone(),
             name: to.name.clone(),
             taken_from: Some(self.machine.id.clone()),
-            epoch: stored.claim.epoch + 1,
+            epoch: stored.claim.next_epoch(0),
             ..Claim::new(&self.machine(), None)
         };
         let key = session_claim_key(session.id().as_str());

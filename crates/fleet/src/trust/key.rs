@@ -101,7 +101,7 @@ impl MachineKey {
         Self::from_seed(&random_bytes(SEED_BYTES)?)
     }
 
-    fn from_seed(seed: &[u8]) -> io::Result<Self> {
+    pub(super) fn from_seed(seed: &[u8]) -> io::Result<Self> {
         let unusable = || io::Error::new(io::ErrorKind::InvalidData, "the machine's key cannot be used");
         let pair = Ed25519KeyPair::from_seed_unchecked(seed).map_err(|_| unusable())?;
         let public = <[u8; 32]>::try_from(pair.public_key().as_ref()).map_err(|_| unusable())?;

@@ -3,6 +3,8 @@
 mod envelope;
 mod invite;
 mod key;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod sample;
 mod sync;
 mod team;
 
