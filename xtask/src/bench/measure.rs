@@ -13,7 +13,6 @@ use crate::error::{Error, Result};
 use crate::{shell, tools};
 
 /// The first version that can give a program its stdin is 1.16, which not every distribution has.
-const HYPERFINE: &str = "1.20.0";
 
 /// What is the same in every run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
