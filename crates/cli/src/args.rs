@@ -161,9 +161,9 @@ mod tests {
         assert!(all.len() > 60, "{all:?}");
         let lines: Vec<_> = HOSTILE.lines().map(|line| line.trim_start_matches('$')).collect();
         let is_run = |command: &String| {
-            lines.iter().any(|line| {
-                line.strip_prefix(command.as_str())
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+            lines.iter().any(|line| match line.strip_prefix(command.as_str()) {
+                Some(rest) => rest.is_empty() || rest.starts_with(' '),
+                None => false,
             })
         };
         let missing: Vec<_> = all.iter().filter(|command| !is_run(command)).collect();

@@ -9,7 +9,7 @@ mod output;
 use std::fs;
 use std::path::Path;
 
-pub(crate) use context::{BINARY, TestContext, put, read, run_with_stdin};
+pub(crate) use context::{BINARY, TestContext, put, read, read_json, run_with_stdin};
 pub(crate) use hook_call::HookCall;
 pub(crate) use output::{NOTHING, Output};
 

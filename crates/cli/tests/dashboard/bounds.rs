@@ -135,7 +135,7 @@ fn the_server_answers_in_bounded_memory() {
     };
     for session in ["odd-sparse", "odd-endless"] {
         append(session);
-        let last = crate::context::until(|| {
+        let last = overtone_testkit::wait_for(|| {
             let page = server.get(&format!("/api/sessions/{session}/timeline")).ok();
             page["events"].as_array().unwrap().last().cloned()
         });

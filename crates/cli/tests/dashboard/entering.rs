@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::context::{Server, TestContext, until};
+use crate::context::{Server, TestContext};
 use crate::http::{Response, request};
+use overtone_testkit::wait_for;
 
 /// What a page sends after it was let in.
 struct Page {
@@ -64,7 +65,7 @@ fn opened_address(context: &TestContext, arguments: &[&str]) -> String {
     assert!(done.status.success(), "{done:?}");
     let printed = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
     assert!(!printed.contains("code="), "{printed}");
-    let text = until(|| fs::read_to_string(&noted).ok());
+    let text = wait_for(|| fs::read_to_string(&noted).ok());
     let address = text.split("href=\"").nth(1).unwrap().split('"').next().unwrap();
     address.to_owned()
 }

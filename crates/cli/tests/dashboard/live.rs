@@ -120,7 +120,7 @@ fn torn_foreign_and_vanishing_files_do_no_harm() {
         let all = answer["skipped"].as_array().unwrap().iter();
         all.map(|skipped| skipped["session"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    crate::context::until(|| {
+    overtone_testkit::wait_for(|| {
         let mut skipped = names(&server.get("/api/status").ok());
         skipped.sort();
         (skipped == ["foreign", "torn"]).then_some(())

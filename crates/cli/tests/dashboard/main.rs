@@ -18,7 +18,6 @@ mod http;
 mod impostors;
 mod lifecycle;
 mod live;
-mod nats;
 mod security;
 mod statistics;
 mod steering;

@@ -7,9 +7,8 @@ use std::ops::Deref;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
+use overtone_testkit::wait_until;
 use serde_json::{Value, json};
 
 use crate::common::TestContext;
@@ -21,7 +20,6 @@ pub(crate) const NTFY_TOKEN: &str = "tk_very-secret-ntfy-token";
 pub(crate) const COLLECTOR_TOKEN: &str = "very-secret-collector-token";
 pub(crate) const CHAT: i64 = 1001;
 const AUTHORITIES: &str = "authorities.pem";
-const WATCHDOG: Duration = Duration::from_mins(10);
 
 pub(crate) struct RemoteFixture {
     context: TestContext,
@@ -69,7 +67,7 @@ impl RemoteFixture {
     }
 
     pub(crate) fn put_secret(&self, name: &str, secret: &str, mode: u32) {
-        let path = self.state_file(&format!("{name}.secret"));
+        let path = self.state_file(format!("{name}.secret"));
         fs::write(&path, format!("{secret}\n")).unwrap();
         fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
     }
@@ -103,10 +101,6 @@ impl RemoteFixture {
         let mut remote = self.all_channels();
         remote[channel]["events"] = events.clone();
         self.configure(&remote);
-    }
-
-    pub(crate) fn state_file(&self, below: &str) -> PathBuf {
-        self.path("state").join(below)
     }
 
     /// The file with further certificate authorities that are trusted.
@@ -166,7 +160,7 @@ impl RemoteFixture {
     }
 
     pub(crate) fn timeline(&self, id: &str) -> Vec<Value> {
-        let text = fs::read_to_string(self.state_file(&format!("sessions/{id}/timeline.jsonl"))).unwrap();
+        let text = fs::read_to_string(self.state_file(format!("sessions/{id}/timeline.jsonl"))).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
@@ -176,7 +170,7 @@ impl RemoteFixture {
         let errors = File::options().create(true).append(true).open(self.path("stderr")).unwrap();
         let mut command = self.command(&["dashboard", "--serve", "--port", "0"]);
         self.server = Some(command.stdout(Stdio::null()).stderr(errors).spawn().unwrap());
-        wait_for("the server", || self.address().is_some());
+        wait_until("the server", || self.address().is_some());
     }
 
     fn address(&self) -> Option<SocketAddr> {
@@ -227,15 +221,6 @@ impl RemoteFixture {
         let state = ["dashboard/remote.log", "dashboard/actions.jsonl", "telemetry/export.log"];
         let paths = [self.path("stderr")].into_iter().chain(state.map(|name| self.state_file(name)));
         paths.map(|path| fs::read_to_string(path).unwrap_or_default()).collect()
-    }
-}
-
-/// Polls until it is so; the time limit only ends a test that would never end.
-pub(crate) fn wait_for(what: &str, is_so: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < WATCHDOG, "waited too long for {what}");
-        thread::sleep(Duration::from_millis(5));
     }
 }
 

@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::support::{Servers, TestMachine, block_on, published_events, try_open, wait_until};
+use crate::support::{Servers, TestMachine, block_on, published_events, try_open};
 use overtone_fleet::Relay;
+use overtone_testkit::wait_until;
 
 const MACHINES: usize = 5;
 const SESSIONS: usize = 200;
@@ -17,18 +18,18 @@ fn expected() -> Vec<u64> {
 }
 
 /// A session id that is unique in the fleet.
-fn name(station: &TestMachine, session: usize) -> String {
-    format!("{}.{session:03}", station.settings.machine_name.as_deref().unwrap_or_default())
+fn name(machine: &TestMachine, session: usize) -> String {
+    format!("{}.{session:03}", machine.settings.machine_name.as_deref().unwrap_or_default())
 }
 
 /// Appends events to all sessions of all machines concurrently.
 fn append_events(stations: &[TestMachine], events: std::ops::Range<usize>) {
     thread::scope(|scope| {
-        for station in stations {
+        for machine in stations {
             let events = events.clone();
             scope.spawn(move || {
                 for session in 0..SESSIONS {
-                    station.append_many(&name(station, session), events.clone());
+                    machine.append_many(&name(machine, session), events.clone());
                 }
             });
         }
@@ -50,7 +51,7 @@ fn every_event_arrives_once_and_in_order_despite_crashes() {
     let settings = servers.settings("fleet");
     let stations: Vec<_> =
         (0..MACHINES).map(|n| TestMachine::new(&settings, &format!("machine-{n}"))).collect();
-    let mut relays: Vec<Option<Relay>> = stations.iter().map(|station| Some(station.relay())).collect();
+    let mut relays: Vec<Option<Relay>> = stations.iter().map(|machine| Some(machine.relay())).collect();
     let ended = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {

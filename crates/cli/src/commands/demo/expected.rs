@@ -83,8 +83,10 @@ fn continues(answer: &Value) -> bool {
 
 /// The client discards an answer that names another event.
 fn has_matching_event(hook: Hook, answer: &Value) -> bool {
-    answer.is_object()
-        && answer.get("hookSpecificOutput").is_none_or(|output| output["hookEventName"] == hook.event())
+    match answer.get("hookSpecificOutput") {
+        Some(output) => output["hookEventName"] == hook.event(),
+        None => answer.is_object(),
+    }
 }
 
 fn has_all(text: &str, words: &[&str]) -> bool {

@@ -1,6 +1,6 @@
 //! The steps of the demo: a request, a denied shortcut, a failing test and its fix, a compaction, the end.
 
-use overtone_core::engine::state::Ending;
+use overtone_claude::install::Client;
 use overtone_core::engine::text::agent_name;
 use overtone_core::messages::demo as words;
 use overtone_core::registry::{Agent, Hook, Workflow};
@@ -13,6 +13,7 @@ use super::payload::Delegation;
 use super::runner::{DemoRunner, with_user_names};
 use super::sandbox::{Answer, archived_folder};
 use super::timings::format_millis;
+use crate::commands::up::search_path;
 use crate::ui::error::CommandResult;
 
 const FEATURE: &str = "login-page";
@@ -51,9 +52,13 @@ pub(super) fn print_end(runner: &mut DemoRunner) -> CommandResult {
             format!("⏱️ {}", words::timings(lang, count, &median, &format_millis(slowest), hook.name()));
         runner.screen().line(Tone::Plain, &text)?;
     }
+    let start_claude = match Client::find(search_path().as_deref()) {
+        Some(_) => words::next_claude(lang),
+        None => words::next_claude_missing(lang),
+    };
     let next = [
         ("overtone up".to_owned(), words::next_up(lang)),
-        ("claude".to_owned(), words::next_claude(lang)),
+        ("claude".to_owned(), start_claude),
         (words::next_auto(lang), words::next_wish(lang)),
     ];
     runner.screen().line(Tone::Strong, &format!("\n{}", words::next(lang)))?;
@@ -176,9 +181,14 @@ fn end(runner: &mut DemoRunner) -> Result<(), DemoError> {
 /// The state on disk must agree with the answers.
 fn check_completed(runner: &DemoRunner) -> Result<(), HookError> {
     let expected = format!("completed 8/8, archived {FEATURE}");
-    let state = runner.sandbox().workflow();
-    let ending = state.as_ref().and_then(|workflow| workflow.ending).map_or("open", Ending::key);
-    let (done, total) = state.map_or((0, 0), |workflow| (workflow.resolved_count(), workflow.stages.len()));
+    let (ending, done, total) = match runner.sandbox().workflow() {
+        Some(workflow) => (workflow.ending, workflow.resolved_count(), workflow.stages.len()),
+        None => (None, 0, 0),
+    };
+    let ending = match ending {
+        Some(ending) => ending.key(),
+        None => "open",
+    };
     let folder = archived_folder(&runner.sandbox().project()).unwrap_or_default();
     let archived = if folder.ends_with(FEATURE) { FEATURE } else { "–" };
     let found = format!("{ending} {done}/{total}, archived {archived}");
