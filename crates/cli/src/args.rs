@@ -31,7 +31,7 @@ use crate::commands::up::UpArgs;
 use crate::commands::validate::ValidateArgs;
 use crate::commands::{resume, status, stop};
 pub(crate) use fleet::{
-    AcceptArgs, FleetAction, FleetArgs, JoinArgs, OfSessionArgs, PullArgs, RelayArgs, RemoveArgs,
+    AcceptArgs, FleetAction, FleetArgs, FleetSessionArgs, JoinArgs, PullArgs, RelayArgs, RemoveArgs,
     ServerConfigArgs,
 };
 pub(crate) use names::{Names, categories};

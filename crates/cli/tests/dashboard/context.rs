@@ -72,30 +72,10 @@ impl TestContext {
         serde_json::from_str(&self.run_hook(name, payload).stdout).unwrap_or_default()
     }
 
-    pub(crate) fn begin(&self, session: &str, workflow: &str) {
-        self.hook("on-start", &json!({
-            "session_id": session, "hook_event_name": "SessionStart", "source": "startup",
-            "cwd": self.path("project"), "transcript_path": self.path(format!("transcripts/{session}.jsonl")),
-        }));
+    /// A session with a workflow.
+    pub(crate) fn start_workflow(&self, session: &str, workflow: &str) {
+        self.start_session(session);
         self.run_args(&["init", workflow, "--session", session]).succeeds();
-    }
-
-    /// An agent is sent and reports back.
-    pub(crate) fn delegate(&self, session: &str, agent: &str, report: &str) {
-        let input = json!({"subagent_type": format!("ot:{agent}"), "description": "work", "prompt": "do it"});
-        let call = json!({
-            "session_id": session, "hook_event_name": "PreToolUse", "tool_name": "Agent", "tool_use_id": agent,
-            "tool_input": input, "cwd": self.path("project"),
-        });
-        self.hook("pre-task", &call);
-        let who = json!({"session_id": session, "agent_id": format!("id-{agent}"), "agent_type": format!("ot:{agent}"), "cwd": self.path("project")});
-        let mut started = who.clone();
-        started["hook_event_name"] = json!("SubagentStart");
-        self.hook("on-agent-start", &started);
-        let mut stopped = who;
-        stopped["hook_event_name"] = json!("SubagentStop");
-        stopped["last_assistant_message"] = json!(report);
-        self.hook("on-agent-stop", &stopped);
     }
 
     /// Adds events to a timeline as a hook would.

@@ -77,7 +77,7 @@ fn code(address: &str) -> &str {
 #[test]
 fn the_browser_is_opened_with_a_link_that_works_once() {
     let context = TestContext::for_dashboard();
-    context.begin("one", "quick");
+    context.start_workflow("one", "quick");
     let server = context.serve();
     let address = opened_address(&context, &["dashboard", "--open"]);
     assert!(address.starts_with(&format!("http://{}/#code=", server.address)), "{address}");
@@ -98,7 +98,7 @@ fn the_browser_is_opened_with_a_link_that_works_once() {
 #[test]
 fn both_halves_are_needed_and_no_other_site_may_use_them() {
     let context = TestContext::for_dashboard();
-    context.begin("one", "quick");
+    context.start_workflow("one", "quick");
     let server = context.serve();
     let page = page(enter(&server, &json!({ "token": server.token })));
     let other = Page { cookie: page.cookie.clone(), key: "0".repeat(page.key.len()) };

@@ -42,7 +42,7 @@ fn session(server: &Server, id: &str, is_so: impl Fn(&Value) -> bool) -> Value {
 #[test]
 fn a_machine_without_a_fleet_knows_nothing_of_it() {
     let context = TestContext::for_dashboard();
-    context.begin("one", "quick");
+    context.start_workflow("one", "quick");
     let server = context.serve();
     assert_eq!(server.get("/api/status").ok().get("fleet"), None);
     assert_eq!(server.get("/api/registry").ok().get("fleet"), None);
@@ -69,8 +69,8 @@ fn all_machines_are_shown_and_steered() {
     let nats = NatsServer::start();
     let (one, two) = (machine(&nats, "one"), TestContext::for_dashboard());
     invite(&one, &two, "two");
-    one.begin("first", "quick");
-    two.begin("second", "quick");
+    one.start_workflow("first", "quick");
+    two.start_workflow("second", "quick");
     let (own, mut other) = (one.serve(), two.serve());
     let health = wait_for(|| Some(own.get("/api/status").ok()).filter(|health| health["fleet"]["told"] != 0));
     assert_eq!((&health["fleet"]["connected"], &health["fleet"]["problem"]), (&json!(true), &Value::Null));
@@ -140,7 +140,7 @@ fn all_machines_are_shown_and_steered() {
 fn without_the_server_it_shows_what_was_known_and_says_so() {
     let mut nats = NatsServer::start();
     let one = machine(&nats, "one");
-    one.begin("first", "quick");
+    one.start_workflow("first", "quick");
     let own = one.serve();
     let fleet = one.serve_fleet();
     session(&fleet, "first", |shown| shown["bytes"] != 0);
@@ -156,7 +156,7 @@ fn without_the_server_it_shows_what_was_known_and_says_so() {
 #[test]
 fn a_message_is_left_for_the_main_agent_of_a_session_here() {
     let context = TestContext::for_dashboard();
-    context.begin("one", "quick");
+    context.start_workflow("one", "quick");
     let server = context.serve();
     server.change("POST", "/api/sessions/one/message", &json!({ "text": "look at the tests" })).ok();
     let state = fs::read_to_string(context.path("overtone/sessions/one/workflow.json")).unwrap();

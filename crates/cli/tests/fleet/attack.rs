@@ -48,8 +48,8 @@ fn id_of(machine: &Machine) -> String {
 
 /// An order as the version without signatures sent it.
 fn unsigned(id: &str, session: &str, text: &str) -> String {
-    let deed = json!({ "do": "message", "text": text });
-    json!({ "v": 1, "id": id, "session": session, "deed": deed, "by": "ann@two" }).to_string()
+    let command = json!({ "do": "message", "text": text });
+    json!({ "v": 1, "id": id, "session": session, "deed": command, "by": "ann@two" }).to_string()
 }
 
 #[test]

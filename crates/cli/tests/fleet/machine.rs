@@ -12,7 +12,7 @@ use overtone_fleet::{Keyring, Link, Settings};
 use overtone_store::Home;
 use overtone_testkit::nats::NatsServer;
 use overtone_testkit::wait_until;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::common::{Output, TestContext};
 
@@ -121,18 +121,6 @@ impl Machine {
     #[track_caller]
     pub(crate) fn json(&self, line: &str) -> Value {
         self.run(&format!("{line} --json")).succeeds().json()
-    }
-
-    /// Sends an event of the session to a hook, as the client does, and returns the answer.
-    pub(crate) fn hook(&self, name: &str, session: &str, fields: &Value) -> Value {
-        let mut event = json!({ "session_id": session, "cwd": self.project() });
-        event.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-        self.run_hook(name, &event).succeeds().json()
-    }
-
-    /// Starts a session without a workflow.
-    pub(crate) fn start_session(&self, session: &str) {
-        self.hook("on-start", session, &json!({ "hook_event_name": "SessionStart", "source": "startup" }));
     }
 
     /// Starts a session with a workflow; `options` are those of `overtone init`.

@@ -5,7 +5,7 @@ use std::fs;
 use overtone_testkit::wait_until;
 use serde_json::{Value, json};
 
-use crate::common::read_json;
+use crate::common::{read_json, with_verdict};
 use crate::machine::{Machine, Server};
 
 #[test]
@@ -95,27 +95,15 @@ fn a_refused_pull_gives_the_reason() {
     one.run("fleet pull aaaa-1").fails_with(1, "is on this machine");
 }
 
-/// Runs a hook of the session that moves, as the client does.
-fn hook(machine: &Machine, name: &str, event: &str, fields: &Value) -> Value {
-    let mut fields = fields.clone();
-    fields["hook_event_name"] = json!(event);
-    machine.hook(name, "aaaa-1", &fields)
+/// The main agent delegates to an agent, which passes.
+fn run_agent(machine: &Machine, agent: &str) {
+    let answer = machine.delegate(SESSION, agent).answer();
+    assert_ne!(answer["hookSpecificOutput"]["permissionDecision"], "deny", "{agent}: {answer}");
+    machine.report(SESSION, agent, &with_verdict("done", "PASS"));
 }
 
-/// The main agent delegates to an agent, which passes.
-fn delegate(machine: &Machine, agent: &str) {
-    let call = json!({
-        "tool_name": "Agent", "tool_use_id": agent,
-        "tool_input": { "subagent_type": format!("ot:{agent}"), "description": "d", "prompt": "p" },
-    });
-    let answer = hook(machine, "pre-task", "PreToolUse", &call);
-    assert_ne!(answer["hookSpecificOutput"]["permissionDecision"], "deny", "{agent}: {answer}");
-    let who = json!({ "agent_id": agent, "agent_type": format!("ot:{agent}") });
-    hook(machine, "on-agent-start", "SubagentStart", &who);
-    let mut report = who;
-    report["last_assistant_message"] = json!("done\n<!-- VERDICT: {\"result\":\"PASS\"} -->");
-    hook(machine, "on-agent-stop", "SubagentStop", &report);
-}
+/// The session that moves.
+const SESSION: &str = "aaaa-1";
 
 /// The agents of the remaining stages.
 const REMAINING_AGENTS: [&str; 4] = ["code-reviewer", "tester", "retrospective", "doc-updater"];
@@ -125,27 +113,23 @@ fn a_workflow_is_finished_on_another_machine_through_the_hooks() {
     let server = Server::start();
     let (one, two) = (Machine::sharing(&server, "one", "full"), Machine::sharing(&server, "two", "full"));
     one.start_workflow("aaaa-1", "").succeeds();
-    delegate(&one, "developer");
+    run_agent(&one, "developer");
     two.wait_for_state("aaaa-1", "running");
     two.run("fleet pull aaaa-1").succeeds();
     // The machine that released the session neither delegates nor keeps the loop going.
-    let call = json!({
-        "tool_name": "Agent", "tool_use_id": "x",
-        "tool_input": { "subagent_type": "ot:tester", "description": "d", "prompt": "p" },
-    });
-    let denied = hook(&one, "pre-task", "PreToolUse", &call);
+    let denied = one.delegate(SESSION, "tester").answer();
     assert_eq!(denied["hookSpecificOutput"]["permissionDecision"], "deny", "{denied}");
     let stop = json!({ "stop_hook_active": false, "background_tasks": [] });
-    assert_eq!(continuation(&hook(&one, "on-stop", "Stop", &stop)), "");
+    assert_eq!(continuation(&one.send_event("on-stop", SESSION, stop.clone()).json()), "");
     // The new one knows the workflow and its next step.
-    let welcome = hook(&two, "on-start", "SessionStart", &json!({ "source": "startup" })).to_string();
+    let welcome = two.send_event("on-start", SESSION, json!({ "source": "startup" })).json().to_string();
     assert!(welcome.contains("quick"), "{welcome}");
-    let held = hook(&two, "on-stop", "Stop", &stop);
+    let held = two.send_event("on-stop", SESSION, stop.clone()).json();
     assert!(continuation(&held).contains("TESTER"), "the loop continues there: {held}");
     for agent in REMAINING_AGENTS {
-        delegate(&two, agent);
+        run_agent(&two, agent);
     }
-    hook(&two, "on-stop", "Stop", &stop);
+    two.send_event("on-stop", SESSION, stop.clone()).json();
     let state = read_json(&two.state_file("sessions/aaaa-1/workflow.json"));
     assert_eq!(state["ending"], "completed", "{state}");
     let kinds: Vec<_> = two.timeline("aaaa-1").lines().map(kind).collect();

@@ -88,7 +88,7 @@ fn orders_are_carried_out_on_the_other_machine_and_recorded() {
 fn each_failure_has_its_own_exit_code() {
     let server = Server::start();
     let (mut one, two) = (Machine::joined(&server, "one"), Machine::joined(&server, "two"));
-    // A session without a workflow cannot be told anything.
+    // A session without a workflow accepts no message.
     one.start_session("aaaa-1");
     two.wait_for_state("aaaa-1", "none");
     two.run("fleet message aaaa hello").fails_with(1, "one refused: ");

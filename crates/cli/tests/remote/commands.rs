@@ -50,8 +50,8 @@ fn a_stop_from_afar_stops_the_session_and_says_who_did_it() {
     let replies: Vec<_> = replies(&fixture, 4).into_iter().map(|(_, text)| text).collect();
     let begins =
         ["usage: /stop", "no such session: zzz", "several sessions start with aaaa", "stopped: aaaa1111"];
-    for (reply, wanted) in replies.iter().zip(begins) {
-        assert!(reply.starts_with(wanted), "{replies:?}");
+    for (reply, expected) in replies.iter().zip(begins) {
+        assert!(reply.starts_with(expected), "{replies:?}");
     }
     let stops_of = |session: &str| stops(&fixture, session);
     assert_eq!(stops_of("aaaa1111-x").len(), 1);

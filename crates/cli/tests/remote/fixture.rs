@@ -11,7 +11,7 @@ use std::process::{Child, Stdio};
 use overtone_testkit::wait_until;
 use serde_json::{Value, json};
 
-use crate::common::TestContext;
+use crate::common::{TestContext, with_verdict};
 use crate::service::Service;
 
 pub(crate) const TOKEN: &str = "4711:very-secret-telegram-token";
@@ -108,16 +108,9 @@ impl RemoteFixture {
         self.path(AUTHORITIES)
     }
 
-    pub(crate) fn hook(&self, name: &str, session: &str, mut fields: Value) {
-        fields["session_id"] = json!(session);
-        fields["cwd"] = json!(self.path("project"));
-        fields["transcript_path"] = json!(self.path("transcript.jsonl"));
-        self.run_hook(name, &fields).succeeds();
-    }
-
     /// A session with a workflow of one stage.
     pub(crate) fn session(&self, id: &str) {
-        self.hook("on-start", id, json!({ "source": "startup" }));
+        self.start_session(id);
         self.run_args(&["init", "review-only", "--session", id]).succeeds();
     }
 
@@ -125,15 +118,19 @@ impl RemoteFixture {
     pub(crate) fn review(&self, id: &str, verdict: &str) {
         let kind = "ot:code-reviewer";
         let input = json!({ "subagent_type": kind, "description": "x", "prompt": "secret-prompt" });
-        self.hook("pre-task", id, json!({ "tool_name": "Agent", "tool_use_id": "t", "tool_input": input }));
-        let message = format!("secret-answer\n<!-- VERDICT: {{\"result\":\"{verdict}\"}} -->");
+        self.send_event(
+            "pre-task",
+            id,
+            json!({ "tool_name": "Agent", "tool_use_id": "t", "tool_input": input }),
+        );
+        let message = with_verdict("secret-answer", verdict);
         let fields = json!({ "agent_id": "", "agent_type": kind, "last_assistant_message": message });
-        self.hook("on-agent-stop", id, fields);
+        self.send_event("on-agent-stop", id, fields);
     }
 
     /// The main agent wants to stop.
     pub(crate) fn stop_turn(&self, id: &str) {
-        self.hook("on-stop", id, json!({ "stop_hook_active": false }));
+        self.send_event("on-stop", id, json!({ "stop_hook_active": false }));
     }
 
     /// A session from its beginning to the end of its workflow.

@@ -79,7 +79,7 @@ fn sessions_of_all_machines_are_copied_byte_for_byte() {
     let owner = MirrorOwner::new(&settings);
     // One session is published before the mirror starts, the other one after it.
     let _first = one.relay();
-    wait_until("it was told", || published_timeline(&one, "s.1") == local_timeline(&one, "s.1"));
+    wait_until("it was published", || published_timeline(&one, "s.1") == local_timeline(&one, "s.1"));
     let mirror = owner.start();
     let _second = two.relay();
     wait_until("all is there", || {

@@ -96,9 +96,9 @@ fn invalid_order_ids_of_a_member_are_refused() {
         assert_eq!(support::order(&link, &id, "s", OrderCommand::Stop, "ann").await, OrderOutcome::Done);
     });
     assert_eq!(notices(&one), [""; 0]);
-    let mut wanted = vec![RefusalReason::BadId; 6];
-    wanted.extend([RefusalReason::Malformed; 2]);
-    assert_eq!(reasons(&one), wanted);
+    let mut expected = vec![RefusalReason::BadId; 6];
+    expected.extend([RefusalReason::Malformed; 2]);
+    assert_eq!(reasons(&one), expected);
     let refused = refused_orders(&one.home);
     assert_eq!(refused.orders[0].from.as_deref(), Some("two"));
     assert_eq!((relay.status().restarts, relay.status().is_connected), (0, true));

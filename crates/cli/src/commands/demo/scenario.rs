@@ -69,10 +69,10 @@ fn begin(runner: &mut DemoRunner) -> Result<(), DemoError> {
     let (lang, workflow) = (runner.lang(), Workflow::Standard.name());
     runner.screen().line(Tone::Strong, &format!("🎵 {}\n", words::title(lang, workflow)))?;
     runner.begin_step(words::session_starts(lang))?;
-    runner.send(Hook::OnStart, &json!({ "source": "startup" }), Expected::Shown(&["/ot:auto"]))?;
+    runner.send(Hook::OnStart, &json!({ "source": "startup" }), Expected::ForUser(&["/ot:auto"]))?;
     let prompt = words::wish(lang);
     runner.begin_step(words::person_wishes(lang, &prompt))?;
-    runner.send(Hook::OnSubmit, &json!({ "prompt": prompt }), Expected::Told(&["/ot:auto"]))?;
+    runner.send(Hook::OnSubmit, &json!({ "prompt": prompt }), Expected::ForModel(&["/ot:auto"]))?;
     runner.begin_step(words::opens_skill(lang))?;
     let skill = json!({ "tool_name": "Skill", "tool_input": { "skill": "ot:auto", "args": prompt } });
     runner.send(Hook::AllowOwn, &skill, Expected::Allowed)?;
@@ -118,7 +118,7 @@ fn review_and_test(runner: &mut DemoRunner, passes: bool, next: &[&str]) -> Resu
     if passes { Ok(()) } else { runner.screen().long_pause() }
 }
 
-/// Runs one or several delegations: each hook for all of them, then checks what the main agent is told.
+/// Runs one or several delegations: each hook for all of them, then checks what the main agent receives.
 fn delegate(runner: &mut DemoRunner, delegations: &[Delegation], next: &[&str]) -> Result<(), DemoError> {
     let mut answers = runner.send_all(Hook::PreTask, delegations, Expected::Briefed(Delegation::PROMPT))?;
     answers.extend(runner.send_all(Hook::OnAgentStart, delegations, Expected::Harmless)?);
@@ -132,7 +132,7 @@ fn delegate(runner: &mut DemoRunner, delegations: &[Delegation], next: &[&str]) 
     answers.extend(runner.send_all(Hook::OnAgentStop, delegations, Expected::Quiet)?);
     // If agents end together, the first answer may report both.
     let after = runner.send_all(Hook::PostUse, delegations, Expected::Harmless)?;
-    after.iter().try_for_each(|answer| runner.show_answer(answer, Expected::Told(&[])))?;
+    after.iter().try_for_each(|answer| runner.show_answer(answer, Expected::ForModel(&[])))?;
     answers.extend(after);
     runner.show_times(&answers.iter().collect::<Vec<_>>())?;
     runner.show_progress()?;
@@ -145,13 +145,13 @@ fn check_next_step(answers: &[Answer], next: &[&str]) -> Result<(), HookError> {
     let after = answers.iter().filter(|answer| answer.hook == Hook::PostUse);
     let text = after.map(|answer| model_text(&answer.json)).collect::<Vec<_>>().join("\n");
     let output = json!({ "hookEventName": Hook::PostUse.event(), "additionalContext": text });
-    Expected::Told(next).check(Hook::PostUse, &json!({ "hookSpecificOutput": output }))
+    Expected::ForModel(next).check(Hook::PostUse, &json!({ "hookSpecificOutput": output }))
 }
 
 /// The loop continues while work is unfinished.
 fn stop_early(runner: &mut DemoRunner) -> Result<(), DemoError> {
     runner.begin_step(words::wants_to_stop(runner.lang()))?;
-    runner.send(Hook::OnStop, &stop_payload(), Expected::Told(&["[Overtone", "DEBUGGER"]))?;
+    runner.send(Hook::OnStop, &stop_payload(), Expected::ForModel(&["[Overtone", "DEBUGGER"]))?;
     runner.screen().long_pause()
 }
 
@@ -161,9 +161,9 @@ fn compact(runner: &mut DemoRunner) -> Result<(), DemoError> {
     runner.begin_step(words::compacts(lang))?;
     let payload = json!({ "trigger": "auto", "custom_instructions": "" });
     let recovery = ["standard", "ot:retrospective"];
-    runner.send(Hook::PreCompact, &payload, Expected::Shown(&recovery))?;
+    runner.send(Hook::PreCompact, &payload, Expected::ForUser(&recovery))?;
     runner.begin_step(words::comes_back(lang))?;
-    runner.send(Hook::OnStart, &json!({ "source": "compact" }), Expected::Told(&recovery))?;
+    runner.send(Hook::OnStart, &json!({ "source": "compact" }), Expected::ForModel(&recovery))?;
     runner.screen().long_pause()
 }
 
@@ -171,7 +171,7 @@ fn compact(runner: &mut DemoRunner) -> Result<(), DemoError> {
 fn end(runner: &mut DemoRunner) -> Result<(), DemoError> {
     let lang = runner.lang();
     runner.begin_step(words::stops_when_done(lang))?;
-    runner.send(Hook::OnStop, &stop_payload(), Expected::Shown(&["standard", FEATURE]))?;
+    runner.send(Hook::OnStop, &stop_payload(), Expected::ForUser(&["standard", FEATURE]))?;
     check_completed(runner)?;
     runner.begin_step(words::session_ends(lang))?;
     runner.send(Hook::OnSessionEnd, &json!({ "reason": "prompt_input_exit" }), Expected::Quiet)?;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::connection::{FleetConnection, find_session};
 use super::format::{cost, printable_or_dash, project, stages, state_cell, text};
 use super::list::{last_seen, report_unreadable, session_object};
-use crate::args::OfSessionArgs;
+use crate::args::FleetSessionArgs;
 use crate::commands::timeline::line;
 use crate::context::Context;
 use crate::ui::error::CommandResult;
@@ -20,7 +20,7 @@ use overtone_hook::ansi::Tone;
 /// How many of the last events are shown.
 const SHOWN_EVENTS: usize = 10;
 
-pub(super) fn run(context: &Context, args: &OfSessionArgs) -> CommandResult {
+pub(super) fn run(context: &Context, args: &FleetSessionArgs) -> CommandResult {
     let connection = FleetConnection::open(context)?;
     let snapshot = connection.snapshot()?;
     let state = find_session(context, &snapshot, &args.session)?;
