@@ -31,7 +31,7 @@ use crate::commands::up::UpArgs;
 use crate::commands::validate::ValidateArgs;
 use crate::commands::{resume, status, stop};
 pub(crate) use fleet::{
-    AcceptArgs, FleetAction, FleetArgs, JoinArgs, OfSessionArgs, PullArgs, RelayArgs, RemoveArgs,
+    AcceptArgs, FleetAction, FleetArgs, FleetSessionArgs, JoinArgs, PullArgs, RelayArgs, RemoveArgs,
     ServerConfigArgs,
 };
 pub(crate) use names::{Names, categories};
@@ -161,9 +161,9 @@ mod tests {
         assert!(all.len() > 60, "{all:?}");
         let lines: Vec<_> = HOSTILE.lines().map(|line| line.trim_start_matches('$')).collect();
         let is_run = |command: &String| {
-            lines.iter().any(|line| {
-                line.strip_prefix(command.as_str())
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+            lines.iter().any(|line| match line.strip_prefix(command.as_str()) {
+                Some(rest) => rest.is_empty() || rest.starts_with(' '),
+                None => false,
             })
         };
         let missing: Vec<_> = all.iter().filter(|command| !is_run(command)).collect();

@@ -10,7 +10,7 @@ mod tool_call;
 mod ui;
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     let mut arguments: Vec<OsString> = env::args_os().collect();
     let program = if arguments.is_empty() { OsString::new() } else { arguments.remove(0) };
     let environment = Environment::from_process(env!("CARGO_PKG_VERSION"));
-    if Path::new(&program).file_name().is_some_and(|name| name == HOOK_PROGRAM) {
+    if Path::new(&program).file_name() == Some(OsStr::new(HOOK_PROGRAM)) {
         return overtone_hook::run(&arguments, &environment);
     }
     let is_ccc = ccc::is_called(&program);
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     if let Err(refusal) = tool_call::check(&environment, &arguments) {
         return refusal;
     }
-    if arguments.first().is_some_and(|first| first == "ccc") {
+    if arguments.first().map(OsString::as_os_str) == Some(OsStr::new("ccc")) {
         return ccc::run(arguments.split_off(1), &environment);
     }
     run::run(environment)

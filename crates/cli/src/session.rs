@@ -52,7 +52,10 @@ impl SelectedSession {
         }
         let (lang, id) = (context.lang, self.session.id().short());
         let project = self.session.origin().project;
-        let project = project.map_or_else(|| words::unknown_project(lang), |path| path.display().to_string());
+        let project = match project {
+            Some(path) => path.display().to_string(),
+            None => words::unknown_project(lang),
+        };
         let since = age(clock::now().since(self.session.last_active()));
         note(&match self.selected_by {
             SelectedBy::Last => words::last_session_used(lang, id, &project, &since),

@@ -118,7 +118,7 @@ pub async fn claim(
             return Ok(ClaimOutcome::Ours { epoch: taken.epoch, taken_from: Some(stored.claim) });
         }
     }
-    Err(FleetError::server("claim", "too many others try at the same time"))
+    Err(FleetError::server("claim", "too many other machines try at the same time"))
 }
 
 /// Why a claim of another machine or session is left alone; `None` if it may be taken over.
@@ -161,7 +161,7 @@ pub async fn release(link: &Link, key: &str, ours: &Claim) -> Result<()> {
     match link.claims.delete_expect_revision(key, Some(stored.revision)).await {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == UpdateErrorKind::WrongLastRevision => Ok(()),
-        Err(error) => Err(FleetError::server("give the claim up", error)),
+        Err(error) => Err(FleetError::server("release the claim", error)),
     }
 }
 
@@ -174,7 +174,7 @@ pub async fn find_claim(link: &Link, key: &str) -> Result<Option<StoredClaim>> {
 }
 
 async fn read_entry(link: &Link, key: &str, since: u64) -> Result<ClaimEntry> {
-    let Some(entry) = current_entry(&link.claims, key, "look at the claim").await? else {
+    let Some(entry) = current_entry(&link.claims, key, "read the claim").await? else {
         return Ok(ClaimEntry::Missing);
     };
     match open_claim(&link.keyring, &entry) {
@@ -206,7 +206,7 @@ pub(crate) fn open_claim(keyring: &Keyring, entry: &Entry) -> std::result::Resul
 
 /// Whether a machine has sent a valid heartbeat recently.
 pub async fn is_present(link: &Link, machine: &str) -> Result<bool> {
-    match current_entry(&link.heartbeats, &encode_token(machine), "look for the machine").await? {
+    match current_entry(&link.heartbeats, &encode_token(machine), "read the heartbeat").await? {
         Some(entry) => Ok(open_heartbeat(&link.keyring, &entry).is_ok()),
         None => Ok(false),
     }
@@ -221,7 +221,7 @@ pub(crate) fn open_heartbeat(
     let is_recent = clock::now().0.abs_diff(opened.at) <= CLOCK_SKEW.unsigned_abs();
     let is_own = opened.from.id == opened.body.machine && encode_token(&opened.from.id) == entry.key;
     if !is_recent || !is_own {
-        return Err(MessageError::Malformed("a sign of life that is not from now".to_owned()));
+        return Err(MessageError::Malformed("a heartbeat that is not recent".to_owned()));
     }
     Ok(MachineInfo { name: opened.from.name, ..opened.body })
 }

@@ -42,6 +42,14 @@ fn skip_long_line(file: &File, from: TimelinePosition) -> io::Result<Batch> {
     Ok(Batch { generation: from.generation, offset: from.end, end, lines })
 }
 
+/// The length of a file; 0 if there is none. Links are not followed.
+pub(crate) fn file_length(path: &Path) -> u64 {
+    match path.symlink_metadata() {
+        Ok(metadata) => metadata.len(),
+        Err(_) => 0,
+    }
+}
+
 fn read_chunk(file: &File, from: u64) -> io::Result<Option<Vec<u8>>> {
     let left = file.metadata()?.len().saturating_sub(from);
     let mut bytes = vec![0; usize::try_from(left).unwrap_or(MAX_BATCH_BYTES).min(MAX_BATCH_BYTES)];

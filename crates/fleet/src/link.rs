@@ -189,7 +189,7 @@ impl Link {
         let key = encode_token(&info.machine);
         let info = MachineInfo { invited: self.keyring.invitation_proof(), ..info.clone() };
         let put = store.put(&key, self.keyring.seal(kind, &key, "", &info)).await;
-        put.map(|_| ()).map_err(|error| FleetError::server("give a sign of life", error))
+        put.map(|_| ()).map_err(|error| FleetError::server("publish a heartbeat", error))
     }
 
     /// Changes this machine's name in the team's list to the one in its settings.
@@ -225,7 +225,7 @@ impl Link {
         self.claims.delete(&key).await.map_err(|error| failed(&error))?;
         match read {
             Some(read) if read == value => Ok(()),
-            _ => Err(failed(&"something else came back")),
+            _ => Err(failed(&"the server returned another value")),
         }
     }
 
@@ -240,9 +240,12 @@ impl Link {
         let buckets = [&self.sessions, &self.claims, &self.machines, &self.team].map(|bucket| &bucket.stream);
         for stream in [&self.events].into_iter().chain(buckets) {
             let now = stream.get_info().await;
-            let now = now.map_err(|error| FleetError::server("find the stream again", error))?;
+            let now = now.map_err(|error| FleetError::server("read the stream", error))?;
             if now.created != stream.cached_info().created {
-                return Err(FleetError::server("go on", format!("{} was made anew", now.config.name)));
+                return Err(FleetError::server(
+                    "continue",
+                    format!("{} was deleted and created again", now.config.name),
+                ));
             }
         }
         Ok(())
@@ -289,8 +292,8 @@ impl Provisioner<'_> {
         if let Ok(stream) = self.context.get_stream(&config.name).await {
             return Ok(stream);
         }
-        let made = self.context.get_or_create_stream(config).await;
-        made.map_err(|error| FleetError::server("find or make the stream", error))
+        let created = self.context.get_or_create_stream(config).await;
+        created.map_err(|error| FleetError::server("open or create the stream", error))
     }
 
     /// A missing bucket is created through its underlying stream. The client library's own function first queries the
@@ -299,7 +302,7 @@ impl Provisioner<'_> {
         if let Ok(store) = self.context.get_key_value(&name).await {
             return Ok(store);
         }
-        let failed = |error: &dyn std::fmt::Display| FleetError::server("find or make the bucket", error);
+        let failed = |error: &dyn std::fmt::Display| FleetError::server("open or create the bucket", error);
         self.context
             .get_or_create_stream(self.bucket_config(&name, ttl))
             .await

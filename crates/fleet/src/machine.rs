@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use overtone_core::engine::text::printable;
 use overtone_store::{Home, create_private_dir, files};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use crate::hex;
 
@@ -28,7 +28,10 @@ pub fn fleet_dir(home: &Home) -> PathBuf {
 impl Machine {
     /// Loads the machine's id, or generates one. The name is the given one, or else the host name.
     pub fn load_or_create(home: &Home, name: Option<&str>) -> io::Result<Self> {
-        let name = name.map_or_else(host_name, str::to_owned);
+        let name = match name {
+            Some(name) => name.to_owned(),
+            None => host_name(),
+        };
         let id = match read_id(home)? {
             Some(id) => id,
             None => create_id(home)?,
@@ -37,15 +40,20 @@ impl Machine {
     }
 }
 
+/// The content of `machine.json`.
+#[derive(Serialize, Deserialize)]
+struct IdFile {
+    id: String,
+}
+
 fn id_file(home: &Home) -> PathBuf {
     fleet_dir(home).join("machine.json")
 }
 
 fn read_id(home: &Home) -> io::Result<Option<String>> {
     let Some(text) = files::read_small(&id_file(home))? else { return Ok(None) };
-    let value: Value = serde_json::from_str(&text).unwrap_or_default();
-    match value["id"].as_str() {
-        Some(id) if is_machine_id(id) => Ok(Some(id.to_owned())),
+    match serde_json::from_str(&text) {
+        Ok(IdFile { id }) if is_machine_id(&id) => Ok(Some(id)),
         _ => Ok(None),
     }
 }
@@ -63,7 +71,8 @@ fn create_id(home: &Home) -> io::Result<String> {
         return Ok(id);
     }
     let id = random_hex(8)?;
-    files::write_atomic(&id_file(home), json!({ "id": id }).to_string().as_bytes(), files::PRIVATE)?;
+    let text = serde_json::to_vec(&IdFile { id: id.clone() })?;
+    files::write_atomic(&id_file(home), &text, files::PRIVATE)?;
     Ok(id)
 }
 
@@ -76,6 +85,14 @@ pub(crate) fn random_bytes(count: usize) -> io::Result<Vec<u8>> {
 /// `count` random bytes as hexadecimal digits.
 pub(crate) fn random_hex(count: usize) -> io::Result<String> {
     random_bytes(count).map(|random| hex::encode(&random))
+}
+
+/// How many threads this machine runs at the same time.
+pub(crate) fn processor_count() -> usize {
+    match std::thread::available_parallelism() {
+        Ok(count) => count.get(),
+        Err(_) => 1,
+    }
 }
 
 fn host_name() -> String {

@@ -73,6 +73,13 @@ pub struct SessionState {
     pub is_full: bool,
 }
 
+/// A machine in the state of a session.
+#[derive(Debug, Serialize)]
+pub(crate) struct MachineRef<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) name: &'a str,
+}
+
 /// A machine, as of its last message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MachineInfo {

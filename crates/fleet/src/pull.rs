@@ -10,7 +10,8 @@ use overtone_core::engine::commands::{Refusal, take_back};
 use overtone_session::hooks::{DocumentMode, update_session};
 use overtone_store::files::read_small;
 use overtone_store::{AdoptError, Home, SessionId, clock};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::claims::{self, ClaimOutcome, TakeOver};
 use crate::config::Share;
@@ -32,7 +33,7 @@ pub enum PullError {
     #[error("the session is on this machine")]
     AlreadyHere,
     /// Its machine is offline, and a take-over was not requested.
-    #[error("{name} is gone")]
+    #[error("{name} is offline")]
     Gone { name: String },
     #[error("{name} refuses: {reason}")]
     Refused { name: String, reason: String },
@@ -40,7 +41,7 @@ pub enum PullError {
     #[error("{name} does not answer")]
     NoAnswer { name: String },
     /// Another machine took it over at the same time.
-    #[error("{name} was faster")]
+    #[error("{name} took the session over first")]
     Lost { name: String },
     /// The server has something older than what the machine handed over.
     #[error("the server does not have what {name} has handed over")]
@@ -65,6 +66,12 @@ pub struct PullSummary {
     pub feature: Option<String>,
     /// The folder to which the previous session of the same id was moved.
     pub backup: Option<PathBuf>,
+}
+
+/// The `session.json` of a session that was pulled: its transcript is on the other machine.
+#[derive(Serialize)]
+struct LocalOrigin<'a> {
+    project: &'a Path,
 }
 
 /// A request to pull a session.
@@ -195,7 +202,7 @@ impl Pull<'_> {
     async fn fetch_handoff(&self, link: &Link, name: &str) -> Result<Option<String>> {
         let key = handoff_key(self.session.as_str(), name);
         let value = link.handoffs.get(&key).await;
-        let value = value.map_err(|error| FleetError::server("fetch an agent's message", error))?;
+        let value = value.map_err(|error| FleetError::server("fetch a handoff", error))?;
         let opened = value.and_then(|value| link.keyring.open::<Handoff>(Kind::Handoff, &key, &value).ok());
         Ok(opened.map(|opened| opened.body.text))
     }
@@ -204,10 +211,10 @@ impl Pull<'_> {
     /// [`mark_returned`](Self::mark_returned) clears it.
     fn state_files(&self, state: &SessionState) -> Vec<(String, Vec<u8>)> {
         let mut files = state.files.clone();
-        let origin: Map<String, Value> = [("project".to_owned(), json!(self.project))].into_iter().collect();
-        files.insert("session.json".to_owned(), Value::Object(origin));
+        let origin = LocalOrigin { project: self.project };
+        files.insert("session.json".to_owned(), serde_json::to_value(origin).unwrap_or_default());
         if let Some(workflow) = files.get_mut("workflow.json").and_then(Value::as_object_mut) {
-            workflow.insert("movedTo".to_owned(), json!(state.machine_name));
+            workflow.insert("movedTo".to_owned(), state.machine_name.as_str().into());
         }
         files.into_iter().map(|(name, value)| (name, value.to_string().into_bytes())).collect()
     }
@@ -221,7 +228,7 @@ impl Pull<'_> {
         match done {
             Ok(_) => Ok(()),
             Err(error) if error.downcast_ref::<Refusal>().is_some() => Ok(()),
-            Err(error) => Err(FleetError::server("let the session go on", error).into()),
+            Err(error) => Err(FleetError::server("continue the session", error).into()),
         }
     }
 }
@@ -245,7 +252,10 @@ fn has_gap(batches: &[Batch]) -> bool {
 
 /// Whether the state and the timeline are at least as recent as the hand-over.
 fn is_complete(handover: &Handover, state_at: i64, batches: &[Batch]) -> bool {
-    let position = batches.last().map_or((0, 0), |last| (last.generation, last.end));
+    let position = match batches.last() {
+        Some(last) => (last.generation, last.end),
+        None => (0, 0),
+    };
     state_at >= handover.at && position >= (handover.generation, handover.end)
 }
 
@@ -257,7 +267,7 @@ async fn fetch_state(link: &Link, machine: &str, session: &SessionId) -> Result<
     let Some(bytes) = value else { return Ok(None) };
     match open_state_with_time(&link.keyring, &key, &bytes) {
         Ok(state) => Ok(Some(state)),
-        Err(error) => Err(FleetError::server("understand the session", format!("{error:?}"))),
+        Err(error) => Err(FleetError::server("read the session", format!("{error:?}"))),
     }
 }
 

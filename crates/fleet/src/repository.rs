@@ -44,8 +44,14 @@ fn origin_url(config: &str) -> Option<String> {
 
 /// `host/owner/name` of a URL in any of its forms, without logins. `None` for paths on this machine.
 fn normalize_url(url: &str) -> Option<String> {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
+    let rest = match url.split_once("://") {
+        Some((_scheme, rest)) => rest,
+        None => url,
+    };
+    let rest = match rest.rsplit_once('@') {
+        Some((_login, rest)) => rest,
+        None => rest,
+    };
     // `host:owner/name` is the short form of ssh. In `host:22/owner/name` the number is a port.
     let rest = match rest.split_once(':') {
         Some((host, path)) => {

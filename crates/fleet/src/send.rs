@@ -79,7 +79,7 @@ async fn send_and_wait(
     let pending = PendingOrder { link, machine, id: random_hex(16)? };
     let payload = link.keyring.seal_order(machine, &pending.id, order);
     let message = PublishMessage::build().payload(payload).message_id(&pending.id);
-    let failed = |error| FleetError::server("give the order", error);
+    let failed = |error| FleetError::server("send the order", error);
     let ack = link.context.send_publish(link.names.orders_subject(machine), message).await.map_err(failed)?;
     let sequence = ack.await.map_err(failed)?.sequence;
     Ok(match pending.wait_for_answer(timeout).await {

@@ -47,7 +47,10 @@ impl ServerConfig {
         for team in &self.teams {
             let path = self.folder.join(format!("{}.login", team.prefix()));
             let login = login(&path, team.prefix())?;
-            let password = login.split_once(':').map_or(login.as_str(), |(_, password)| password);
+            let password = match login.split_once(':') {
+                Some((_, password)) => password,
+                None => &login,
+            };
             accounts += &account(team, password);
             logins.push((team.prefix().to_owned(), path));
         }

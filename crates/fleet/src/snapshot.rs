@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use crate::claims::{self, StoredClaim, open_claim};
 use crate::error::{FleetError, Result};
 use crate::link::Link;
-use crate::machine::clean_name;
+use crate::machine::{clean_name, processor_count};
 use crate::message::{Batch, Claim, MachineInfo, MessageError, SessionState};
 use crate::names::{decode_token, encode_token, state_key};
 use crate::trust::{InvitationProof, Invited, Keyring, Kind, Member, PublicKey, claimed_machine};
@@ -233,7 +233,7 @@ pub(crate) fn open_machine(
     let opened = keyring.open::<MachineInfo>(kind, &entry.key, &entry.value)?;
     let is_own = opened.from.id == opened.body.machine && encode_token(&opened.from.id) == entry.key;
     if !is_own {
-        return Err(MessageError::Malformed("not its place".to_owned()));
+        return Err(MessageError::Malformed("stored under another key".to_owned()));
     }
     let version = printable(&opened.body.version).into_owned();
     Ok(MachineInfo { name: opened.from.name, version, ..opened.body })
@@ -256,15 +256,14 @@ pub(crate) fn open_state_with_time(
     let opened = keyring.open::<SessionState>(Kind::State, key, value)?;
     let state = opened.body;
     if opened.from.id != state.machine || state_key(&state.machine, &state.session) != key {
-        return Err(MessageError::Malformed("not its place".to_owned()));
+        return Err(MessageError::Malformed("stored under another key".to_owned()));
     }
     Ok((SessionState { machine_name: opened.from.name, ..state }, opened.at))
 }
 
 /// Checks entries on all processors. There may be thousands, and verifying a signature is the slowest part.
 fn check_all<T: Send>(entries: &[Entry], check: impl Fn(&Entry) -> T + Sync) -> Vec<T> {
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let chunk_size = entries.len().div_ceil(threads).max(1);
+    let chunk_size = entries.len().div_ceil(processor_count()).max(1);
     let check = &check;
     std::thread::scope(|scope| {
         let start = |entries| scope.spawn(move || <[Entry]>::iter(entries).map(check).collect::<Vec<_>>());
@@ -443,7 +442,10 @@ pub(crate) fn open_batch(
 
 /// The subject filter for the events of a machine and a session; `None` matches all.
 fn events_filter(link: &Link, machine: Option<&str>, session: Option<&str>) -> String {
-    let part = |text: Option<&str>| text.map_or("*".to_owned(), encode_token);
+    let part = |text: Option<&str>| match text {
+        Some(text) => encode_token(text),
+        None => "*".to_owned(),
+    };
     format!("{}.events.{}.{}", link.names.prefix(), part(machine), part(session))
 }
 

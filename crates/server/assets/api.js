@@ -1,9 +1,9 @@
 // Requests to the server. Failures are ApiErrors with the server's message.
 
-import { recall, remember } from './memory.js';
 import { OVERVIEW } from './paths.js';
+import { readStored, writeStored } from './storage.js';
 
-const KEY = 'overtone.key';
+const STORAGE_KEY = 'overtone.key';
 
 export class ApiError extends Error {
   constructor(status, error, hint) {
@@ -40,13 +40,13 @@ function withParams(address, params = {}) {
 }
 
 async function request(address, options) {
-  const response = await reach(address, options);
+  const response = await fetchOrFail(address, options);
   if (response.ok) return response;
   const answer = await response.json().catch(() => ({}));
   throw new ApiError(response.status, answer.error ?? `HTTP ${response.status}`, answer.hint);
 }
 
-async function reach(address, { headers, ...options } = {}) {
+async function fetchOrFail(address, { headers, ...options } = {}) {
   try {
     return await fetch(address, { cache: 'no-store', headers: { ...headers, ...credentials() }, ...options });
   } catch {
@@ -61,27 +61,27 @@ async function reach(address, { headers, ...options } = {}) {
 
 /** The header that authorizes this page. */
 export function credentials() {
-  const key = recall(localStorage, KEY);
+  const key = readStored(localStorage, STORAGE_KEY);
   return key ? { 'X-Overtone-Key': key } : {};
 }
 
 /** Logs in with the `{ code }` of a one-time link or a pasted `{ token }`. */
-export async function enter(shown) {
-  const { key } = await send('POST', '/api/enter', shown);
-  remember(localStorage, KEY, key);
+export async function logIn(proof) {
+  const { key } = await send('POST', '/api/enter', proof);
+  writeStored(localStorage, STORAGE_KEY, key);
 }
 
-/** Calls `act` when another tab has logged in. */
-export function onEntered(act) {
+/** Calls `listener` when another tab has logged in. */
+export function onLogin(listener) {
   addEventListener('storage', (event) => {
-    if (event.key === KEY && event.newValue) act();
+    if (event.key === STORAGE_KEY && event.newValue) listener();
   });
 }
 
 /** Removes the code of `overtone dashboard --open` from the address bar and logs in with it. */
-export async function enterFromAddress() {
+export async function logInFromAddress() {
   const code = new URLSearchParams(location.hash.slice(1)).get('code');
   if (!code) return;
   history.replaceState(null, '', OVERVIEW);
-  await enter({ code });
+  await logIn({ code });
 }

@@ -25,7 +25,7 @@ function build(element, { on, style, key, island, value, ...attributes }, childr
   if (key !== undefined) element.key = String(key);
   if (island) element.island = true;
   // After the children: a select only knows the values of the options it has.
-  if (value !== undefined) element.value = element.wanted = value;
+  if (value !== undefined) element.value = element.intendedValue = value;
   return element;
 }
 
@@ -40,16 +40,16 @@ function setAttribute(element, name, content) {
 
 /** Makes the content of `host` look like `content`, keeping elements (and focus, scroll, animations) that stay. */
 export function fill(host, ...content) {
-  const wanted = document.createDocumentFragment();
-  wanted.append(...content.flat(Infinity).filter(isContent));
-  patchChildren(host, wanted);
+  const target = document.createDocumentFragment();
+  target.append(...content.flat(Infinity).filter(isContent));
+  patchChildren(host, target);
 }
 
-function patchChildren(host, wanted) {
+function patchChildren(host, target) {
   const keyed = new Map();
   for (const child of host.children) if (child.key) keyed.set(child.key, child);
   let cursor = host.firstChild;
-  for (const next of [...wanted.childNodes]) {
+  for (const next of [...target.childNodes]) {
     const match = next.key ? keyed.get(next.key) : cursor;
     if (!match || !isSameKind(match, next)) {
       host.insertBefore(next, cursor);
@@ -70,9 +70,9 @@ function isSameKind(old, next) {
 
 function removeFrom(node) {
   while (node) {
-    const gone = node;
+    const removed = node;
     node = node.nextSibling;
-    gone.remove();
+    removed.remove();
   }
 }
 
@@ -85,18 +85,18 @@ function patch(old, next) {
   patchAttributes(old, next);
   patchHandlers(old, next);
   patchChildren(old, next);
-  if (next.wanted !== undefined && old !== document.activeElement) old.value = next.wanted;
+  if (next.intendedValue !== undefined && old !== document.activeElement) old.value = next.intendedValue;
 }
 
 // `open` is controlled by the user; `style` must go through the CSSOM.
-const LEFT_ALONE = new Set(['open', 'style']);
+const UNPATCHED_ATTRIBUTES = new Set(['open', 'style']);
 
 function patchAttributes(old, next) {
   for (const { name } of [...old.attributes]) {
-    if (!LEFT_ALONE.has(name) && !next.hasAttribute(name)) old.removeAttribute(name);
+    if (!UNPATCHED_ATTRIBUTES.has(name) && !next.hasAttribute(name)) old.removeAttribute(name);
   }
   for (const { name, value } of next.attributes) {
-    if (!LEFT_ALONE.has(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
+    if (!UNPATCHED_ATTRIBUTES.has(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
   }
   if (old.style.cssText !== next.style.cssText) old.style.cssText = next.style.cssText;
 }

@@ -3,15 +3,15 @@
 import { showHelp } from './parts/dialog.js';
 import { t } from './text.js';
 
-const PLACES = { o: '#/', h: '#/history', i: '#/instinct', s: '#/specs' };
-const PATIENCE = 1200;
+const ROUTES = { o: '#/', h: '#/history', i: '#/instinct', s: '#/specs' };
+const SEQUENCE_TIMEOUT = 1200;
 
 let goPressedAt = -Infinity;
 
 export function listenToKeys() {
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-    if (press(event.key, event.timeStamp)) event.preventDefault();
+    if (handleKey(event.key, event.timeStamp)) event.preventDefault();
   });
 }
 
@@ -19,15 +19,15 @@ function isTyping(target) {
   return target.closest('input, textarea, select, dialog, [contenteditable]') !== null;
 }
 
-/** Returns whether the key meant something. */
-function press(key, at) {
-  const isSecond = at - goPressedAt < PATIENCE;
+/** Returns whether the key is a shortcut. */
+function handleKey(key, at) {
+  const isSecond = at - goPressedAt < SEQUENCE_TIMEOUT;
   goPressedAt = key === 'g' ? at : -Infinity;
-  if (isSecond && Object.hasOwn(PLACES, key)) {
-    location.hash = PLACES[key];
+  if (isSecond && Object.hasOwn(ROUTES, key)) {
+    location.hash = ROUTES[key];
     return true;
   }
-  if (key === '?') return help();
+  if (key === '?') return showShortcuts();
   return key === '/' && focusSearch();
 }
 
@@ -37,7 +37,7 @@ function focusSearch() {
   return field !== null;
 }
 
-export function help() {
+export function showShortcuts() {
   showHelp([
     ['g o', t('nav_overview')], ['g h', t('nav_history')], ['g i', t('nav_instinct')], ['g s', t('nav_specs')],
     ['/', t('key_search')], ['↑ ↓ ← →', t('key_arrows')], ['Esc', t('key_escape')], ['?', t('help_title')],

@@ -2,12 +2,12 @@
 //
 // EventSource cannot send headers or tell a dead connection from a quiet one, so the stream is read with fetch.
 
-import { credentials, onEntered } from './api.js';
+import { credentials, onLogin } from './api.js';
 
-const FIRST_WAIT = 500;
-const LONGEST_WAIT = 30_000;
+const FIRST_DELAY = 500;
+const MAX_DELAY = 30_000;
 // The server sends a heartbeat every 15 seconds.
-const SILENCE = 40_000;
+const SILENCE_TIMEOUT = 40_000;
 const OFFLINE_AFTER = 3;
 
 /**
@@ -17,9 +17,9 @@ const OFFLINE_AFTER = 3;
  */
 export function connect(handlers) {
   const connection = new Connection(handlers);
-  addEventListener('online', () => connection.hurry());
-  document.addEventListener('visibilitychange', () => document.hidden || connection.hurry());
-  onEntered(() => connection.hurry());
+  addEventListener('online', () => connection.reconnectNow());
+  document.addEventListener('visibilitychange', () => document.hidden || connection.reconnectNow());
+  onLogin(() => connection.reconnectNow());
   connection.run();
 }
 
@@ -60,7 +60,7 @@ class Connection {
       this.begin();
       await this.consume(response.body.pipeThrough(new TextDecoderStream()).getReader(), watchdog);
     } finally {
-      watchdog.rest();
+      watchdog.stop();
     }
   }
 
@@ -80,7 +80,7 @@ class Connection {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      watchdog.pat();
+      watchdog.reset();
       for (const message of parser.feed(value)) this.deliver(message);
     }
   }
@@ -97,7 +97,7 @@ class Connection {
 
   /** The delay grows with each failure and is random, so that pages do not reconnect at the same time. */
   pause() {
-    const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (this.failures - 1));
+    const wait = Math.min(MAX_DELAY, FIRST_DELAY * 2 ** (this.failures - 1));
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, wait * (0.5 + Math.random() / 2));
       this.wake = () => {
@@ -107,37 +107,37 @@ class Connection {
     });
   }
 
-  hurry() {
+  reconnectNow() {
     this.wake?.();
   }
 }
 
 class Watchdog {
-  constructor(bark) {
-    this.bark = bark;
-    this.pat();
+  constructor(expire) {
+    this.expire = expire;
+    this.reset();
   }
 
-  pat() {
+  reset() {
     clearTimeout(this.timer);
-    this.timer = setTimeout(this.bark, SILENCE);
+    this.timer = setTimeout(this.expire, SILENCE_TIMEOUT);
   }
 
-  rest() {
+  stop() {
     clearTimeout(this.timer);
   }
 }
 
 /** Splits the stream into messages of the server-sent events format. */
 class Parser {
-  rest = '';
+  incompleteLine = '';
   fields = { name: 'message', data: [], id: null };
 
   feed(chunk) {
-    const text = this.rest + chunk;
+    const text = this.incompleteLine + chunk;
     // A CR at the very end may be half of a CRLF.
     const lines = text.split(/\r\n|\n|\r(?!$)/);
-    this.rest = lines.pop();
+    this.incompleteLine = lines.pop();
     return lines.map((line) => this.line(line)).filter((message) => message !== null);
   }
 

@@ -11,7 +11,7 @@ export function on(topic, listener) {
   return () => listeners.get(topic).delete(listener);
 }
 
-export function tell(topic, data) {
+export function publish(topic, data) {
   for (const listener of listeners.get(topic) ?? []) listener(data);
 }
 
@@ -20,7 +20,7 @@ export function tell(topic, data) {
 let stages = new Map();
 let agents = new Map();
 let events = new Map();
-let flows = [];
+let workflowList = [];
 let fleet = false;
 
 export async function loadRegistry(lang) {
@@ -28,7 +28,7 @@ export async function loadRegistry(lang) {
   stages = byName(registry.stages, 'id');
   agents = byName(registry.agents, 'name');
   events = byName(registry.events, 'type');
-  flows = registry.workflows;
+  workflowList = registry.workflows;
   fleet = registry.fleet === true;
 }
 
@@ -47,7 +47,7 @@ export function agentOf(name) {
 }
 
 export const eventKinds = () => [...events.values()];
-export const workflows = () => flows;
+export const workflows = () => workflowList;
 /** Whether the sessions are those of all machines. */
 export const isFleet = () => fleet;
 
@@ -63,36 +63,36 @@ export function eventTone(event) {
 // The sessions, from lists and from the stream of events.
 
 export const sessions = new Map();
-// The offset of the last event that was passed on, by session: what a reconnection repeats is dropped here.
-const passedOn = new Map();
+// The offset of the last published event, by session: a reconnection repeats events.
+const lastPublished = new Map();
 
-export function keep(list) {
+export function addSessions(list) {
   for (const summary of list) sessions.set(summary.id, summary);
 }
 
 /** Handles the events of the stream; `refresh` is called when everything has to be reloaded. */
 export function receive(refresh) {
   const resync = () => {
-    passedOn.clear();
+    lastPublished.clear();
     refresh();
   };
-  const handlers = { session: replace, removed: ({ id }) => forget(id), timeline: passOn, resync };
+  const handlers = { session: replace, removed: ({ id }) => forget(id), timeline: publishOnce, resync };
   return (name, data) => Object.hasOwn(handlers, name) && handlers[name](data);
 }
 
 function replace(summary) {
   sessions.set(summary.id, summary);
-  tell('session', summary);
+  publish('session', summary);
 }
 
 function forget(id) {
   sessions.delete(id);
-  passedOn.delete(id);
-  tell('removed', id);
+  lastPublished.delete(id);
+  publish('removed', id);
 }
 
-function passOn(event) {
-  if (event.id <= (passedOn.get(event.session) ?? -1)) return;
-  passedOn.set(event.session, event.id);
-  tell('timeline', event);
+function publishOnce(event) {
+  if (event.id <= (lastPublished.get(event.session) ?? -1)) return;
+  lastPublished.set(event.session, event.id);
+  publish('timeline', event);
 }

@@ -13,10 +13,10 @@ export function language() {
 }
 
 /** Loads the texts of a language; without one, of the configured language. */
-export async function load(wanted) {
-  const answer = await get('/api/text', { lang: wanted });
-  words = new Map(Object.entries(answer.text));
-  lang = answer.lang;
+export async function load(requested) {
+  const response = await get('/api/text', { lang: requested });
+  words = new Map(Object.entries(response.text));
+  lang = response.lang;
   formats = makeFormats(lang);
   document.documentElement.lang = lang;
 }

@@ -1,16 +1,16 @@
-// What all views share: they fetch, draw and listen, and stop doing so when they are closed.
+// The base of all views: they fetch, draw and listen until they are closed.
 
 import { fill } from './dom.js';
-import { drawSoon, settle } from './frame.js';
+import { debounce, drawSoon } from './schedule.js';
 import { on } from './store.js';
 
 export class View {
   error = null;
   isClosed = false;
-  /** Counts the questions to the server: only the answer to the last one is taken. */
-  round = 0;
+  /** Counts the requests: only the response to the last one is used. */
+  requestNumber = 0;
 
-  /** A view has `fetch()`, `take(answer)` and `content()`. */
+  /** A view has `fetch()`, `take(response)` and `content()`. */
   constructor(host) {
     this.host = host;
     this.stops = [on('refresh', () => this.load())];
@@ -27,23 +27,23 @@ export class View {
   }
 
   async load() {
-    const round = ++this.round;
+    const requestNumber = ++this.requestNumber;
     try {
-      const answer = await this.fetch();
-      if (round !== this.round || this.isClosed) return;
-      this.take(answer);
+      const response = await this.fetch();
+      if (requestNumber !== this.requestNumber || this.isClosed) return;
+      this.take(response);
       this.error = null;
     } catch (error) {
-      if (round !== this.round) return;
+      if (requestNumber !== this.requestNumber) return;
       this.error = error;
     }
     this.drawLater();
   }
 
-  /** A `load` that waits for a pause in the stream, and for somebody to look. */
+  /** A `load` that waits for a pause in the stream, and until the page is visible. */
   loadWhenQuiet(quiet, longest) {
     const load = () => this.isClosed || this.load();
-    return settle(() => drawSoon(load), quiet, longest);
+    return debounce(() => drawSoon(load), quiet, longest);
   }
 
   drawLater = () => drawSoon(this.draw);

@@ -1,6 +1,6 @@
-//! Who is asking: told from the request itself, since all actors share one address and one key.
+//! Identifies the actor behind a request by its content, since all actors share one address and one key.
 //!
-//! Every sub-agent's request says that it is one; which one, its instructions tell.
+//! Every request of a sub-agent is marked as such; its instructions identify the agent.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use crate::flatten::text_of;
 
-/// One of the voices behind a session's requests.
+/// Who makes a request of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Actor {
-    /// The agent that the person talks to.
+    /// The agent that the user talks to.
     Main,
     /// One of our sub-agents, by its name with or without `ot:`.
     Sub(&'static str),
@@ -36,7 +36,7 @@ const AGENT_BILLING: &str = "cc_is_subagent=true";
 
 impl Actor {
     /// The actor behind a request.
-    pub(crate) fn of(
+    pub(crate) fn identify(
         body: &Value,
         headers: &BTreeMap<String, String>,
         reviewer_marker: Option<&str>,
@@ -44,15 +44,21 @@ impl Actor {
         if last_user_text(body).starts_with(COMPACTION_OPENING) {
             return Self::Compaction;
         }
-        if reviewer_marker.is_some_and(|marker| was_told(body, marker)) {
+        if let Some(marker) = reviewer_marker
+            && contains_marker(body, marker)
+        {
             return Self::Reviewer;
         }
-        if body["tools"].as_array().is_none_or(Vec::is_empty) {
-            return Self::Side;
+        match &body["tools"] {
+            Value::Array(tools) if !tools.is_empty() => {}
+            _ => return Self::Side,
         }
         let system = text_of(&body["system"]);
         if headers.contains_key(AGENT_HEADER) || system.contains(AGENT_BILLING) {
-            return sub_agent(&system).map_or(Self::ForeignSub, |agent| Self::Sub(agent.name()));
+            return match sub_agent(&system) {
+                Some(agent) => Self::Sub(agent.name()),
+                None => Self::ForeignSub,
+            };
         }
         Self::Main
     }
@@ -102,7 +108,7 @@ fn last_user_text(body: &Value) -> String {
 }
 
 /// Whether the system prompt or a user's message has the text.
-fn was_told(body: &Value, marker: &str) -> bool {
+fn contains_marker(body: &Value, marker: &str) -> bool {
     let messages = body["messages"].as_array().into_iter().flatten();
     let contents = messages.filter(|message| message["role"] == "user").map(|message| &message["content"]);
     contents.chain([&body["system"]]).any(|content| text_of(content).contains(marker))
@@ -126,11 +132,11 @@ mod tests {
     }
 
     fn main_or(body: &Value, marker: Option<&str>) -> Actor {
-        Actor::of(body, &BTreeMap::new(), marker)
+        Actor::identify(body, &BTreeMap::new(), marker)
     }
 
     fn sub(body: &Value) -> Actor {
-        Actor::of(body, &BTreeMap::from([(AGENT_HEADER.to_owned(), "a1".to_owned())]), None)
+        Actor::identify(body, &BTreeMap::from([(AGENT_HEADER.to_owned(), "a1".to_owned())]), None)
     }
 
     #[test]

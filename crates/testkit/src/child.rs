@@ -8,7 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-const POLL: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How a child ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum Exit {
     TimedOut,
 }
 
-/// A child that has ended, with all it said.
+/// A child that has ended, with its output.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) exit: Exit,
@@ -48,7 +48,7 @@ fn wait(mut child: Child, limit: Duration) -> io::Result<Exit> {
         if let Some(status) = child.try_wait()? {
             return Ok(exit_of(status));
         }
-        thread::sleep(POLL);
+        thread::sleep(POLL_INTERVAL);
     }
     child.kill()?;
     child.wait()?;
@@ -56,7 +56,10 @@ fn wait(mut child: Child, limit: Duration) -> io::Result<Exit> {
 }
 
 pub(crate) fn exit_of(status: ExitStatus) -> Exit {
-    status.code().map_or_else(|| Exit::Signal(status.signal().unwrap_or_default()), Exit::Code)
+    match status.code() {
+        Some(code) => Exit::Code(code),
+        None => Exit::Signal(status.signal().unwrap_or_default()),
+    }
 }
 
 fn read(path: &Path) -> io::Result<String> {

@@ -71,8 +71,11 @@ fn versions(chosen: &str) -> impl Iterator<Item = &str> {
 
 fn folder() -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let target = || env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
-    env::var_os(FOLDER_VARIABLE).map_or_else(|| workspace.join(target()).join("clients"), PathBuf::from)
+    if let Some(folder) = env::var_os(FOLDER_VARIABLE) {
+        return folder.into();
+    }
+    let target = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    workspace.join(target).join("clients")
 }
 
 /// npm's name for the package with the program of this machine.

@@ -40,13 +40,13 @@ impl<'a> Invocation<'a> {
         }
     }
 
-    /// `--permission-mode`; `default` unless told, in which the client denies whatever it would ask about.
+    /// `--permission-mode`; `default` unless set, in which the client denies whatever it would ask about.
     pub fn permission_mode(mut self, mode: &str) -> Self {
         mode.clone_into(&mut self.permission_mode);
         self
     }
 
-    /// `--allowedTools`; only `Agent` unless told.
+    /// `--allowedTools`; only `Agent` unless set.
     pub fn allow<'t>(mut self, tools: impl IntoIterator<Item = &'t str>) -> Self {
         self.allowed_tools = tools.into_iter().map(str::to_owned).collect();
         self
@@ -58,7 +58,7 @@ impl<'a> Invocation<'a> {
         self
     }
 
-    /// Goes on with a session of an earlier run in the same sandbox.
+    /// Continues a session of an earlier run in the same sandbox.
     pub fn resume(mut self, id: &str) -> Self {
         self.session = Some(["--resume".to_owned(), id.to_owned()]);
         self
@@ -74,7 +74,7 @@ impl<'a> Invocation<'a> {
         self
     }
 
-    /// How long the client may take; ten minutes unless told.
+    /// How long the client may take; ten minutes unless set.
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
@@ -97,7 +97,7 @@ impl<'a> Invocation<'a> {
         command.args(["--", prompt]);
         let ended = self.sandbox.wait_for(&mut command, self.limit);
         let run = Run::new(ended, mock.finish_log());
-        run.complain_of_panics();
+        run.assert_no_panics();
         run
     }
 

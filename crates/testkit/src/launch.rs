@@ -44,7 +44,7 @@ impl Sandbox {
         self.ccc_output(words).0 == Exit::Code(0)
     }
 
-    /// The same, with all that it said.
+    /// The same, with its output.
     pub fn ccc_output(&self, words: &[&str]) -> (Exit, String) {
         let ended = self.wait_for(&mut self.ccc(words).command(), LIMIT);
         (ended.exit, ended.stdout + &ended.stderr)
@@ -112,7 +112,7 @@ impl<'a> Launch<'a> {
         command.args(&self.arguments).args(["--", prompt]);
         let ended = self.sandbox.wait_for(&mut command, self.limit);
         let run = Run::new(ended, mock.take_log());
-        run.complain_of_panics();
+        run.assert_no_panics();
         assert!(run.exit != Exit::TimedOut, "the client did not end within {:?}", self.limit);
         run
     }

@@ -20,11 +20,11 @@ use tokio::sync::oneshot;
 
 use crate::player::{Log, Player};
 use crate::secrets::Secrets;
-use crate::turn::Says;
+use crate::turn::Content;
 use crate::{Request, Script, Turn, reply};
 
 /// Between the first half of an answer and the end of its connection, so that the half arrives.
-const BEFORE_THE_CUT: Duration = Duration::from_millis(200);
+const CUT_DELAY: Duration = Duration::from_millis(200);
 
 /// A running server, in a thread of its own until it is dropped.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl Mock {
         self.player.take_log()
     }
 
-    /// Open connections are cut: whoever they belong to has been waited for or killed.
+    /// Closes open connections: their clients have ended or were killed.
     fn shut_down(&mut self) {
         // Both fail only when the server has ended already.
         let _ = self.stop.take().map(|stop| stop.send(()));
@@ -127,7 +127,7 @@ async fn messages(State(player): State<Arc<Player>>, headers: HeaderMap, body: B
         let refusal = reply::error("invalid_request_error", "the body is not JSON");
         return json_response(StatusCode::BAD_REQUEST, &refusal);
     };
-    let form = Form::of(&body);
+    let format = ResponseFormat::from_request(&body);
     let (headers, secrets) = Secrets::part(&headers);
     let mut turn = player.answer(body, headers, secrets);
     tokio::time::sleep(turn.delay).await;
@@ -135,39 +135,42 @@ async fn messages(State(player): State<Arc<Player>>, headers: HeaderMap, body: B
         // An error means that the gate was dropped, so nobody will open it any more.
         let _ = gate.wait_for(|is_open| *is_open).await;
     }
-    respond(&turn, &form)
+    respond(&turn, &format)
 }
 
 /// How a request wants to be answered.
-struct Form {
+struct ResponseFormat {
     model: Value,
     streams: bool,
     /// In auto mode the answer carries the verdicts of the safety check on its tool calls.
-    wants_check: bool,
+    needs_safety_check: bool,
 }
 
-impl Form {
-    fn of(body: &Value) -> Self {
-        let wants_check = body["safeguards"].as_array().is_some_and(|list| !list.is_empty());
-        Self { model: body["model"].clone(), streams: body["stream"] == true, wants_check }
+impl ResponseFormat {
+    fn from_request(body: &Value) -> Self {
+        let needs_safety_check = match &body["safeguards"] {
+            Value::Array(list) => !list.is_empty(),
+            _ => false,
+        };
+        Self { model: body["model"].clone(), streams: body["stream"] == true, needs_safety_check }
     }
 }
 
-fn respond(turn: &Turn, form: &Form) -> Response {
-    match &turn.says {
-        Says::Report(_) => unreachable!("the player has made a call or a text of it"),
-        Says::Error { status, kind, message, retryable } => {
+fn respond(turn: &Turn, format: &ResponseFormat) -> Response {
+    match &turn.content {
+        Content::Report(_) => unreachable!("the player has made a call or a text of it"),
+        Content::Error { status, kind, message, retryable } => {
             let status = StatusCode::from_u16(*status).expect("a script names a valid HTTP status");
             let refusal = json_response(status, &reply::error(kind, message));
             if *retryable { refusal } else { ([("x-should-retry", "false")], refusal).into_response() }
         }
-        Says::Blocks(blocks) => {
-            let mut message = reply::message(blocks, &form.model, turn.input_tokens);
-            if form.wants_check {
+        Content::Blocks(blocks) => {
+            let mut message = reply::message(blocks, &format.model, turn.input_tokens);
+            if format.needs_safety_check {
                 reply::add_safety_check(&mut message, turn.flagged.as_deref());
             }
             let whole =
-                if form.streams { sse_response(&message) } else { json_response(StatusCode::OK, &message) };
+                if format.streams { sse_response(&message) } else { json_response(StatusCode::OK, &message) };
             if turn.is_cut { cut(whole, &reply::stream(&message)) } else { whole }
         }
     }
@@ -178,7 +181,7 @@ async fn count_tokens(body: Bytes) -> Response {
     json_response(StatusCode::OK, &json!({"input_tokens": body.len() / 4}))
 }
 
-/// The client asks for this and that, and lives without all of it.
+/// Answers everything else that the client requests; it works without any of it.
 async fn other(State(player): State<Arc<Player>>, method: Method, uri: Uri) -> Response {
     player.note(format!("{method} {}", uri.path()));
     if method == Method::HEAD {
@@ -201,7 +204,7 @@ fn cut(whole: Response, text: &str) -> Response {
     let broken = || io::Error::new(io::ErrorKind::ConnectionReset, "cut off by the script");
     let parts = stream::iter([Ok(half), Err(broken())]).then(|part| async {
         if part.is_err() {
-            tokio::time::sleep(BEFORE_THE_CUT).await;
+            tokio::time::sleep(CUT_DELAY).await;
         }
         part
     });

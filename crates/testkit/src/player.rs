@@ -40,7 +40,7 @@ impl Player {
     /// The answer to a request of the model's.
     pub(crate) fn answer(&self, body: Value, headers: BTreeMap<String, String>, secrets: Secrets) -> Turn {
         let state = &mut *self.lock();
-        let actor = Actor::of(&body, &headers, state.script.reviewer_marker());
+        let actor = Actor::identify(&body, &headers, state.script.reviewer_marker());
         let request = Request::new(actor, body, headers, &state.log.requests).with(secrets);
         let turn = catch_unwind(AssertUnwindSafe(|| state.script.next(&request).for_tools(&request.tools())));
         state.log.requests.push(request);

@@ -16,8 +16,8 @@ use crate::child::{Exit, exit_of};
 use crate::screen::{COLUMNS, ROWS, Screen};
 
 /// How long killed processes may take to disappear.
-const GRACE: Duration = Duration::from_secs(30);
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+const KILL_TIMEOUT: Duration = Duration::from_secs(30);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A child that leads its own session, with a terminal as its standard streams.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct Process {
     screen: Screen,
 }
 
-/// The end of the terminal that the person sits at.
+/// The user's end of the terminal.
 struct Keyboard(Arc<Pty>);
 
 impl Process {
@@ -69,9 +69,9 @@ impl Process {
         }
         let _ = kill_process_group(leader, Signal::KILL);
         self.child.wait()?;
-        let end = Instant::now() + GRACE;
+        let end = Instant::now() + KILL_TIMEOUT;
         while !started.iter().all(|id| has_ended(*id)) && Instant::now() < end {
-            thread::sleep(LOOK_EVERY);
+            thread::sleep(POLL_INTERVAL);
         }
         Ok(())
     }
@@ -140,7 +140,10 @@ fn parent_of(id: u32) -> Option<u32> {
 /// Whether a process is gone, or only waits to be collected by its parent.
 fn has_ended(id: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-    stat.rsplit_once(')').is_none_or(|(_, fields)| fields.trim_start().starts_with('Z'))
+    match stat.rsplit_once(')') {
+        Some((_, fields)) => fields.trim_start().starts_with('Z'),
+        None => true,
+    }
 }
 
 /// What the program writes to its terminal.
@@ -172,7 +175,7 @@ mod tests {
         let end = Instant::now() + Duration::from_mins(1);
         while !condition() {
             assert!(Instant::now() < end, "it did not happen");
-            thread::sleep(LOOK_EVERY);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 

@@ -75,18 +75,21 @@ impl Request {
         text_of(&self.body["system"])
     }
 
-    /// What the model is told in this request and was not told in an earlier one of the same actor, without its
+    /// What the model receives in this request and has not received in an earlier one of the same actor, without its
     /// own words.
     pub fn new_text(&self) -> String {
         let new = blocks(&self.body).into_iter().skip(self.known).filter(|block| block.role != "assistant");
         new.map(|block| block.text).collect::<Vec<_>>().join("\n")
     }
 
-    /// What the model is told after its own last words: in a resumed session, all that is not history.
+    /// What the model receives after its own last words: in a resumed session, everything but the history.
     pub fn text_since_answer(&self) -> String {
         let blocks = blocks(&self.body);
-        let answered = blocks.iter().rposition(|block| block.role == "assistant").map_or(0, |at| at + 1);
-        blocks.into_iter().skip(answered).map(|block| block.text).collect::<Vec<_>>().join("\n")
+        let after = match blocks.iter().rposition(|block| block.role == "assistant") {
+            Some(last_answer) => last_answer + 1,
+            None => 0,
+        };
+        blocks.into_iter().skip(after).map(|block| block.text).collect::<Vec<_>>().join("\n")
     }
 
     /// Each text with the role of the user: prompts, tool results and what the client adds to them.
@@ -139,7 +142,7 @@ pub struct Requests<'a> {
 
 impl<'a> Requests<'a> {
     #[track_caller]
-    pub(crate) fn of(actor: Actor, all: &'a [Request]) -> Self {
+    pub(crate) fn by(actor: Actor, all: &'a [Request]) -> Self {
         let actor = actor.checked();
         Self { found: all.iter().filter(|request| request.actor == actor).collect(), actor, all }
     }
@@ -176,13 +179,13 @@ impl<'a> Requests<'a> {
         self.found.iter().copied()
     }
 
-    /// The text that was new in each request, all in one: what the actor was told in the whole run.
+    /// The new text of all requests: everything that the actor received in the run.
     pub fn new_text(&self) -> String {
         self.iter().map(Request::new_text).collect::<Vec<_>>().join("\n")
     }
 
-    /// How often the actor was told these words in the whole run.
-    pub fn times_told(&self, words: &str) -> usize {
+    /// How often these words were new in the actor's requests of the whole run.
+    pub fn times_received(&self, words: &str) -> usize {
         self.new_text().matches(words).count()
     }
 }
@@ -221,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn new_text_is_what_this_actor_has_not_been_told() {
+    fn new_text_is_what_this_actor_has_not_received_before() {
         let mut log = Vec::new();
         let answer = json!({"role": "assistant", "content": "own words"});
         record(&mut log, Actor::Main, &[user("a")]);
@@ -234,15 +237,15 @@ mod tests {
         assert_eq!(new, ["a", "a", "b", "summary", "c"]);
         assert_eq!(log[2].text(), "sys\na\nown words\nb");
         assert_eq!((log[2].text_since_answer(), log[0].text_since_answer()), ("b".into(), "a".into()));
-        assert_eq!(Requests::of(Actor::Main, &log).new_text(), "a\nb\nsummary\nc");
-        assert_eq!(Requests::of(Actor::Main, &log).times_told("m"), 2);
+        assert_eq!(Requests::by(Actor::Main, &log).new_text(), "a\nb\nsummary\nc");
+        assert_eq!(Requests::by(Actor::Main, &log).times_received("m"), 2);
     }
 
     #[test]
     #[should_panic(expected = "Compaction made 0 requests, so there is no number 0; requests by: [Main]")]
-    fn a_missing_request_tells_who_asked_instead() {
+    fn a_missing_request_lists_the_actors_that_asked() {
         let mut log = Vec::new();
         record(&mut log, Actor::Main, &[user("a")]);
-        Requests::of(Actor::Compaction, &log).first();
+        Requests::by(Actor::Compaction, &log).first();
     }
 }

@@ -36,14 +36,14 @@ impl Run {
     }
 
     /// The run of a terminal: `stdout` is every line that was ever on the screen, and there are no events.
-    pub(crate) fn of_terminal(session_id: String, exit: Exit, shown: String, log: Log) -> Self {
+    pub(crate) fn from_terminal(session_id: String, exit: Exit, shown: String, log: Log) -> Self {
         Self { session_id, events: Vec::new(), exit, stdout: shown, stderr: String::new(), log }
     }
 
     /// The requests of one actor, oldest first.
     #[track_caller]
     pub fn requests(&self, actor: Actor) -> Requests<'_> {
-        Requests::of(actor, &self.log.requests)
+        Requests::by(actor, &self.log.requests)
     }
 
     /// The requests of all actors in the order of their arrival.
@@ -63,7 +63,10 @@ impl Run {
 
     /// What the client complained of when it loaded plugins.
     pub fn plugin_errors(&self) -> &[Value] {
-        self.init()["plugin_errors"].as_array().map_or(&[], Vec::as_slice)
+        match &self.init()["plugin_errors"] {
+            Value::Array(errors) => errors,
+            _ => &[],
+        }
     }
 
     /// The answer of every hook that the client reports, in order. It keeps silent about `PreCompact` and
@@ -91,11 +94,11 @@ impl Run {
     }
 
     #[track_caller]
-    pub(crate) fn complain_of_panics(&self) {
+    pub(crate) fn assert_no_panics(&self) {
         assert!(self.log.panics.is_empty(), "{}", self.log.panics.join("\n"));
     }
 
-    /// What one needs to see when a test has failed.
+    /// What a developer needs to see when a test fails.
     fn summary(&self) -> String {
         let requests = self.log.requests.iter().map(summary_of);
         let hooks = self.hook_events().into_iter().map(|hook| {
@@ -114,8 +117,8 @@ impl Run {
 
 /// One request as failed tests print it.
 pub(crate) fn summary_of(request: &Request) -> String {
-    let told = excerpt(&request.new_text());
-    format!("--- request {} by {:?}, new: {told}", request.order(), request.actor())
+    let received = excerpt(&request.new_text());
+    format!("--- request {} by {:?}, new: {received}", request.order(), request.actor())
 }
 
 /// Both ends of a long text: what the client adds to prompts is long, and always the same.

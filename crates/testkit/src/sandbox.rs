@@ -1,4 +1,4 @@
-//! A private world for one scenario: home, project, plugin and state, gone when it is dropped.
+//! The private folders of one scenario: home, project, plugin and state. They are deleted when it is dropped.
 
 use std::env;
 use std::ffi::OsString;
@@ -42,15 +42,15 @@ impl Sandbox {
 
     /// A sandbox whose plugin has `binary` as its `bin/overtone`, and the hook program beside it.
     pub fn with_binary(client: &Client, binary: &Path) -> Self {
-        // Shown with a failure: the same test runs against several clients.
+        // ScreenState with a failure: the same test runs against several clients.
         println!("sandbox for Claude Code {}", client.version());
         let root = tempfile::Builder::new().prefix("overtone-e2e-").tempdir().expect("a temporary folder");
         let sandbox = Self { client: client.clone(), root, next: AtomicU32::new(1) };
-        sandbox.furnish(binary).expect("the sandbox can be set up");
+        sandbox.set_up(binary).expect("the sandbox can be set up");
         sandbox
     }
 
-    fn furnish(&self, binary: &Path) -> io::Result<()> {
+    fn set_up(&self, binary: &Path) -> io::Result<()> {
         for folder in [self.home(), self.project(), self.state(), self.temporary(), self.plugin().join("bin")]
         {
             fs::create_dir_all(folder)?;
@@ -146,7 +146,7 @@ impl Sandbox {
         written.unwrap_or_else(|cause| panic!("cannot write {}: {cause}", path.display()));
     }
 
-    /// The client with a clean environment: nothing of the person who runs the tests gets in.
+    /// The client with a clean environment: no variable of the user who runs the tests is passed on.
     pub(crate) fn command(&self) -> Command {
         let mut command = self.command_of(self.client.program());
         command.env("ANTHROPIC_API_KEY", DUMMY_KEY);
@@ -196,7 +196,7 @@ fn put_program(program: &Path, place: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The key as the client writes it down when a person has approved it: its last 20 characters.
+/// The key as the client records it when a user has approved it: its last 20 characters.
 pub(crate) fn approved_key() -> &'static str {
     &DUMMY_KEY[DUMMY_KEY.len().saturating_sub(20)..]
 }

@@ -11,9 +11,9 @@ pub(crate) const ROWS: u16 = 50;
 
 /// A screen that follows the output of a program. Clones show the same.
 #[derive(Debug, Clone)]
-pub(crate) struct Screen(Arc<Mutex<Shown>>);
+pub(crate) struct Screen(Arc<Mutex<ScreenState>>);
 
-struct Shown {
+struct ScreenState {
     parser: vt100::Parser,
     /// Every line that was ever shown, in the order of first appearance.
     history: Vec<String>,
@@ -54,7 +54,7 @@ impl Screen {
         self.lock().history.join("\n")
     }
 
-    fn lock(&self) -> MutexGuard<'_, Shown> {
+    fn lock(&self) -> MutexGuard<'_, ScreenState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -62,11 +62,11 @@ impl Screen {
 impl Default for Screen {
     fn default() -> Self {
         let parser = vt100::Parser::new(ROWS, COLUMNS, 0);
-        Self(Arc::new(Mutex::new(Shown { parser, history: Vec::new(), known: HashSet::new() })))
+        Self(Arc::new(Mutex::new(ScreenState { parser, history: Vec::new(), known: HashSet::new() })))
     }
 }
 
-impl Shown {
+impl ScreenState {
     fn process(&mut self, bytes: &[u8]) {
         self.parser.process(bytes);
         for line in self.lines() {
@@ -81,7 +81,7 @@ impl Shown {
     }
 }
 
-impl std::fmt::Debug for Shown {
+impl std::fmt::Debug for ScreenState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.lines()).finish()
     }

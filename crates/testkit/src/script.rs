@@ -41,7 +41,7 @@ impl Script {
         self.actor(Actor::Compaction, turns)
     }
 
-    /// The turns of a forked reviewer: whoever has `marker` in the prompts it was given.
+    /// The turns of a forked reviewer, which has `marker` in its prompts.
     #[must_use]
     pub fn reviewer(mut self, marker: &str, turns: impl IntoIterator<Item = Turn>) -> Self {
         self.reviewer_marker = Some(marker.to_owned());

@@ -1,4 +1,4 @@
-//! The interactive client, as a person uses it: type, look, wait.
+//! The interactive client, used as a user does: type, read the screen, wait.
 //!
 //! Every wait is for something that happens (a text on the screen, a request, a state on disk). It ends with a panic
 //! when its time is up, and then the screen, the requests and the session's state are printed.
@@ -16,10 +16,10 @@ use crate::sandbox::approved_key;
 use crate::{Actor, Exit, Mock, Request, Requests, Run, Sandbox};
 
 /// How often a condition is looked at. Nothing depends on the figure.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long an answer may take to have an effect before it is given again.
-const PRESS_AGAIN: Duration = Duration::from_secs(2);
+const PRESS_INTERVAL: Duration = Duration::from_secs(2);
 
 /// What is on the screen while the client works.
 const BUSY: &str = "esc to interrupt";
@@ -113,10 +113,13 @@ impl<'a> Terminal<'a> {
             if !t.screen().contains(shown) {
                 return true;
             }
-            if pressed.get().is_none_or(|at| at.elapsed() > PRESS_AGAIN) {
-                pressed.set(Some(Instant::now()));
-                t.press(Key::Enter);
+            if let Some(at) = pressed.get()
+                && at.elapsed() <= PRESS_INTERVAL
+            {
+                return false;
             }
+            pressed.set(Some(Instant::now()));
+            t.press(Key::Enter);
             false
         });
     }
@@ -143,13 +146,13 @@ impl<'a> Terminal<'a> {
     /// How many requests an actor has made so far.
     #[track_caller]
     pub fn request_count(&self, actor: Actor) -> usize {
-        Requests::of(actor, &self.requests()).len()
+        Requests::by(actor, &self.requests()).len()
     }
 
-    /// How often an actor was told these words so far.
+    /// How often these words were new in an actor's requests so far.
     #[track_caller]
-    pub fn times_told(&self, actor: Actor, words: &str) -> usize {
-        Requests::of(actor, &self.requests()).times_told(words)
+    pub fn times_received(&self, actor: Actor, words: &str) -> usize {
+        Requests::by(actor, &self.requests()).times_received(words)
     }
 
     #[track_caller]
@@ -184,7 +187,7 @@ impl<'a> Terminal<'a> {
         let end = Instant::now() + self.limit;
         while !condition(self) {
             assert!(Instant::now() < end, "no {what} within {:?}", self.limit);
-            thread::sleep(LOOK_EVERY);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 
@@ -216,14 +219,14 @@ impl<'a> Terminal<'a> {
                 self.accept(EXIT_QUESTION);
             }
             assert!(Instant::now() < end, "the client did not end within {:?}", self.limit);
-            thread::sleep(LOOK_EVERY);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 
     #[track_caller]
     fn into_run(self, exit: Exit) -> Run {
-        let run = Run::of_terminal(self.session.clone(), exit, self.history(), self.mock.take_log());
-        run.complain_of_panics();
+        let run = Run::from_terminal(self.session.clone(), exit, self.history(), self.mock.take_log());
+        run.assert_no_panics();
         run
     }
 
@@ -237,7 +240,7 @@ impl<'a> Terminal<'a> {
         self.process.write(bytes).expect("the client's terminal takes input");
     }
 
-    /// What one needs to see when a test has failed.
+    /// What a developer needs to see when a test fails.
     fn summary(&self) -> String {
         let mut parts = vec![format!("terminal of session {}", self.session)];
         parts.extend(self.requests().iter().map(summary_of));
@@ -262,7 +265,7 @@ fn without_blanks(text: &str) -> String {
 }
 
 impl Sandbox {
-    /// Answers what the client asks a person at its first start: theme, key, trust in the folder. Settings that it has
+    /// Answers what the client asks a user at its first start: theme, key, trust in the folder. Settings that it has
     /// written since stay as they are.
     fn skip_first_start_dialogs(&self) {
         let file = self.home().join(".claude.json");

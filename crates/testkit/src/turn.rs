@@ -8,7 +8,7 @@ use tokio::sync::watch;
 /// What the model says in one turn: text, tool calls or an error of the API.
 #[derive(Debug, Clone)]
 pub struct Turn {
-    pub(crate) says: Says,
+    pub(crate) content: Content,
     pub(crate) delay: Duration,
     pub(crate) input_tokens: u64,
     pub(crate) is_cut: bool,
@@ -33,7 +33,7 @@ impl Gate {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Says {
+pub(crate) enum Content {
     Blocks(Vec<Block>),
     /// How it is sent depends on the tools of the request: see [`report`].
     Report(String),
@@ -53,12 +53,12 @@ pub(crate) enum Block {
 
 /// A turn of plain text.
 pub fn text(text: impl Into<String>) -> Turn {
-    Turn::of(vec![Block::Text(text.into())])
+    Turn::new(vec![Block::Text(text.into())])
 }
 
 /// A turn that calls one tool.
 pub fn tool(name: &str, input: Value) -> Turn {
-    Turn::of(vec![Block::Tool { name: name.to_owned(), input }])
+    Turn::new(vec![Block::Tool { name: name.to_owned(), input }])
 }
 
 /// The tool by which sub-agents report where the client wants it, which is in its auto mode.
@@ -66,29 +66,31 @@ const HANDBACK: &str = "SubagentHandback";
 
 /// The last turn of a sub-agent: a call of `SubagentHandback` where the client offers that tool, else plain text.
 pub fn report(text: impl Into<String>) -> Turn {
-    Turn { says: Says::Report(text.into()), ..Turn::of(Vec::new()) }
+    Turn { content: Content::Report(text.into()), ..Turn::new(Vec::new()) }
 }
 
 /// Several tool calls, or texts and tool calls, in one turn. The delays and figures of the parts are dropped.
 pub fn tools(parts: impl IntoIterator<Item = Turn>) -> Turn {
-    let blocks = parts.into_iter().flat_map(|part| match part.says {
-        Says::Blocks(blocks) => blocks,
-        Says::Report(_) | Says::Error { .. } => panic!("a report or an error cannot be a part of a turn"),
+    let blocks = parts.into_iter().flat_map(|part| match part.content {
+        Content::Blocks(blocks) => blocks,
+        Content::Report(_) | Content::Error { .. } => {
+            panic!("a report or an error cannot be a part of a turn")
+        }
     });
-    Turn::of(blocks.collect())
+    Turn::new(blocks.collect())
 }
 
-/// An error of the API. The client is told not to try again (see [`Turn::retryable`]) and heeds it for
+/// An error of the API. The client is asked not to try again (see [`Turn::retryable`]) and heeds it for
 /// `error(500, "api_error", "…")`; 2.1.325 still repeats a 400 once, and 2.1.197 a 529.
 pub fn error(status: u16, kind: &str, message: &str) -> Turn {
     let (kind, message) = (kind.to_owned(), message.to_owned());
-    Turn { says: Says::Error { status, kind, message, retryable: false }, ..Turn::of(Vec::new()) }
+    Turn { content: Content::Error { status, kind, message, retryable: false }, ..Turn::new(Vec::new()) }
 }
 
 impl Turn {
-    fn of(blocks: Vec<Block>) -> Self {
+    fn new(blocks: Vec<Block>) -> Self {
         Self {
-            says: Says::Blocks(blocks),
+            content: Content::Blocks(blocks),
             delay: Duration::ZERO,
             input_tokens: 100,
             is_cut: false,
@@ -99,13 +101,13 @@ impl Turn {
 
     /// The same turn for an agent with these tools: a report becomes a tool call or a text.
     pub(crate) fn for_tools(mut self, tools: &[&str]) -> Self {
-        if let Says::Report(text) = self.says {
+        if let Content::Report(text) = self.content {
             let block = if tools.contains(&HANDBACK) {
                 Block::Tool { name: HANDBACK.to_owned(), input: json!({"message": text}) }
             } else {
                 Block::Text(text)
             };
-            self.says = Says::Blocks(vec![block]);
+            self.content = Content::Blocks(vec![block]);
         }
         self
     }
@@ -148,7 +150,7 @@ impl Turn {
     /// Leaves it to the client whether it repeats a request that failed; each repetition takes the next turn.
     #[must_use]
     pub fn retryable(mut self) -> Self {
-        if let Says::Error { retryable, .. } = &mut self.says {
+        if let Content::Error { retryable, .. } = &mut self.content {
             *retryable = true;
         }
         self

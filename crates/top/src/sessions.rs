@@ -49,7 +49,7 @@ impl Row {
     }
 
     pub(crate) fn is_complete(&self) -> bool {
-        self.workflow().is_some_and(|workflow| workflow.ending == Some(Ending::Completed))
+        matches!(self.workflow(), Some(workflow) if workflow.ending == Some(Ending::Completed))
     }
 
     /// Whether it has a second line in the list.
@@ -154,8 +154,9 @@ impl Sessions {
         self.cached.retain(|id, _| existing.contains(id));
         for session in &sessions {
             let stamp = Stamp::read(session);
-            if self.cached.get(session.id()).is_none_or(|cached| cached.stamp != stamp) {
-                self.read(session, stamp);
+            match self.cached.get(session.id()) {
+                Some(cached) if cached.stamp == stamp => {}
+                _ => self.read(session, stamp),
             }
         }
         Ok(())

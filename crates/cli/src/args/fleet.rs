@@ -83,7 +83,7 @@ With --json, every line is one event as received.";
 const ORDER: &str = "\
 Exits with 0 if it was done, 1 if the machine refuses, 3 if it is offline,
 4 if it does not respond and the command was withdrawn, 5 if it may still be
-done.";
+carried out.";
 
 const PULL: &str = "\
 Examples:
@@ -150,7 +150,7 @@ pub(crate) enum FleetAction {
         #[command(flatten)]
         output: OutputArgs,
     },
-    /// Show the state of this machine's relay, and commands that were set aside
+    /// Show the state of this machine's relay, and the commands that it refused
     Status {
         #[command(flatten)]
         output: OutputArgs,
@@ -162,7 +162,7 @@ pub(crate) enum FleetAction {
         output: OutputArgs,
     },
     /// Show one session of any machine, with its latest events
-    Show(OfSessionArgs),
+    Show(FleetSessionArgs),
     /// Watch what happens on all machines, or in one session
     #[command(after_help = TAIL)]
     Tail {
@@ -174,13 +174,13 @@ pub(crate) enum FleetAction {
     },
     /// Stop the loop of a session on any machine
     #[command(after_help = ORDER)]
-    Stop(OfSessionArgs),
+    Stop(FleetSessionArgs),
     /// Resume a stopped session on any machine
     #[command(after_help = ORDER)]
-    Resume(OfSessionArgs),
+    Resume(FleetSessionArgs),
     /// Stop a session and set its feature aside until it is resumed
     #[command(after_help = ORDER)]
-    Pause(OfSessionArgs),
+    Pause(FleetSessionArgs),
     /// Send a message to the main agent of a session on any machine
     #[command(after_help = ORDER)]
     Message {
@@ -197,7 +197,7 @@ pub(crate) enum FleetAction {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct OfSessionArgs {
+pub(crate) struct FleetSessionArgs {
     /// The session's id or its first characters (4 or more)
     #[arg(value_name = "SESSION")]
     pub(crate) session: String,
@@ -301,7 +301,7 @@ pub(crate) struct PullArgs {
     /// The session's id or its first characters (4 or more)
     #[arg(value_name = "SESSION")]
     pub(crate) session: String,
-    /// Take it over from a machine that is offline; if that comes back, it gives the session up
+    /// Take it over from a machine that is offline; when that machine comes back, it releases the session
     #[arg(long)]
     pub(crate) take_over: bool,
     /// The folder to continue in [default: the current folder]

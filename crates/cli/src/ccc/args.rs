@@ -102,7 +102,7 @@ pub(super) struct SuperviseArgs {
     /// The session [default: the current one]
     #[arg(long)]
     pub(super) session: Option<String>,
-    /// Said in a turn of that session, which is not reviewed itself
+    /// The command runs in a turn of that session, and that turn is not reviewed
     #[arg(long, hide = true)]
     pub(super) inside: bool,
 }

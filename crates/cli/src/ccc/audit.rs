@@ -2,7 +2,8 @@
 
 use overtone_core::messages::{Lang, supervisor as messages};
 use overtone_store::supervision::{AuditTrail, read_rounds, read_trails};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::args::AuditArgs;
 use super::context::CccContext;
@@ -11,6 +12,13 @@ use crate::ui::error::{CommandError, CommandResult};
 use crate::ui::out;
 use crate::ui::table::{Cell, Table};
 use overtone_hook::ansi::{Palette, Tone};
+
+/// The reviews of one session in the JSON output.
+#[derive(Serialize)]
+struct TrailJson<'a> {
+    session: &'a str,
+    rounds: &'a [Value],
+}
 
 /// The width of the feedback column.
 const MAX_FEEDBACK_CHARS: usize = 60;
@@ -27,8 +35,11 @@ fn show_all(context: &CccContext, as_json: bool) -> CommandResult {
     let trails =
         read_trails(&folder).map_err(|error| CommandError::io(context.lang, &folder.path(), &error))?;
     if as_json {
-        let session = |trail: &AuditTrail| json!({"session": trail.session.as_str(), "rounds": trail.rounds});
-        return out::json(&trails.iter().map(session).collect::<Vec<_>>().into());
+        let mut list = Vec::new();
+        for trail in &trails {
+            list.push(TrailJson { session: trail.session.as_str(), rounds: &trail.rounds });
+        }
+        return out::json(&list);
     }
     if trails.is_empty() {
         return out::print(&messages::no_audits(context.lang));
@@ -67,7 +78,7 @@ fn show_session(context: &CccContext, name: &str, as_json: bool) -> CommandResul
         || CommandError::new(messages::no_audit(lang, session.as_str())).hint(messages::no_audit_hint(lang));
     let rounds = found.ok_or_else(missing)?;
     if as_json {
-        return out::json(&json!({"session": session.as_str(), "rounds": rounds}));
+        return out::json(&TrailJson { session: session.as_str(), rounds: &rounds });
     }
     let mut table = Table::with_head([
         messages::head_time(lang),
@@ -98,9 +109,13 @@ fn round_row(round: &Value, lang: Lang) -> [Cell; 6] {
 
 /// The number of passed checks and of all checks, such as `2/3`.
 fn checks_summary(round: &Value) -> String {
-    let all = round["evidence"].as_array().map_or(&[][..], Vec::as_slice);
-    let passed = all.iter().filter(|check| check["result"] == "passed").count();
-    if all.is_empty() { String::new() } else { format!("{passed}/{}", all.len()) }
+    match round["evidence"].as_array() {
+        Some(checks) if !checks.is_empty() => {
+            let passed = checks.iter().filter(|check| check["result"] == "passed").count();
+            format!("{passed}/{}", checks.len())
+        }
+        _ => String::new(),
+    }
 }
 
 fn outcome_cell(round: &Value, lang: Lang) -> Cell {

@@ -23,13 +23,13 @@ pub(super) fn use_provider(context: &CccContext, args: &UseArgs) -> CommandResul
 
 fn switch_to(context: &CccContext, name: &str, dry_run: bool) -> CommandResult {
     let report = |error| failure(context.lang, &error);
-    let wanted = fragment(context, &context.config()?, name)?;
+    let target = fragment(context, &context.config()?, name)?;
     if dry_run {
-        show_changes(context, &preview_switch(&context.paths, &wanted).map_err(report)?);
+        show_changes(context, &preview_switch(&context.paths, &target).map_err(report)?);
         print_followers(context, &messages::would_follow(context.lang));
         return Ok(());
     }
-    let outcome = switch_provider(&context.paths, name, &wanted).map_err(report)?;
+    let outcome = switch_provider(&context.paths, name, &target).map_err(report)?;
     note(&messages::switched(context.lang, name));
     if outcome.made_private {
         note(&messages::tightened(context.lang, &display_path(&context.paths.settings())));

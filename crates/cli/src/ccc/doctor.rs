@@ -8,28 +8,20 @@ use overtone_ccc::providers::doctor::{DoctorContext, Finding, examine, fix};
 use overtone_claude::install::doctor::preserving_settings;
 use overtone_claude::install::{Client, OLDEST_CLIENT, Version};
 use overtone_core::messages::{Lang, care, ccc as messages, install};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::args::DoctorArgs;
 use super::context::CccContext;
 use super::launch::{PlanError, plan_here};
 use super::report::{self, display_path, failure, fault, parts};
 use crate::ui::error::{CommandError, CommandResult, note};
+use crate::ui::findings::{self, FindingReport};
 use crate::ui::out;
-
-/// A finding in the form in which it is printed.
-struct ReportedFinding {
-    name: &'static str,
-    serious: bool,
-    what: String,
-    /// `None` if the message itself says what to do.
-    hint: Option<String>,
-}
 
 /// The client, if it is installed, and its problems.
 struct ClientHealth {
     client: Option<(PathBuf, Option<Version>)>,
-    findings: Vec<ReportedFinding>,
+    findings: Vec<FindingReport>,
 }
 
 pub(super) fn run(context: &CccContext, args: &DoctorArgs) -> CommandResult {
@@ -42,7 +34,7 @@ pub(super) fn run(context: &CccContext, args: &DoctorArgs) -> CommandResult {
     } else {
         out::print(&render(context.lang, client.as_ref(), &findings))?;
     }
-    match findings.iter().filter(|finding| finding.serious).count() {
+    match findings::serious_count(&findings) {
         0 => Ok(()),
         count => Err(CommandError::new(care::care_found(context.lang, count))
             .hint(care::care_found_hint(context.lang))),
@@ -73,7 +65,8 @@ fn examine_setup(context: &CccContext, args: &DoctorArgs) -> CommandResult<Vec<F
 
 fn examine_client(context: &CccContext) -> ClientHealth {
     let lang = context.lang;
-    let finding = |name, serious, what, hint| vec![ReportedFinding { name, serious, what, hint: Some(hint) }];
+    let finding =
+        |name, is_serious, what, fix| vec![FindingReport { name, is_serious, what, fix: Some(fix) }];
     let Some(client) = Client::find(env::var_os("PATH").as_deref()) else {
         let findings = finding("no-client", true, messages::no_client(lang), messages::no_client_hint(lang));
         return ClientHealth { client: None, findings };
@@ -94,7 +87,7 @@ fn examine_client(context: &CccContext) -> ClientHealth {
 }
 
 /// Conflicts of a start in the current folder. Other reasons that prevent a start are reported by [`examine_setup`].
-fn conflicts(context: &CccContext) -> Vec<ReportedFinding> {
+fn conflicts(context: &CccContext) -> Vec<FindingReport> {
     let Ok(config) = Config::load(&context.paths.config_file()) else { return Vec::new() };
     let pin = context.pin().ok().flatten();
     let isolated = pin.is_some();
@@ -105,7 +98,7 @@ fn conflicts(context: &CccContext) -> Vec<ReportedFinding> {
             Err(_) => return Vec::new(),
         },
     };
-    let conflict_finding = |serious, what, hint| ReportedFinding { name: "conflict", serious, what, hint };
+    let conflict_finding = |is_serious, what, fix| FindingReport { name: "conflict", is_serious, what, fix };
     match plan_here(context, &config, &name, isolated, None) {
         Ok(plan) => {
             let found = plan.conflicts.iter();
@@ -121,8 +114,8 @@ fn conflicts(context: &CccContext) -> Vec<ReportedFinding> {
     }
 }
 
-fn describe(lang: Lang, finding: &Finding) -> ReportedFinding {
-    let (what, hint) = match finding {
+fn describe(lang: Lang, finding: &Finding) -> FindingReport {
+    let (what, fix) = match finding {
         Finding::Broken(error) | Finding::Unset { error, .. } => parts(failure(lang, error)),
         Finding::Fault(found) => fault(lang, found),
         Finding::NoProviders { path } => {
@@ -152,37 +145,57 @@ fn describe(lang: Lang, finding: &Finding) -> ReportedFinding {
             care::care_not_writable_hint(lang),
         ),
     };
-    ReportedFinding { name: finding.name(), serious: finding.is_serious(), what, hint: Some(hint) }
+    FindingReport { name: finding.name(), is_serious: finding.is_serious(), what, fix: Some(fix) }
 }
 
-fn render(lang: Lang, client: Option<&(PathBuf, Option<Version>)>, findings: &[ReportedFinding]) -> String {
+fn render(lang: Lang, client: Option<&(PathBuf, Option<Version>)>, findings: &[FindingReport]) -> String {
     let mut lines = Vec::new();
     if let Some((program, version)) = client {
-        let version = version.map_or_else(|| "?".to_owned(), |version| version.to_string());
+        let version = match version {
+            Some(version) => version.to_string(),
+            None => "?".to_owned(),
+        };
         lines.push(format!("✓ {}", care::client_at(lang, &version, &display_path(program))));
     }
     if findings.is_empty() {
         lines.push(format!("✓ {}", care::care_healthy(lang)));
     }
-    for finding in findings {
-        let mark = if finding.serious { "✗" } else { "!" };
-        lines.push(format!("{mark} {}", finding.what));
-        if let Some(hint) = &finding.hint {
-            lines.push(care::advice(lang, hint));
-        }
-    }
+    lines.extend(findings::render(findings, |hint| care::advice(lang, hint)));
     lines.join("\n")
 }
 
-fn to_json(client: Option<&(PathBuf, Option<Version>)>, findings: &[ReportedFinding]) -> Value {
-    let client = client.map(|(program, version)| {
-        json!({ "program": display_path(program), "version": version.map(|version| version.to_string()) })
+/// The output of `ccc doctor --json`.
+#[derive(Serialize)]
+struct DoctorJson<'a> {
+    healthy: bool,
+    client: Option<ClientJson>,
+    findings: Vec<FindingJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct ClientJson {
+    program: String,
+    version: Option<String>,
+}
+
+#[derive(Serialize)]
+struct FindingJson<'a> {
+    name: &'static str,
+    serious: bool,
+    what: &'a str,
+    hint: Option<&'a str>,
+}
+
+fn to_json<'a>(client: Option<&(PathBuf, Option<Version>)>, findings: &'a [FindingReport]) -> DoctorJson<'a> {
+    let client = client.map(|(program, version)| ClientJson {
+        program: display_path(program),
+        version: version.map(|version| version.to_string()),
     });
-    let items: Vec<_> = findings
-        .iter()
-        .map(|finding| {
-            json!({ "name": finding.name, "serious": finding.serious, "what": finding.what, "hint": finding.hint })
-        })
-        .collect();
-    json!({ "healthy": items.is_empty(), "client": client, "findings": items })
+    let finding = |report: &'a FindingReport| FindingJson {
+        name: report.name,
+        serious: report.is_serious,
+        what: &report.what,
+        hint: report.fix.as_deref(),
+    };
+    DoctorJson { healthy: findings.is_empty(), client, findings: findings.iter().map(finding).collect() }
 }

@@ -26,7 +26,10 @@ pub(super) fn run(context: &CccContext, args: &EditArgs) -> CommandResult {
     let failed = |error| failure(context.lang, &error);
     let file = context.paths.config_file();
     let snapshot = ConfigSnapshot::take(&context.paths).map_err(failed)?;
-    let before = snapshot.text().map_or_else(|| care::template(context.lang), str::to_owned);
+    let before = match snapshot.text() {
+        Some(text) => text.to_owned(),
+        None => care::template(context.lang),
+    };
     let line = args.provider.as_deref().map(|name| line_of(context, &file, &before, name)).transpose()?;
     let copy = ConfigSnapshot::copy(&context.paths, &before).map_err(failed)?;
     let ends_on_interrupt = Arc::new(AtomicBool::new(true));
@@ -96,12 +99,12 @@ impl EditSession<'_> {
 
     fn editor_failed(&self, editor: &str, reason: &str) -> CommandError {
         let lang = self.context.lang;
-        let is_untouched = ConfigSnapshot::read_copy(&self.copy).is_ok_and(|text| text == self.before);
-        let hint = if is_untouched {
-            self.discard();
-            care::editor_failed_hint(lang)
-        } else {
-            care::editor_failed_kept(lang, &display_path(&self.copy))
+        let hint = match ConfigSnapshot::read_copy(&self.copy) {
+            Ok(text) if text == self.before => {
+                self.discard();
+                care::editor_failed_hint(lang)
+            }
+            Ok(_) | Err(_) => care::editor_failed_kept(lang, &display_path(&self.copy)),
         };
         CommandError::new(care::editor_failed(lang, editor, reason)).hint(hint)
     }
@@ -164,8 +167,8 @@ fn editor() -> String {
 
 fn accepts_line(editor: &str) -> bool {
     let program = editor.split_whitespace().next().unwrap_or_default();
-    let name = Path::new(program).file_name().map(|name| name.to_string_lossy());
-    name.is_some_and(|name| EDITORS_WITH_LINE.contains(&name.as_ref()))
+    let Some(name) = Path::new(program).file_name() else { return false };
+    EDITORS_WITH_LINE.contains(&name.to_string_lossy().as_ref())
 }
 
 #[cfg(test)]

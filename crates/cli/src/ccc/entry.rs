@@ -16,7 +16,7 @@ use crate::ui::error::{CommandResult, exit_with};
 
 /// Whether the program was started as `ccc`.
 pub(crate) fn is_called(program: &OsStr) -> bool {
-    Path::new(program).file_name().is_some_and(|name| name == "ccc")
+    Path::new(program).file_name() == Some(OsStr::new("ccc"))
 }
 
 pub(crate) fn run(arguments: Vec<OsString>, environment: &Environment) -> ExitCode {

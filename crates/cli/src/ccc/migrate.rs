@@ -5,14 +5,14 @@ use overtone_ccc::providers::{
     migrate_settings,
 };
 use overtone_core::messages::{care, ccc as messages};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 use super::args::MigrateArgs;
 use super::command_line::is_command;
 use super::context::CccContext;
 use super::report::{display_path, failure};
 use crate::ui::error::{CommandError, CommandResult, note};
-use crate::ui::out;
+use crate::ui::out::{self, JsonObject};
 
 pub(super) fn run(context: &CccContext, args: &MigrateArgs) -> CommandResult {
     let is_usable_name = |name: &str| is_provider_name(name) && !is_command(name);
@@ -78,22 +78,47 @@ fn print_provider(context: &CccContext, found: &FoundProvider) {
     });
 }
 
-fn to_json(args: &MigrateArgs, migration: &Migration) -> Value {
-    let env = |found: &FoundProvider| -> Map<String, Value> {
-        found.env.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect()
+/// The output of `ccc migrate --json`.
+#[derive(Serialize)]
+struct MigrationJson<'a> {
+    found: Vec<FoundJson<'a>>,
+    current: Option<&'a str>,
+    keys: &'a [String],
+    owned: &'a [String],
+    dry_run: bool,
+    changed: bool,
+}
+
+#[derive(Serialize)]
+struct FoundJson<'a> {
+    name: &'a str,
+    #[serde(rename = "fate")]
+    status: &'static str,
+    env: JsonObject<&'a str, &'a str>,
+}
+
+fn to_json<'a>(args: &MigrateArgs, migration: &'a Migration) -> MigrationJson<'a> {
+    let found = |provider: &'a FoundProvider| FoundJson {
+        name: &provider.name,
+        status: status_key(provider.status),
+        env: provider.env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect(),
     };
-    let status = |found: &FoundProvider| match found.status {
+    MigrationJson {
+        found: migration.found.iter().map(found).collect(),
+        current: migration.current.as_deref(),
+        keys: &migration.keys,
+        owned: &migration.owned,
+        dry_run: args.dry_run,
+        changed: !args.dry_run && !migration.is_empty(),
+    }
+}
+
+const fn status_key(status: MigrationStatus) -> &'static str {
+    match status {
         MigrationStatus::Added => "added",
         MigrationStatus::Known => "known",
         MigrationStatus::NameTaken => "name-taken",
         MigrationStatus::BadName => "bad-name",
         MigrationStatus::NotUnderstood => "not-understood",
-    };
-    let found = migration.found.iter();
-    let found = found.map(|found| json!({ "name": found.name, "fate": status(found), "env": env(found) }));
-    json!({
-        "found": found.collect::<Vec<_>>(), "current": migration.current, "keys": migration.keys,
-        "owned": migration.owned, "dry_run": args.dry_run,
-        "changed": !args.dry_run && !migration.is_empty(),
-    })
+    }
 }

@@ -2,7 +2,8 @@
 
 use overtone_ccc::providers::{Config, masked};
 use overtone_core::messages::ccc as messages;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::args::{EnvArgs, OutputArgs};
 use super::context::CccContext;
@@ -11,6 +12,35 @@ use crate::ui::error::CommandResult;
 use crate::ui::out;
 use crate::ui::table::{Cell, Table};
 use overtone_hook::ansi::{Palette, Tone};
+
+/// The output of `ccc list --json`.
+#[derive(Serialize)]
+struct ListJson {
+    file: String,
+    providers: Vec<ProviderJson>,
+}
+
+#[derive(Serialize)]
+struct ProviderJson {
+    name: String,
+    current: bool,
+    env: Map<String, Value>,
+}
+
+/// The output of `ccc current --json`.
+#[derive(Serialize)]
+struct CurrentJson {
+    provider: String,
+    file: String,
+    line: usize,
+}
+
+/// The output of `ccc env --json`.
+#[derive(Serialize)]
+struct EnvJson {
+    provider: String,
+    env: Map<String, Value>,
+}
 
 pub(super) fn list(context: &CccContext, output: &OutputArgs) -> CommandResult {
     let config = context.config()?;
@@ -49,9 +79,9 @@ fn list_json(context: &CccContext, config: &Config, names: &[String]) -> Command
     let mut providers = Vec::new();
     for name in names {
         let env = masked_env(context, config, name)?;
-        providers.push(json!({ "name": name, "current": current.as_ref() == Some(name), "env": env }));
+        providers.push(ProviderJson { name: name.clone(), current: current.as_ref() == Some(name), env });
     }
-    out::json(&json!({ "file": display_path(config.path()), "providers": providers }))
+    out::json(&ListJson { file: display_path(config.path()), providers })
 }
 
 /// The current provider as named in the file.
@@ -67,9 +97,8 @@ pub(super) fn current(context: &CccContext, output: &OutputArgs) -> CommandResul
     };
     config.check(&name, Some(location.clone())).map_err(|error| failure(context.lang, &error))?;
     if output.json {
-        return out::json(
-            &json!({ "provider": name, "file": display_path(&location.path), "line": location.line }),
-        );
+        let file = display_path(&location.path);
+        return out::json(&CurrentJson { provider: name, file, line: location.line });
     }
     out::print(&name)
 }
@@ -82,7 +111,7 @@ pub(super) fn env(context: &CccContext, args: &EnvArgs) -> CommandResult {
     };
     let env = masked_env(context, &config, &name)?;
     if args.output.json {
-        return out::json(&json!({ "provider": name, "env": env }));
+        return out::json(&EnvJson { provider: name, env });
     }
     let line = |(variable, value): (&String, &Value)| {
         format!("{variable}={}\n", value.as_str().unwrap_or_default().replace(char::is_control, " "))

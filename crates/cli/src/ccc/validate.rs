@@ -11,7 +11,8 @@ use overtone_ccc::probe::{Account, DEFAULT_BASE_URL, ProbeOutcome, ProbeResult, 
 use overtone_ccc::providers::{Config, masked, redact};
 use overtone_core::messages::{Lang, care, ccc as messages};
 use overtone_net::Network;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::args::ValidateArgs;
 use super::context::CccContext;
@@ -98,8 +99,10 @@ impl Job {
             Ok(fragment) => text_values(fragment.get("env")),
             Err(_) => config.env(&name).unwrap_or_default().into_iter().collect(),
         };
-        let address = variables.get("ANTHROPIC_BASE_URL").filter(|address| !address.is_empty());
-        let address = address.map_or(DEFAULT_BASE_URL, String::as_str).to_owned();
+        let address = match variables.get("ANTHROPIC_BASE_URL") {
+            Some(address) if !address.is_empty() => address.clone(),
+            _ => DEFAULT_BASE_URL.to_owned(),
+        };
         let own = |variable: &str| variables.get(variable).cloned();
         // The provider's network settings win over those of the process.
         let any = |variable: &str| own(variable).or_else(|| env::var(variable).ok());
@@ -233,16 +236,39 @@ fn explain(lang: Lang, results: &[(&Job, &Verdict)]) {
     }
 }
 
-fn to_json(results: &[(&Job, &Verdict)]) -> Value {
-    let providers = results.iter().map(|(job, verdict)| {
-        json!({
-            "name": job.name, "address": job.masked_address(), "outcome": verdict.outcome, "usable": verdict.usable,
-            "what": verdict.what, "hint": verdict.hint, "said": verdict.server_message,
-            "milliseconds": verdict.duration.map(milliseconds),
-        })
-    });
+/// The output of `ccc validate --json`.
+#[derive(Serialize)]
+struct ValidationJson<'a> {
+    usable: bool,
+    providers: Vec<ProviderJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct ProviderJson<'a> {
+    name: &'a str,
+    address: String,
+    outcome: &'static str,
+    usable: bool,
+    what: &'a str,
+    hint: Option<&'a str>,
+    #[serde(rename = "said")]
+    server_message: Option<&'a str>,
+    milliseconds: Option<u64>,
+}
+
+fn to_json<'a>(results: &[(&'a Job, &'a Verdict)]) -> ValidationJson<'a> {
+    let provider = |(job, verdict): &(&'a Job, &'a Verdict)| ProviderJson {
+        name: &job.name,
+        address: job.masked_address(),
+        outcome: verdict.outcome,
+        usable: verdict.usable,
+        what: &verdict.what,
+        hint: verdict.hint.as_deref(),
+        server_message: verdict.server_message.as_deref(),
+        milliseconds: verdict.duration.map(milliseconds),
+    };
     let usable = results.iter().all(|(_, verdict)| verdict.usable);
-    json!({ "usable": usable, "providers": providers.collect::<Vec<_>>() })
+    ValidationJson { usable, providers: results.iter().map(provider).collect() }
 }
 
 impl Verdict {

@@ -6,13 +6,14 @@ use clap::{Args, Subcommand};
 use overtone_core::messages::cli as words;
 use overtone_hook::ansi::Tone;
 use overtone_store::config::{Config, ConfigError, KEYS, Key};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::args::{Names, OutputArgs};
 use crate::context::Context;
 use crate::ui::error::{CommandError, CommandResult, warn};
 use crate::ui::nearest::nearest;
-use crate::ui::out;
+use crate::ui::out::{self, JsonObject};
 use crate::ui::table::{Cell, Table};
 
 const EXAMPLES: &str = "\
@@ -69,8 +70,8 @@ fn load(context: &Context) -> CommandResult<Config> {
 fn list(context: &Context, output: &OutputArgs) -> CommandResult {
     let config = load(context)?;
     if output.json {
-        let entries = KEYS.iter().map(|key| (key.name.to_owned(), key_json(&config, key)));
-        return out::json(&Value::Object(entries.collect::<Map<_, _>>()));
+        let entries = KEYS.iter().map(|key| (key.name, KeyJson::new(&config, key)));
+        return out::json(&entries.collect::<JsonObject<_, _>>());
     }
     out::print(&table(context, &config).render(context.palette))?;
     for key in KEYS.iter().filter(|key| config.has_bad_value(key)) {
@@ -80,9 +81,26 @@ fn list(context: &Context, output: &OutputArgs) -> CommandResult {
     Ok(())
 }
 
-fn key_json(config: &Config, key: &Key) -> Value {
-    let set = config.own_value(key).is_some() && !config.has_bad_value(key);
-    json!({ "value": config.value(key), "default": key.default_value(), "set": set })
+/// One key in the JSON output.
+#[derive(Serialize)]
+struct KeyJson {
+    value: Value,
+    default: Value,
+    set: bool,
+}
+
+impl KeyJson {
+    fn new(config: &Config, key: &Key) -> Self {
+        let set = config.own_value(key).is_some() && !config.has_bad_value(key);
+        Self { value: config.value(key), default: key.default_value(), set }
+    }
+}
+
+/// The output of `overtone config set --json`.
+#[derive(Serialize)]
+struct ChangedKeyJson<'a> {
+    key: &'a str,
+    value: Value,
 }
 
 /// Values that differ from the default are highlighted.
@@ -106,7 +124,7 @@ fn get(context: &Context, name: &str, output: &OutputArgs) -> CommandResult {
     let key = find(context, name)?;
     let config = load(context)?;
     if output.json {
-        return out::json(&key_json(&config, key));
+        return out::json(&KeyJson::new(&config, key));
     }
     out::print(&value_text(&config.value(key)))
 }
@@ -114,7 +132,7 @@ fn get(context: &Context, name: &str, output: &OutputArgs) -> CommandResult {
 fn set(context: &Context, name: &str, text: &str, output: &OutputArgs) -> CommandResult {
     let value = change(context, name, text)?;
     if output.json {
-        return out::json(&json!({ "key": name, "value": value }));
+        return out::json(&ChangedKeyJson { key: name, value });
     }
     out::print(&format!("{name} = {}", value_text(&value)))
 }
@@ -147,5 +165,8 @@ fn config_error(context: &Context, key: &Key, error: ConfigError) -> CommandErro
 }
 
 fn value_text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }

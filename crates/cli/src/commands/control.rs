@@ -5,7 +5,7 @@ use overtone_core::engine::commands::Refusal;
 use overtone_core::messages::cli as words;
 use overtone_session::control::{ControlCommand, ControlError, Controller};
 use overtone_store::Session;
-use serde_json::json;
+use serde::Serialize;
 
 use super::status::{self, SessionStatus};
 use crate::args::SessionArgs;
@@ -17,6 +17,14 @@ use crate::ui::out;
 pub(super) struct OutcomeTexts {
     pub(super) changed: String,
     pub(super) unchanged: String,
+}
+
+/// The JSON output of these commands.
+#[derive(Serialize)]
+struct OutcomeJson<'a> {
+    session: Option<&'a str>,
+    changed: bool,
+    message: &'a str,
 }
 
 pub(super) fn run_control_command(
@@ -53,7 +61,10 @@ pub(super) fn find_session(context: &Context, args: &SessionArgs) -> CommandResu
 }
 
 pub(super) fn moved_error(context: &Context, session: Option<&Session>, to: &str) -> CommandError {
-    let id = session.map_or("<id>", |session| session.id().as_str());
+    let id = match session {
+        Some(session) => session.id().as_str(),
+        None => "<id>",
+    };
     CommandError::new(words::moved_to(context.lang, to)).hint(words::moved_hint(context.lang, id))
 }
 
@@ -66,7 +77,7 @@ pub(super) fn print_outcome(
 ) -> CommandResult {
     if args.output.json {
         let id = session.map(|session| session.id().as_str());
-        return out::json(&json!({ "session": id, "changed": changed, "message": line }));
+        return out::json(&OutcomeJson { session: id, changed, message: line });
     }
     out::print(line)?;
     match session {

@@ -20,7 +20,7 @@ use overtone_server::dashboard::{
 };
 use overtone_store::config::keys;
 use overtone_store::{Home, effective_timeout};
-use serde_json::json;
+use serde::Serialize;
 
 use self::fleet::{OwnMachine, WholeFleet};
 use crate::args::OutputArgs;
@@ -68,6 +68,21 @@ pub(crate) struct DashboardArgs {
     serve: bool,
     #[command(flatten)]
     output: OutputArgs,
+}
+
+/// The JSON output of a start.
+#[derive(Serialize)]
+struct AddressJson<'a> {
+    url: &'a str,
+    pid: u32,
+    version: &'a str,
+    started: bool,
+}
+
+/// The JSON output of `--stop`.
+#[derive(Serialize)]
+struct StoppedJson {
+    stopped: u32,
 }
 
 /// How long a server may take to start or to stop.
@@ -204,7 +219,7 @@ fn print_address(
     let address = url(server.address);
     if args.output.json {
         let (pid, version) = (server.pid, &server.version);
-        out::json(&json!({ "url": address, "pid": pid, "version": version, "started": is_new }))?;
+        out::json(&AddressJson { url: &address, pid, version, started: is_new })?;
     } else if is_new {
         out::print(&words::started(lang, &address))?;
     } else {
@@ -263,7 +278,7 @@ fn stop(context: &Context, args: &DashboardArgs, home: &Home) -> CommandResult {
     let missing = || CommandError::new(words::not_running(lang)).hint(words::not_running_hint(lang));
     let pid = stopped.ok_or_else(missing)?;
     if args.output.json {
-        return out::json(&json!({ "stopped": pid }));
+        return out::json(&StoppedJson { stopped: pid });
     }
     out::print(&words::stopped(lang, pid))
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use overtone_claude::install::Client;
 use overtone_claude::install::doctor::{Finding, Installation, examine};
 use overtone_core::messages::{Lang, install as words};
-use serde_json::json;
+use serde::Serialize;
 
 use super::fleet;
 use super::up::{client_location, search_path};
@@ -33,6 +33,13 @@ pub(crate) struct DoctorArgs {
     output: OutputArgs,
 }
 
+/// The output of `overtone doctor --json`.
+#[derive(Serialize)]
+struct DoctorJson<'a> {
+    healthy: bool,
+    findings: &'a [FindingReport],
+}
+
 /// Where an administrator's settings are on this system.
 const MANAGED_SETTINGS: &str = "/etc/claude-code/managed-settings.json";
 
@@ -50,8 +57,7 @@ pub(crate) fn run(context: &Context, args: &DoctorArgs) -> CommandResult {
     let mut reports: Vec<_> = findings.iter().map(|finding| report(context.lang, finding)).collect();
     reports.extend(fleet::examine(context, home).into_iter().map(fleet_report));
     if args.output.json {
-        let list = findings::to_json(&reports, "fix");
-        out::json(&json!({ "healthy": reports.is_empty(), "findings": list }))?;
+        out::json(&DoctorJson { healthy: reports.is_empty(), findings: &reports })?;
     } else {
         out::print(&render(context.lang, &reports))?;
     }

@@ -6,7 +6,7 @@ use overtone_claude::install::{
 };
 use overtone_core::messages::install as words;
 use overtone_store::Home;
-use serde_json::json;
+use serde::Serialize;
 
 use super::up::{client_location, register_error, search_path};
 use crate::args::OutputArgs;
@@ -26,10 +26,16 @@ pub(crate) struct DownArgs {
     output: OutputArgs,
 }
 
+/// The output of `overtone down --json`.
+#[derive(Serialize)]
+struct DownJson {
+    registered: bool,
+}
+
 pub(crate) fn run(context: &Context, args: &DownArgs) -> CommandResult {
     remove_from_client(context, context.home()?)?;
     if args.output.json {
-        out::json(&json!({ "registered": false }))
+        out::json(&DownJson { registered: false })
     } else {
         out::print(&words::down_done(context.lang))
     }

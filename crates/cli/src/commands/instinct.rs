@@ -7,14 +7,14 @@ use overtone_core::messages::cli as words;
 use overtone_hook::ansi::Tone;
 use overtone_store::clock;
 use overtone_store::instincts::{Lesson, LessonOrigin, Memory};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::args::{OutputArgs, ProjectArgs};
 use crate::context::Context;
 use crate::ui::error::{CommandError, CommandResult};
 use crate::ui::nearest::nearest;
 use crate::ui::out;
-use crate::ui::quantity::{age, percent};
+use crate::ui::quantity::{age, or_dash, percent};
 use crate::ui::table::{Cell, Table};
 
 const EXAMPLES: &str = "\
@@ -103,8 +103,7 @@ impl LessonCommands<'_> {
     fn list(&self, output: &OutputArgs) -> CommandResult {
         let lessons = self.lessons()?;
         if output.json {
-            let list: Vec<_> = lessons.iter().map(lesson_json).collect();
-            return out::json(&json!({ "lessons": list }));
+            return out::json(&LessonsJson { lessons: lessons.iter().map(LessonJson::new).collect() });
         }
         if lessons.is_empty() {
             return out::print(&words::no_lessons(self.context.lang));
@@ -118,7 +117,7 @@ impl LessonCommands<'_> {
         let judged = judged.map_err(|error| CommandError::store(lang, &error))?;
         let Some(lesson) = judged else { return Err(self.unknown_lesson(&args.id)?) };
         if args.output.json {
-            return out::json(&lesson_json(&lesson));
+            return out::json(&LessonJson::new(&lesson));
         }
         let sure = percent(lesson.confidence.fraction());
         out::print(&if lesson.confidence.is_dropped() {
@@ -134,7 +133,7 @@ impl LessonCommands<'_> {
         let removed = removed.map_err(|error| CommandError::store(lang, &error))?;
         let Some(lesson) = removed else { return Err(self.unknown_lesson(&args.id)?) };
         if args.output.json {
-            return out::json(&lesson_json(&lesson));
+            return out::json(&LessonJson::new(&lesson));
         }
         out::print(&words::lesson_forgotten(lang, &lesson.id))
     }
@@ -143,8 +142,7 @@ impl LessonCommands<'_> {
         let lang = self.context.lang;
         let removed = self.memory.clear(clock::now()).map_err(|error| CommandError::store(lang, &error))?;
         if output.json {
-            let list: Vec<_> = removed.iter().map(lesson_json).collect();
-            return out::json(&json!({ "removed": list }));
+            return out::json(&RemovedJson { removed: removed.iter().map(LessonJson::new).collect() });
         }
         out::print(&match removed.len() {
             0 => words::no_lessons(lang),
@@ -166,8 +164,7 @@ impl LessonCommands<'_> {
         let lang = self.context.lang;
         let removed = self.memory.decay(clock::now()).map_err(|error| CommandError::store(lang, &error))?;
         if output.json {
-            let list: Vec<_> = removed.iter().map(lesson_json).collect();
-            return out::json(&json!({ "removed": list }));
+            return out::json(&RemovedJson { removed: removed.iter().map(LessonJson::new).collect() });
         }
         let names: Vec<_> = removed.iter().map(|lesson| lesson.id.as_str()).collect();
         out::print(&match names.len() {
@@ -177,17 +174,62 @@ impl LessonCommands<'_> {
     }
 }
 
-fn lesson_json(lesson: &Lesson) -> Value {
-    json!({
-        "id": lesson.id, "type": lesson.kind.key(), "trigger": lesson.trigger, "lesson": lesson.lesson,
-        "confidence": lesson.confidence.fraction(), "applicable": lesson.confidence.is_applicable(),
-        "count": lesson.count, "lastSeen": lesson.last_seen.map(clock::to_iso), "evidence": lesson.evidence,
-        "origin": lesson.origin.as_ref().map(origin_json),
-    })
+/// The output of `overtone instinct list --json`.
+#[derive(Serialize)]
+struct LessonsJson<'a> {
+    lessons: Vec<LessonJson<'a>>,
 }
 
-fn origin_json(origin: &LessonOrigin) -> Value {
-    json!({ "session": origin.session, "project": origin.project, "at": origin.at.map(clock::to_iso) })
+/// The JSON output of `clear` and `decay`.
+#[derive(Serialize)]
+struct RemovedJson<'a> {
+    removed: Vec<LessonJson<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LessonJson<'a> {
+    id: &'a str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    trigger: &'a str,
+    lesson: &'a str,
+    confidence: f64,
+    applicable: bool,
+    count: u32,
+    last_seen: Option<String>,
+    evidence: Option<&'a str>,
+    origin: Option<OriginJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct OriginJson<'a> {
+    session: &'a str,
+    project: &'a str,
+    at: Option<String>,
+}
+
+impl<'a> LessonJson<'a> {
+    fn new(lesson: &'a Lesson) -> Self {
+        Self {
+            id: &lesson.id,
+            kind: lesson.kind.key(),
+            trigger: &lesson.trigger,
+            lesson: &lesson.lesson,
+            confidence: lesson.confidence.fraction(),
+            applicable: lesson.confidence.is_applicable(),
+            count: lesson.count,
+            last_seen: lesson.last_seen.map(clock::to_iso),
+            evidence: lesson.evidence.as_deref(),
+            origin: lesson.origin.as_ref().map(OriginJson::new),
+        }
+    }
+}
+
+impl<'a> OriginJson<'a> {
+    fn new(origin: &'a LessonOrigin) -> Self {
+        Self { session: &origin.session, project: &origin.project, at: origin.at.map(clock::to_iso) }
+    }
 }
 
 fn table(context: &Context, lessons: &[Lesson]) -> Table {
@@ -204,14 +246,14 @@ fn table(context: &Context, lessons: &[Lesson]) -> Table {
     ]);
     for lesson in lessons {
         let tone = if lesson.confidence.is_applicable() { Tone::Good } else { Tone::Plain };
-        let seen =
-            lesson.last_seen.map_or_else(|| "–".to_owned(), |at| words::ago(lang, &age(now.since(at))));
+        let seen = lesson.last_seen.map(|at| words::ago(lang, &age(now.since(at))));
+        let origin = lesson.origin.as_ref().map(|origin| short_id(&origin.session).to_owned());
         table.row([
             lesson.id.as_str().into(),
             Cell::new(percent(lesson.confidence.fraction())).tone(tone).right(),
             Cell::new(lesson.count.to_string()).right(),
-            seen.into(),
-            lesson.origin.as_ref().map_or("–", |origin| short_id(&origin.session)).into(),
+            or_dash(seen).into(),
+            or_dash(origin).into(),
             lesson.lesson.as_str().into(),
             lesson.evidence.as_deref().unwrap_or("–").into(),
         ]);

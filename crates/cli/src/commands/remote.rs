@@ -6,7 +6,8 @@ use overtone_hook::ansi::Tone;
 use overtone_server::remote::{
     ConfigError, OutboxCounts, Settings, TestResult, describe_channels, outbox_counts, send_test_messages,
 };
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::args::OutputArgs;
 use crate::context::Context;
@@ -83,14 +84,46 @@ fn invalid_config(context: &Context) -> CommandError {
     CommandError::new(words::has_problems(context.lang)).hint(words::has_problems_hint(context.lang))
 }
 
-fn check_json(context: &Context, about: &Value, problems: &[ConfigError], counts: OutboxCounts) -> Value {
-    let problem_json = |problem: &ConfigError| json!({ "key": problem.key, "text": problem.message(context.lang), "note": problem.is_warning() });
-    json!({
-        "valid": problems.iter().all(ConfigError::is_warning),
-        "channels": about,
-        "problems": problems.iter().map(problem_json).collect::<Vec<_>>(),
-        "pending": counts.pending, "sent": counts.sent, "dropped": counts.dropped, "foreign": counts.foreign,
-    })
+/// The output of `overtone remote check --json`.
+#[derive(Serialize)]
+struct CheckJson<'a> {
+    valid: bool,
+    channels: &'a Value,
+    problems: Vec<ProblemJson<'a>>,
+    pending: usize,
+    sent: u64,
+    dropped: u64,
+    foreign: u64,
+}
+
+#[derive(Serialize)]
+struct ProblemJson<'a> {
+    key: &'a str,
+    text: String,
+    #[serde(rename = "note")]
+    is_warning: bool,
+}
+
+fn check_json<'a>(
+    context: &Context,
+    channels: &'a Value,
+    problems: &'a [ConfigError],
+    counts: OutboxCounts,
+) -> CheckJson<'a> {
+    let problem = |problem: &'a ConfigError| ProblemJson {
+        key: &problem.key,
+        text: problem.message(context.lang),
+        is_warning: problem.is_warning(),
+    };
+    CheckJson {
+        valid: problems.iter().all(ConfigError::is_warning),
+        channels,
+        problems: problems.iter().map(problem).collect(),
+        pending: counts.pending,
+        sent: counts.sent,
+        dropped: counts.dropped,
+        foreign: counts.foreign,
+    }
 }
 
 fn table(context: &Context, about: &Value) -> Table {
@@ -140,17 +173,38 @@ fn test(context: &Context, output: &OutputArgs) -> CommandResult {
     if problems.iter().all(ConfigError::is_warning) { Ok(()) } else { Err(invalid_config(context)) }
 }
 
-const fn is_sent(probed: &TestResult) -> bool {
-    probed.error.is_none()
+/// The output of `overtone remote test --json`.
+#[derive(Serialize)]
+struct TestJson {
+    ok: bool,
+    results: Vec<ResultJson>,
+    problems: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct ResultJson {
+    target: String,
+    sent: bool,
+    problem: Option<String>,
+}
+
+const fn is_sent(result: &TestResult) -> bool {
+    result.error.is_none()
 }
 
 fn print_test_json(context: &Context, results: &[TestResult], problems: &[ConfigError]) -> CommandResult {
     let all_sent = !results.is_empty() && results.iter().all(is_sent);
     let is_good = all_sent && problems.iter().all(ConfigError::is_warning);
-    let result_json = |probed: &TestResult| json!({ "target": probed.target, "sent": is_sent(probed), "problem": probed.error });
-    let problems: Vec<_> = problems.iter().map(|problem| problem.message(context.lang)).collect();
-    let results: Vec<_> = results.iter().map(result_json).collect();
-    out::json(&json!({ "ok": is_good, "results": results, "problems": problems }))?;
+    let result_json = |result: &TestResult| ResultJson {
+        target: result.target.clone(),
+        sent: is_sent(result),
+        problem: result.error.clone(),
+    };
+    out::json(&TestJson {
+        ok: is_good,
+        results: results.iter().map(result_json).collect(),
+        problems: problems.iter().map(|problem| problem.message(context.lang)).collect(),
+    })?;
     if is_good { Ok(()) } else { Err(CommandError::silent(1)) }
 }
 
@@ -166,12 +220,12 @@ fn where_to_add(context: &Context) -> String {
 
 fn results_table(context: &Context, results: &[TestResult]) -> Table {
     let mut table = Table::default();
-    for probed in results {
-        let answer = match &probed.error {
+    for result in results {
+        let answer = match &result.error {
             None => Cell::new(words::was_sent(context.lang)).tone(Tone::Good),
             Some(problem) => Cell::new(problem.clone()).tone(Tone::Bad),
         };
-        table.row([probed.target.clone().into(), answer]);
+        table.row([result.target.clone().into(), answer]);
     }
     table
 }

@@ -3,14 +3,14 @@
 mod show;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use overtone_core::messages::{cli as words, shelf_label};
 use overtone_core::registry::{SpecsDocs, Workflow};
 use overtone_store::specs::{Feature, FeatureName, Shelf, Specs, SpecsError};
 use overtone_store::{OwnFeatures, clock};
-use serde_json::json;
+use serde::Serialize;
 
 use super::init::{active_holder, find_workflow, in_use_error};
 use crate::args::{Names, OutputArgs, ProjectArgs};
@@ -18,7 +18,7 @@ use crate::context::Context;
 use crate::ui::error::{CommandError, CommandResult, warn};
 use crate::ui::nearest::nearest;
 use crate::ui::out;
-use show::{feature_json, task_counts};
+use show::{FeatureJson, task_counts};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -104,6 +104,21 @@ pub(crate) fn run(context: &Context, args: &SpecsArgs) -> CommandResult {
     }
 }
 
+/// The output of `overtone specs list --json`.
+#[derive(Serialize)]
+struct FeaturesJson<'a> {
+    features: Vec<FeatureJson<'a>>,
+}
+
+/// The output of `overtone specs archive --json`.
+#[derive(Serialize)]
+struct ArchivedJson<'a> {
+    name: &'a str,
+    shelf: &'static str,
+    folder: &'a str,
+    dir: &'a Path,
+}
+
 struct FeatureCommands<'a> {
     context: &'a Context,
     specs: Specs,
@@ -142,8 +157,8 @@ impl FeatureCommands<'_> {
     fn list(&self, output: &OutputArgs) -> CommandResult {
         let features = self.specs.list().map_err(|error| self.specs_error(&error.into()))?;
         if output.json {
-            let list: Vec<_> = features.iter().map(feature_json).collect();
-            return out::json(&json!({ "features": list }));
+            let features = features.iter().map(FeatureJson::new).collect();
+            return out::json(&FeaturesJson { features });
         }
         if features.is_empty() {
             return out::print(&words::no_features(self.context.lang));
@@ -155,7 +170,7 @@ impl FeatureCommands<'_> {
         let found = self.specs.find(&args.name).map_err(|error| self.specs_error(&error.into()))?;
         let feature = found.ok_or_else(|| self.unknown_feature(&args.name))?;
         if args.output.json {
-            return out::json(&feature_json(&feature));
+            return out::json(&FeatureJson::new(&feature));
         }
         out::print(&show::render(self.context, &feature))
     }
@@ -190,10 +205,15 @@ impl FeatureCommands<'_> {
         }
         if args.output.json {
             let folder = to.file_name().unwrap_or_default().to_string_lossy();
-            return out::json(&json!({ "name": args.name, "shelf": "archive", "folder": folder, "dir": to }));
+            return out::json(&ArchivedJson {
+                name: &args.name,
+                shelf: Shelf::Archive.folder(),
+                folder: &folder,
+                dir: &to,
+            });
         }
         let (lang, path) = (self.context.lang, to.display().to_string());
-        let (checked, total) = before.as_ref().map_or((0, 0), task_counts);
+        let (checked, total) = before.as_ref().map(task_counts).unwrap_or_default();
         out::print(&match total - checked {
             0 => words::feature_archived(lang, &args.name, &path),
             open => words::feature_archived_open(lang, &args.name, &path, open),
@@ -255,5 +275,5 @@ impl FeatureCommands<'_> {
 }
 
 fn print_feature(feature: &Feature, output: &OutputArgs, line: &str) -> CommandResult {
-    if output.json { out::json(&feature_json(feature)) } else { out::print(line) }
+    if output.json { out::json(&FeatureJson::new(feature)) } else { out::print(line) }
 }

@@ -1,18 +1,20 @@
 //! `overtone stats`: how often stages pass, and how long they take.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use overtone_core::engine::text::duration;
 use overtone_core::messages::cli as words;
 use overtone_hook::ansi::Text;
 use overtone_session::view::{Filter, StageStatistics, Statistics, read_history, statistics};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::args::SessionArgs;
 use crate::context::Context;
 use crate::session::SelectedSession;
 use crate::ui::error::{CommandError, CommandResult, warn};
 use crate::ui::out;
-use crate::ui::quantity::percent;
+use crate::ui::quantity::{or_dash, percent};
 use crate::ui::table::{Cell, Fields, Table};
 
 const EXAMPLES: &str = "\
@@ -80,31 +82,73 @@ fn selected_session(context: &Context, args: &StatsArgs) -> CommandResult<Option
     context.required_session_to_read(args.session.id.as_deref()).map(Some)
 }
 
-fn to_json(selected: Option<&SelectedSession>, figures: &Statistics) -> Value {
-    let stage = |stage: &StageStatistics| {
-        json!({
-            "stage": stage.stage, "runs": stage.runs, "passAt1": stage.pass_at_1, "passAt3": stage.pass_at_3,
-            "failures": stage.failures, "medianMs": stage.median, "p90Ms": stage.p90,
-        })
+/// The output of `overtone stats --json`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StatisticsJson<'a> {
+    session: Option<&'a str>,
+    project: Option<PathBuf>,
+    sessions: usize,
+    workflows: WorkflowsJson,
+    #[serde(rename = "passAt1")]
+    pass_at_1: Option<f64>,
+    #[serde(rename = "passAt3")]
+    pass_at_3: Option<f64>,
+    failures: usize,
+    stages: Vec<StageJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct WorkflowsJson {
+    started: usize,
+    completed: usize,
+    aborted: usize,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StageJson<'a> {
+    stage: &'a str,
+    runs: usize,
+    #[serde(rename = "passAt1")]
+    pass_at_1: Option<f64>,
+    #[serde(rename = "passAt3")]
+    pass_at_3: Option<f64>,
+    failures: usize,
+    median_ms: Option<i64>,
+    p90_ms: Option<i64>,
+}
+
+fn to_json<'a>(selected: Option<&'a SelectedSession>, figures: &'a Statistics) -> StatisticsJson<'a> {
+    let stage = |stage: &'a StageStatistics| StageJson {
+        stage: &stage.stage,
+        runs: stage.runs,
+        pass_at_1: stage.pass_at_1,
+        pass_at_3: stage.pass_at_3,
+        failures: stage.failures,
+        median_ms: stage.median,
+        p90_ms: stage.p90,
     };
-    json!({
-        "session": selected.map(|selected| selected.session.id().as_str()),
-        "project": selected.and_then(|selected| selected.session.origin().project),
-        "sessions": figures.sessions,
-        "workflows": {
-            "started": figures.started, "completed": figures.completed, "aborted": figures.aborted,
+    StatisticsJson {
+        session: selected.map(|selected| selected.session.id().as_str()),
+        project: selected.and_then(|selected| selected.session.origin().project),
+        sessions: figures.sessions,
+        workflows: WorkflowsJson {
+            started: figures.started,
+            completed: figures.completed,
+            aborted: figures.aborted,
         },
-        "passAt1": figures.pass_at_1,
-        "passAt3": figures.pass_at_3,
-        "failures": figures.failures,
-        "stages": figures.stages.iter().map(stage).collect::<Vec<_>>(),
-    })
+        pass_at_1: figures.pass_at_1,
+        pass_at_3: figures.pass_at_3,
+        failures: figures.failures,
+        stages: figures.stages.iter().map(stage).collect(),
+    }
 }
 
 fn render(context: &Context, figures: &Statistics) -> Text {
     let lang = context.lang;
-    let share = |share: Option<f64>| share.map_or_else(|| "–".to_owned(), percent);
-    let time = |millis: Option<i64>| millis.map_or_else(|| "–".to_owned(), duration);
+    let share = |share: Option<f64>| or_dash(share.map(percent));
+    let time = |millis: Option<i64>| or_dash(millis.map(duration));
     let mut head = Fields::default();
     head.add(words::label_sessions(lang), figures.sessions.to_string());
     let counts = words::workflow_counts(lang, figures.started, figures.completed, figures.aborted);

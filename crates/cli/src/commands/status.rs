@@ -12,7 +12,7 @@ use crate::args::SessionArgs;
 use crate::context::Context;
 use crate::ui::error::CommandResult;
 use crate::ui::out;
-pub(super) use json::to_json;
+pub(super) use json::StatusJson;
 pub(super) use session_status::SessionStatus;
 pub(super) use text::{add_state, fields, next_line, progress};
 
@@ -31,7 +31,8 @@ pub(crate) fn run(context: &Context, args: &SessionArgs) -> CommandResult {
     let status =
         selected.as_ref().map(|selected| SessionStatus::load(context, &selected.session)).transpose()?;
     if args.output.json {
-        return out::json(&to_json(context, status.as_ref()));
+        let json = status.as_ref().map(|status| StatusJson::new(context, status));
+        return out::json(&json.unwrap_or_default());
     }
     if let Some(selected) = &selected {
         selected.announce(context);

@@ -8,7 +8,7 @@ use clap::Args;
 use overtone_claude::install::is_own_plugin;
 use overtone_core::messages::install as words;
 use overtone_store::{Home, Ownership};
-use serde_json::json;
+use serde::Serialize;
 
 use super::dashboard;
 use super::down::remove_from_client;
@@ -39,6 +39,13 @@ pub(crate) struct UninstallArgs {
     output: OutputArgs,
 }
 
+/// The output of `overtone uninstall --json`.
+#[derive(Serialize)]
+struct UninstallJson<'a> {
+    home: &'a str,
+    purged: bool,
+}
+
 /// How many foreign entries are listed.
 const MAX_LISTED: usize = 3;
 
@@ -63,7 +70,7 @@ pub(crate) fn run(context: &Context, args: &UninstallArgs) -> CommandResult {
     let message =
         if args.purge { words::purge_done(lang, &root) } else { words::uninstall_done(lang, &root) };
     if args.output.json {
-        out::json(&json!({ "home": root, "purged": args.purge }))
+        out::json(&UninstallJson { home: &root, purged: args.purge })
     } else {
         out::print(&message)
     }

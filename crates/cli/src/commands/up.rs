@@ -13,9 +13,10 @@ use overtone_core::messages::{Lang, cli, install as words};
 use overtone_hook::ansi::{Text, Tone};
 use overtone_store::Home;
 use overtone_store::config::{Config, keys};
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::{dashboard, validate};
+use super::dashboard;
+use super::validate::{self, PluginJson};
 use crate::args::OutputArgs;
 use crate::context::Context;
 use crate::ui::error::{CommandError, CommandResult};
@@ -163,7 +164,7 @@ impl Report {
     }
 
     fn is_registered(&self) -> bool {
-        self.registered.as_ref().is_some_and(|registered| registered.refused.is_none())
+        matches!(&self.registered, Some(registered) if registered.refused.is_none())
     }
 
     fn client_line(&self) -> String {
@@ -196,30 +197,56 @@ impl Report {
         }
     }
 
-    fn to_json(&self, context: &Context) -> Value {
-        let mut object = validate::problems_json(&self.installed.plugin, &[]);
-        object["binary"] = json!(self.installed.binary);
-        object["binaryChanged"] = json!(self.installed.changed);
-        object["version"] = json!(context.environment.version);
-        object["start"] = json!(start_command(&self.installed.plugin.display().to_string()));
-        object["language"] = json!(self.lang.tag());
-        object["client"] = json!(self.client.as_ref().map(Client::program));
-        object["registered"] = json!(self.is_registered());
-        let refused = self.registered.as_ref().and_then(|r| r.refused.as_ref()).map(ToString::to_string);
-        object["refused"] = json!(refused);
-        let link = if let Link::At(path) = &self.link { Some(path) } else { None };
-        object["link"] = json!(link);
-        object["hookBinary"] = json!(self.installed.hook_binary);
-        object["hookProgram"] = json!(match self.installed.hook_kind {
-            HookKind::Small => "small",
-            HookKind::Whole => "whole",
-        });
-        object
+    fn to_json(&self, context: &Context) -> UpJson<'_> {
+        let plugin = &self.installed.plugin;
+        let refused = match &self.registered {
+            Some(registered) => registered.refused.as_ref().map(ToString::to_string),
+            None => None,
+        };
+        UpJson {
+            plugin: PluginJson::new(plugin, &[]),
+            binary: &self.installed.binary,
+            binary_changed: self.installed.changed,
+            version: context.environment.version,
+            start: start_command(&plugin.display().to_string()),
+            language: self.lang.tag(),
+            client: self.client.as_ref().map(Client::program),
+            registered: self.is_registered(),
+            refused,
+            link: if let Link::At(path) = &self.link { Some(path) } else { None },
+            hook_binary: &self.installed.hook_binary,
+            hook_program: match self.installed.hook_kind {
+                HookKind::Small => "small",
+                HookKind::Whole => "whole",
+            },
+        }
     }
 }
 
+/// The output of `overtone up --json`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct UpJson<'a> {
+    #[serde(flatten)]
+    plugin: PluginJson<'a>,
+    binary: &'a Path,
+    binary_changed: bool,
+    version: &'static str,
+    start: String,
+    language: &'static str,
+    client: Option<&'a Path>,
+    registered: bool,
+    refused: Option<String>,
+    link: Option<&'a Path>,
+    hook_binary: &'a Path,
+    hook_program: &'static str,
+}
+
 fn version(client: &Client) -> String {
-    client.version().ok().flatten().map_or_else(|| "?".to_owned(), |version| version.to_string())
+    match client.version() {
+        Ok(Some(version)) => version.to_string(),
+        Ok(None) | Err(_) => "?".to_owned(),
+    }
 }
 
 fn start_command(plugin: &str) -> String {

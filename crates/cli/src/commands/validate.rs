@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueHint};
 use overtone_claude::plugin::Problem;
 use overtone_core::messages::cli as words;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::args::OutputArgs;
 use crate::context::Context;
@@ -38,7 +38,7 @@ pub(crate) fn run(context: &Context, args: &ValidateArgs) -> CommandResult {
     }
     let problems = overtone_claude::plugin::validate(&dir);
     if args.output.json {
-        out::json(&problems_json(&dir, &problems))?;
+        out::json(&PluginJson::new(&dir, &problems))?;
     } else if problems.is_empty() {
         out::print(&words::plugin_is_good(context.lang, &path))?;
     } else {
@@ -67,10 +67,28 @@ pub(super) fn render_problems(problems: &[Problem]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-pub(super) fn problems_json(dir: &Path, problems: &[Problem]) -> Value {
-    let list: Vec<_> = problems
-        .iter()
-        .map(|problem| json!({ "path": problem.path, "what": problem.what, "hint": problem.hint }))
-        .collect();
-    json!({ "plugin": dir, "valid": problems.is_empty(), "problems": list })
+/// The output of `overtone validate --json`.
+#[derive(Serialize)]
+pub(super) struct PluginJson<'a> {
+    plugin: &'a Path,
+    valid: bool,
+    problems: Vec<ProblemJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct ProblemJson<'a> {
+    path: &'a str,
+    what: &'a str,
+    hint: &'a str,
+}
+
+impl<'a> PluginJson<'a> {
+    pub(super) fn new(plugin: &'a Path, problems: &'a [Problem]) -> Self {
+        let problem = |problem: &'a Problem| ProblemJson {
+            path: &problem.path,
+            what: &problem.what,
+            hint: &problem.hint,
+        };
+        Self { plugin, valid: problems.is_empty(), problems: problems.iter().map(problem).collect() }
+    }
 }

@@ -1,11 +1,12 @@
-//! The findings of a doctor command, as text and as JSON.
+//! The findings of a doctor command.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 /// A problem that a doctor command found.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub(crate) struct FindingReport {
     pub(crate) name: &'static str,
+    #[serde(rename = "serious")]
     pub(crate) is_serious: bool,
     pub(crate) what: String,
     /// `None` if the description itself says what to do.
@@ -25,16 +26,6 @@ pub(crate) fn render(findings: &[FindingReport], render_fix: impl Fn(&str) -> St
         entries.push(entry);
     }
     entries
-}
-
-/// `fix_key`: the name of the field with the fix.
-pub(crate) fn to_json(findings: &[FindingReport], fix_key: &str) -> Vec<Value> {
-    let finding_json = |finding: &FindingReport| {
-        let mut object = json!({ "name": finding.name, "serious": finding.is_serious, "what": finding.what });
-        object[fix_key] = json!(finding.fix);
-        object
-    };
-    findings.iter().map(finding_json).collect()
 }
 
 pub(crate) fn serious_count(findings: &[FindingReport]) -> usize {
@@ -59,8 +50,8 @@ mod tests {
             ["✗ no client\n  fix: install it", "! no client"]
         );
         assert_eq!(
-            to_json(&findings, "hint")[0],
-            json!({ "name": "x", "serious": true, "what": "no client", "hint": "install it" })
+            serde_json::to_string(&findings[1]).unwrap(),
+            r#"{"name":"x","serious":false,"what":"no client","fix":null}"#
         );
         assert_eq!(serious_count(&findings), 1);
     }

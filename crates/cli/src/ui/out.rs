@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
 use overtone_core::engine::text::{escaped_json, printable};
 use overtone_hook::ansi::{Palette, Printable};
-use serde_json::Value;
+use serde::{Serialize, Serializer};
 
 use super::error::{CommandError, CommandResult};
 
@@ -18,13 +18,39 @@ pub(crate) fn print(text: &(impl Printable + ?Sized)) -> CommandResult {
 }
 
 /// Prints one JSON value. Characters that are not printable are escaped, so that the values stay the same.
-pub(crate) fn json(value: &Value) -> CommandResult {
-    json_text(&format!("{value:#}"))
+pub(crate) fn json(value: &impl Serialize) -> CommandResult {
+    // A path that is not UTF-8 cannot be written as JSON.
+    let text = serde_json::to_string_pretty(value).map_err(|error| CommandError::new(error.to_string()))?;
+    json_text(&text)
+}
+
+/// Pairs that become one JSON object, in this order.
+pub(crate) struct JsonObject<K, V>(Vec<(K, V)>);
+
+impl<K, V> FromIterator<(K, V)> for JsonObject<K, V> {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
+        Self(pairs.into_iter().collect())
+    }
+}
+
+impl<K: Serialize, V: Serialize> Serialize for JsonObject<K, V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
 }
 
 /// Prints a part of a JSON document, or one in another layout, as [`json`] does.
 pub(crate) fn json_text(json: &str) -> CommandResult {
     write_lines(&escaped_json(json))
+}
+
+/// Prints one JSON value on one line, as [`json`] does.
+pub(crate) fn json_line(value: &impl Serialize) -> CommandResult {
+    json_text(&compact_json(value)?)
+}
+
+pub(crate) fn compact_json(value: &impl Serialize) -> CommandResult<String> {
+    serde_json::to_string(value).map_err(|error| CommandError::new(error.to_string()))
 }
 
 /// Prints a text that has no foreign parts, such as scripts and help, as it is.
@@ -103,8 +129,9 @@ fn plain(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let end = part.find(|c: char| c.is_ascii_alphabetic()).map_or(part.len(), |at| at + 1);
-        plain.push_str(&part[end..]);
+        if let Some(letter) = part.find(|c: char| c.is_ascii_alphabetic()) {
+            plain.push_str(&part[letter + 1..]);
+        }
     }
     plain
 }

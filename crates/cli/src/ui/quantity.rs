@@ -29,6 +29,11 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{:.0}%", share * 100.0)
 }
 
+/// A dash stands for a value that is not known.
+pub(crate) fn or_dash(text: Option<String>) -> String {
+    text.unwrap_or_else(|| "–".to_owned())
+}
+
 /// `2026-02-23 14:00:00Z`.
 pub(crate) fn timestamp(at: Millis) -> String {
     format!("{}Z", clock::to_iso(at)[..19].replace('T', " "))

@@ -19,8 +19,8 @@ fn schema(line: &str) -> Validator {
 fn is_accepted(value: &Value) -> bool {
     let context = TestContext::without_providers();
     let editor = context.path("bin/editor");
-    put(&context.path("wanted.json"), value.to_string());
-    put(&editor, format!("#!/bin/sh\ncat '{}' > \"$1\"\n", context.path("wanted.json").display()));
+    put(&context.path("edited.json"), value.to_string());
+    put(&editor, format!("#!/bin/sh\ncat '{}' > \"$1\"\n", context.path("edited.json").display()));
     fs::set_permissions(&editor, Permissions::from_mode(0o755)).unwrap();
     let output = context.ccc_command(&["edit"]).env("EDITOR", &editor).output().unwrap();
     output.status.success()

@@ -1,4 +1,4 @@
-//! Supervised starts: the hook is in the settings while it is wanted, beside the user's own.
+//! Supervised starts: the hook is in the settings while starts are supervised, beside the user's own.
 
 use std::os::unix::fs::symlink;
 

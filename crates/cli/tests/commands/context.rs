@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::common::with_verdict;
 pub(crate) use crate::common::{BINARY, Output, TestContext, put, read};
 
 impl TestContext {
@@ -34,19 +35,9 @@ impl TestContext {
 
     /// Delegates to an agent; with a verdict, the agent also reports back.
     pub(crate) fn agent(&self, session: &str, agent: &str, verdict: Option<&str>) {
-        let kind = format!("ot:{agent}");
-        self.hook(
-            "pre-task",
-            &json!({ "session_id": session, "cwd": self.project(), "tool_name": "Agent", "tool_use_id": agent,
-                     "tool_input": { "subagent_type": kind, "description": "x", "prompt": "go" } }),
-        );
-        if let Some(verdict) = verdict {
-            let message = format!("done\n<!-- VERDICT: {{\"result\":\"{verdict}\"}} -->");
-            self.hook(
-                "on-agent-stop",
-                &json!({ "session_id": session, "cwd": self.project(), "agent_id": "", "agent_type": kind,
-                         "last_assistant_message": message }),
-            );
+        match verdict {
+            Some(verdict) => self.run_agent(session, agent, &with_verdict("done", verdict)),
+            None => drop(self.delegate(session, agent)),
         }
     }
 }

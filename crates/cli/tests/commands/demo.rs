@@ -1,10 +1,11 @@
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::context::TestContext;
+use crate::context::{TestContext, put};
 
 /// A context whose temporary folder can be looked at.
 fn with_temporary_folder() -> (TestContext, TempDir) {
@@ -45,7 +46,7 @@ fn the_whole_demo_runs_and_leaves_nothing_behind() {
         assert!(!output.stdout.contains(words), "{words} in {}", output.stdout);
     }
     assert_eq!(entries(&temporary), [""; 0]);
-    assert!(!context.state().exists(), "the person's own state is not touched");
+    assert!(!context.state().exists(), "the user's own state is not touched");
 }
 
 #[test]
@@ -96,4 +97,17 @@ fn an_interruption_leaves_nothing() {
     // It may have been over before the signal came.
     assert!(!sent.success() || status.success() || status.code().is_none(), "{status}");
     assert_eq!(entries(&temporary), [""; 0]);
+}
+
+#[test]
+fn the_next_steps_say_that_the_client_is_missing_only_where_it_is() {
+    let (context, _temporary) = with_temporary_folder();
+    context.create_folders(&["bin"]);
+    let folder = context.path("bin");
+    let context = context.with_env("PATH", &folder);
+    context.run("demo --fast").ok().has(&["claude  — start it in your project (not installed yet: "]);
+    let client = folder.join("claude");
+    put(&client, "#!/bin/sh\n");
+    fs::set_permissions(&client, fs::Permissions::from_mode(0o755)).unwrap();
+    context.run("demo --fast").ok().has(&["claude  — start it in your project\n"]);
 }

@@ -57,7 +57,7 @@ fn a_session_start_quotes_a_foreign_feature_as_data() {
         assert!(!model_context(&answer).contains(part), "{part}: {answer}");
     }
     assert!(around.contains("data") && around.contains("unless the user asks"), "{around}");
-    // The user is told, and not that it is theirs.
+    // The user is shown the feature, but not as their own.
     let shown = answer["systemMessage"].as_str().unwrap();
     assert!(shown.contains("add-login") && shown.contains("repository"), "{shown}");
     assert!(!shown.contains("continue") && !shown.contains(ORDER), "{shown}");

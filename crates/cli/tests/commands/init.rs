@@ -164,7 +164,7 @@ fn a_feature_that_another_session_works_on_is_refused() {
     assert!(!context.session_dir("bbbb2222-second").join("workflow.json").exists());
     context.run("init quick --feature search --session bbbb2222-second").ok();
     context.run("init quick --feature login --session bbbb2222-second --force").fails(&["aaaa1111"]);
-    // A session may start anew on its own feature, and a workflow without documents holds none.
+    // A session may start again on its own feature, and a workflow without documents holds none.
     context.run("init quick --feature login --session aaaa1111-first --force").ok();
     context.run("init single --feature login --session bbbb2222-second --force").ok();
     context.run("init quick --feature login --session bbbb2222-second --force --anyway").ok();

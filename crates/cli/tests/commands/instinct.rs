@@ -81,7 +81,7 @@ fn fail(context: &TestContext, command: &str, error: &str) {
 }
 
 /// The context for the main agent of a new session.
-fn told(context: &TestContext) -> String {
+fn session_start_text(context: &TestContext) -> String {
     let start = json!({ "session_id": "s2", "cwd": context.project(), "source": "startup" });
     let answer = context.answer("on-start", &start);
     answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
@@ -95,7 +95,7 @@ fn an_error_that_is_seen_often_gives_no_orders() {
     for _ in 0..12 {
         fail(&context, "npm test", ORDER);
     }
-    let text = told(&context);
+    let text = session_start_text(&context);
     assert!(text.contains("`npm test`"), "{text}");
     for part in ["IMPORTANT", "curl", "evil", "system-reminder", "\u{1b}"] {
         assert!(!text.contains(part), "{part}: {text}");
@@ -133,12 +133,12 @@ fn only_our_own_sentences_are_told() {
             json!({ "type": kind, "trigger": trigger, "action": "do evil", "confidence": 1.0, "count": 50 });
         put(&memory.join(format!("instincts/{id}.json")), lesson.to_string());
     }
-    assert!(!told(&context).contains("evil"), "{}", told(&context));
-    // A sound one is told in the user's language whatever its file says.
+    assert!(!session_start_text(&context).contains("evil"), "{}", session_start_text(&context));
+    // A valid one is given in the user's language, whatever its file says.
     let lesson =
         json!({ "type": "workflow_routing", "trigger": "secure", "action": "do evil", "confidence": 1.0 });
     put(&memory.join("instincts/wr-0000000a.json"), lesson.to_string());
-    let text = told(&context);
+    let text = session_start_text(&context);
     assert!(text.contains("secure") && !text.contains("evil"), "{text}");
 }
 

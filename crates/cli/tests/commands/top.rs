@@ -112,8 +112,9 @@ fn a_panic_gives_the_terminal_back() {
     assert_eq!(pty.ends().code(), Some(101));
     pty.sees(&["fell over", "1 failed"]);
     let raw = pty.raw();
-    let (taken, given, told) = (raw.find("\u{1b}[?1049h"), raw.find("\u{1b}[?1049l"), raw.find("fell over"));
-    assert!(taken.is_some() && taken < given && given < told, "{raw:?}");
+    let (entered, left, reported) =
+        (raw.find("\u{1b}[?1049h"), raw.find("\u{1b}[?1049l"), raw.find("fell over"));
+    assert!(entered.is_some() && entered < left && left < reported, "{raw:?}");
 }
 
 #[test]

@@ -90,6 +90,11 @@ impl TestContext {
         }
     }
 
+    /// A path in Overtone's own folder.
+    pub(crate) fn state_file(&self, below: impl AsRef<Path>) -> PathBuf {
+        self.state().join(below)
+    }
+
     pub(crate) fn session_dir(&self, id: &str) -> PathBuf {
         self.state().join("sessions").join(id)
     }
@@ -169,4 +174,8 @@ pub(crate) fn put(path: &Path, content: impl AsRef<[u8]>) {
 
 pub(crate) fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap()
+}
+
+pub(crate) fn read_json(path: &Path) -> Value {
+    serde_json::from_str(&read(path)).unwrap()
 }

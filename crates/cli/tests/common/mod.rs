@@ -5,13 +5,15 @@
 mod context;
 mod hook_call;
 mod output;
+mod session;
 
 use std::fs;
 use std::path::Path;
 
-pub(crate) use context::{BINARY, TestContext, put, read, run_with_stdin};
+pub(crate) use context::{BINARY, TestContext, put, read, read_json, run_with_stdin};
 pub(crate) use hook_call::HookCall;
 pub(crate) use output::{NOTHING, Output};
+pub(crate) use session::with_verdict;
 
 /// Creates a folder where the program expects a file: an error that root gets, too.
 pub(crate) fn put_folder_for_file(path: &Path) {

@@ -44,6 +44,14 @@ impl Output {
         self.stderr_has(parts)
     }
 
+    /// This exit code, and an error with this part and a hint on stderr. Notes may come before it.
+    #[track_caller]
+    pub(crate) fn fails_with(self, code: i32, part: &str) -> Self {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        assert!(self.stderr.contains(part) && self.stderr.contains("\nhint: "), "{self:?}");
+        self
+    }
+
     /// The argument parser rejected the command line.
     #[track_caller]
     pub(crate) fn refused_by_parser(self) -> Self {

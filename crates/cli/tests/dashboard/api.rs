@@ -23,9 +23,9 @@ pub(crate) fn check(server: &Server, path: &str, documented: &str) -> Value {
 
 fn with_busy_session() -> TestContext {
     let context = TestContext::for_dashboard();
-    context.begin("one", "quick");
-    context.delegate("one", "developer", "built <!-- VERDICT: {\"result\":\"PASS\"} -->");
-    context.begin("two", "standard");
+    context.start_workflow("one", "quick");
+    context.run_agent("one", "developer", "built <!-- VERDICT: {\"result\":\"PASS\"} -->");
+    context.start_workflow("two", "standard");
     context.write("overtone/sessions/broken/workflow.json", "{ torn");
     context
 }
@@ -65,7 +65,7 @@ fn every_answer_is_as_documented() {
 #[test]
 fn every_documented_path_is_there() {
     let context = TestContext::for_dashboard();
-    context.begin("one", "quick");
+    context.start_workflow("one", "quick");
     let server = context.serve();
     let document = server.get("/api/openapi.json").ok();
     for (path, methods) in document["paths"].as_object().unwrap() {

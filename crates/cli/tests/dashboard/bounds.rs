@@ -63,7 +63,7 @@ fn run_bounded(context: &TestContext, arguments: &str) -> Output {
 fn commands_end_in_bounded_memory() {
     for odd in ALL {
         let context = TestContext::for_dashboard();
-        context.begin("odd", "quick");
+        context.start_workflow("odd", "quick");
         odd.put(&context.path("overtone/sessions/odd/timeline.jsonl"));
         for arguments in [
             "status",
@@ -92,11 +92,11 @@ fn commands_end_in_bounded_memory() {
 fn hooks_end_with_an_answer() {
     for odd in ALL {
         let context = TestContext::for_dashboard();
-        context.begin("odd", "quick");
+        context.start_workflow("odd", "quick");
         for file in ["timeline.jsonl", "observations.jsonl", "loop.json", "context.json"] {
             odd.put(&context.path("overtone/sessions/odd").join(file));
         }
-        context.delegate("odd", "developer", "built <!-- VERDICT: {\"result\":\"PASS\"} -->");
+        context.run_agent("odd", "developer", "built <!-- VERDICT: {\"result\":\"PASS\"} -->");
         let stop = json!({"session_id": "odd", "hook_event_name": "Stop", "cwd": context.path("project")});
         assert!(context.hook("on-stop", &stop).is_object(), "{odd:?}");
     }
@@ -105,10 +105,10 @@ fn hooks_end_with_an_answer() {
 #[test]
 fn the_server_answers_in_bounded_memory() {
     let context = TestContext::for_dashboard();
-    context.begin("good", "quick");
+    context.start_workflow("good", "quick");
     for odd in ALL {
         let session = format!("odd-{odd:?}").to_lowercase();
-        context.begin(&session, "quick");
+        context.start_workflow(&session, "quick");
         odd.put(&context.path(format!("overtone/sessions/{session}/timeline.jsonl")));
         odd.put(&context.path(format!("transcripts/{session}/subagents/agent-x.jsonl")));
     }
@@ -124,7 +124,7 @@ fn the_server_answers_in_bounded_memory() {
     }
     assert_eq!(server.get("/api/stats").ok()["sessions"], 1 + ALL.len());
     let mut listener = server.listen("");
-    context.delegate("good", "developer", "built <!-- VERDICT: {\"result\":\"PASS\"} -->");
+    context.run_agent("good", "developer", "built <!-- VERDICT: {\"result\":\"PASS\"} -->");
     assert_eq!(listener.next_of("timeline").data["session"], "good");
     // A hook starts a new line after a torn one, and the new event is sent.
     let append = |session: &str| {
@@ -135,7 +135,7 @@ fn the_server_answers_in_bounded_memory() {
     };
     for session in ["odd-sparse", "odd-endless"] {
         append(session);
-        let last = crate::context::until(|| {
+        let last = overtone_testkit::wait_for(|| {
             let page = server.get(&format!("/api/sessions/{session}/timeline")).ok();
             page["events"].as_array().unwrap().last().cloned()
         });

@@ -3,16 +3,12 @@
 use std::fs;
 use std::io::Write;
 use std::process::{Child, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
+use overtone_testkit::wait_for;
 use serde_json::{Value, json};
 
 pub(crate) use crate::common::TestContext;
 use crate::http::{Listener, Response, request};
-
-/// Only ends a test that would never end.
-const WATCHDOG: Duration = Duration::from_mins(10);
 
 /// A running server, which ends with the test.
 pub(crate) struct Server {
@@ -61,7 +57,7 @@ impl TestContext {
         let arguments = [&["dashboard", "--foreground", "--port", &port], arguments].concat();
         let child = self.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let about = self.path(format!("{home}/dashboard/server.json"));
-        let address = until(|| {
+        let address = wait_for(|| {
             let about: Value = serde_json::from_slice(&fs::read(&about).ok()?).ok()?;
             let is_ours = about["pid"].as_u64() == Some(u64::from(child.id()));
             is_ours.then(|| about["address"].as_str().unwrap().to_owned())
@@ -76,30 +72,10 @@ impl TestContext {
         serde_json::from_str(&self.run_hook(name, payload).stdout).unwrap_or_default()
     }
 
-    pub(crate) fn begin(&self, session: &str, workflow: &str) {
-        self.hook("on-start", &json!({
-            "session_id": session, "hook_event_name": "SessionStart", "source": "startup",
-            "cwd": self.path("project"), "transcript_path": self.path(format!("transcripts/{session}.jsonl")),
-        }));
+    /// A session with a workflow.
+    pub(crate) fn start_workflow(&self, session: &str, workflow: &str) {
+        self.start_session(session);
         self.run_args(&["init", workflow, "--session", session]).succeeds();
-    }
-
-    /// An agent is sent and reports back.
-    pub(crate) fn delegate(&self, session: &str, agent: &str, report: &str) {
-        let input = json!({"subagent_type": format!("ot:{agent}"), "description": "work", "prompt": "do it"});
-        let call = json!({
-            "session_id": session, "hook_event_name": "PreToolUse", "tool_name": "Agent", "tool_use_id": agent,
-            "tool_input": input, "cwd": self.path("project"),
-        });
-        self.hook("pre-task", &call);
-        let who = json!({"session_id": session, "agent_id": format!("id-{agent}"), "agent_type": format!("ot:{agent}"), "cwd": self.path("project")});
-        let mut started = who.clone();
-        started["hook_event_name"] = json!("SubagentStart");
-        self.hook("on-agent-start", &started);
-        let mut stopped = who;
-        stopped["hook_event_name"] = json!("SubagentStop");
-        stopped["last_assistant_message"] = json!(report);
-        self.hook("on-agent-stop", &stopped);
     }
 
     /// Adds events to a timeline as a hook would.
@@ -163,19 +139,6 @@ impl Server {
     }
 
     pub(crate) fn ended(&mut self) -> bool {
-        until(|| self.child.try_wait().unwrap()).success()
-    }
-}
-
-/// Polls until there is a value.
-#[track_caller]
-pub(crate) fn until<T>(mut poll: impl FnMut() -> Option<T>) -> T {
-    let start = Instant::now();
-    loop {
-        if let Some(found) = poll() {
-            return found;
-        }
-        assert!(start.elapsed() < WATCHDOG, "nothing was found in time");
-        thread::sleep(Duration::from_millis(10));
+        wait_for(|| self.child.try_wait().unwrap()).success()
     }
 }

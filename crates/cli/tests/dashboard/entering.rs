@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::context::{Server, TestContext, until};
+use crate::context::{Server, TestContext};
 use crate::http::{Response, request};
+use overtone_testkit::wait_for;
 
 /// What a page sends after it was let in.
 struct Page {
@@ -64,7 +65,7 @@ fn opened_address(context: &TestContext, arguments: &[&str]) -> String {
     assert!(done.status.success(), "{done:?}");
     let printed = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
     assert!(!printed.contains("code="), "{printed}");
-    let text = until(|| fs::read_to_string(&noted).ok());
+    let text = wait_for(|| fs::read_to_string(&noted).ok());
     let address = text.split("href=\"").nth(1).unwrap().split('"').next().unwrap();
     address.to_owned()
 }
@@ -76,7 +77,7 @@ fn code(address: &str) -> &str {
 #[test]
 fn the_browser_is_opened_with_a_link_that_works_once() {
     let context = TestContext::for_dashboard();
-    context.begin("one", "quick");
+    context.start_workflow("one", "quick");
     let server = context.serve();
     let address = opened_address(&context, &["dashboard", "--open"]);
     assert!(address.starts_with(&format!("http://{}/#code=", server.address)), "{address}");
@@ -97,7 +98,7 @@ fn the_browser_is_opened_with_a_link_that_works_once() {
 #[test]
 fn both_halves_are_needed_and_no_other_site_may_use_them() {
     let context = TestContext::for_dashboard();
-    context.begin("one", "quick");
+    context.start_workflow("one", "quick");
     let server = context.serve();
     let page = page(enter(&server, &json!({ "token": server.token })));
     let other = Page { cookie: page.cookie.clone(), key: "0".repeat(page.key.len()) };

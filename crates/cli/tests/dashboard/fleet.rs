@@ -1,29 +1,27 @@
 //! A fleet of real servers: each machine's own tells of its sessions, and one shows and steers all of them.
 
 use std::fs;
-use std::io::Write as _;
-use std::process::Stdio;
 
+use overtone_testkit::nats::NatsServer;
 use serde_json::{Value, json};
 
 use crate::api::check;
-use crate::context::{Server, TestContext, until};
+use crate::context::{Server, TestContext};
 use crate::http::request;
-use crate::nats::Nats;
+use overtone_testkit::wait_for;
 
-fn machine(nats: &Nats, name: &str) -> TestContext {
+/// A machine of the fleet on this server.
+fn machine(nats: &NatsServer, name: &str) -> TestContext {
     let context = TestContext::for_dashboard();
-    context.write("overtone/config.json", nats.config(name));
+    let config = json!({ "fleet": { "url": nats.url(), "name": name } });
+    context.write("overtone/config.json", config.to_string());
     context
 }
 
 /// Makes a machine part of the team of another one.
 fn invite(member: &TestContext, newcomer: &TestContext, name: &str) {
     let line = member.run_args(&["fleet", "invite"]).succeeds();
-    let mut command = newcomer.command(&["fleet", "join", "--name", name]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(format!("{}\n", line.stdout.trim_ascii()).as_bytes()).unwrap();
-    assert!(child.wait().unwrap().success());
+    newcomer.run_with_stdin(&format!("fleet join --name {name}"), line.stdout.trim()).succeeds();
     member.run_args(&["fleet", "accept", "--invited"]).succeeds();
 }
 
@@ -34,7 +32,7 @@ fn timeline(context: &TestContext, session: &str) -> Vec<Value> {
 
 /// A session of the list, once it is there and `is_so`.
 fn session(server: &Server, id: &str, is_so: impl Fn(&Value) -> bool) -> Value {
-    until(|| {
+    wait_for(|| {
         let all = server.get("/api/sessions").ok();
         let found = all["sessions"].as_array().unwrap().iter().find(|session| session["id"] == id).cloned();
         found.filter(|session| is_so(session))
@@ -44,7 +42,7 @@ fn session(server: &Server, id: &str, is_so: impl Fn(&Value) -> bool) -> Value {
 #[test]
 fn a_machine_without_a_fleet_knows_nothing_of_it() {
     let context = TestContext::for_dashboard();
-    context.begin("one", "quick");
+    context.start_workflow("one", "quick");
     let server = context.serve();
     assert_eq!(server.get("/api/status").ok().get("fleet"), None);
     assert_eq!(server.get("/api/registry").ok().get("fleet"), None);
@@ -68,13 +66,13 @@ fn unusable_settings_are_reported_and_the_rest_continues() {
 
 #[test]
 fn all_machines_are_shown_and_steered() {
-    let nats = Nats::start();
+    let nats = NatsServer::start();
     let (one, two) = (machine(&nats, "one"), TestContext::for_dashboard());
     invite(&one, &two, "two");
-    one.begin("first", "quick");
-    two.begin("second", "quick");
+    one.start_workflow("first", "quick");
+    two.start_workflow("second", "quick");
     let (own, mut other) = (one.serve(), two.serve());
-    let health = until(|| Some(own.get("/api/status").ok()).filter(|health| health["fleet"]["told"] != 0));
+    let health = wait_for(|| Some(own.get("/api/status").ok()).filter(|health| health["fleet"]["told"] != 0));
     assert_eq!((&health["fleet"]["connected"], &health["fleet"]["problem"]), (&json!(true), &Value::Null));
     let fleet = one.serve_fleet();
     assert_ne!(fleet.address, own.address, "both run at the same time");
@@ -90,8 +88,8 @@ fn all_machines_are_shown_and_steered() {
     assert_eq!(detail["machine"]["name"], "two");
     let by_name = fleet.get("/api/sessions?q=TWO").ok();
     assert_eq!(by_name["sessions"].as_array().unwrap().len(), 1);
-    until(|| (fleet.get("/api/stats").ok()["started"] == 2).then_some(()));
-    let all = until(|| {
+    wait_for(|| (fleet.get("/api/stats").ok()["started"] == 2).then_some(()));
+    let all = wait_for(|| {
         Some(check(&fleet, "/api/fleet", "/api/fleet"))
             .filter(|all| all["machines"].as_array().unwrap().len() == 2)
     });
@@ -128,7 +126,7 @@ fn all_machines_are_shown_and_steered() {
 
     // A machine that is gone.
     other.kill();
-    until(|| {
+    wait_for(|| {
         let all = fleet.get("/api/fleet").ok();
         let gone =
             all["machines"].as_array().unwrap().iter().find(|machine| machine["name"] == "two").cloned();
@@ -140,15 +138,15 @@ fn all_machines_are_shown_and_steered() {
 
 #[test]
 fn without_the_server_it_shows_what_was_known_and_says_so() {
-    let mut nats = Nats::start();
+    let mut nats = NatsServer::start();
     let one = machine(&nats, "one");
-    one.begin("first", "quick");
+    one.start_workflow("first", "quick");
     let own = one.serve();
     let fleet = one.serve_fleet();
     session(&fleet, "first", |shown| shown["bytes"] != 0);
     nats.kill();
     for server in [&own, &fleet] {
-        until(|| server.get("/api/status").ok()["fleet"]["problem"].as_str().map(str::to_owned));
+        wait_for(|| server.get("/api/status").ok()["fleet"]["problem"].as_str().map(str::to_owned));
     }
     session(&fleet, "first", |_| true);
     fleet.change("POST", "/api/sessions/first/stop", &json!({})).refused(503);
@@ -158,7 +156,7 @@ fn without_the_server_it_shows_what_was_known_and_says_so() {
 #[test]
 fn a_message_is_left_for_the_main_agent_of_a_session_here() {
     let context = TestContext::for_dashboard();
-    context.begin("one", "quick");
+    context.start_workflow("one", "quick");
     let server = context.serve();
     server.change("POST", "/api/sessions/one/message", &json!({ "text": "look at the tests" })).ok();
     let state = fs::read_to_string(context.path("overtone/sessions/one/workflow.json")).unwrap();

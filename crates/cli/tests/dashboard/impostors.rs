@@ -10,7 +10,8 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::context::{TestContext, until};
+use crate::context::TestContext;
+use overtone_testkit::wait_for;
 
 /// An innocent process, which ends with the test.
 struct Innocent(Child);
@@ -40,7 +41,7 @@ struct Foreign {
 
 impl Foreign {
     fn listen(address: &str) -> Self {
-        let listener = until(|| TcpListener::bind(address).ok());
+        let listener = wait_for(|| TcpListener::bind(address).ok());
         let foreign = Self { visits: Arc::default(), heard: Arc::default() };
         let (visits, heard) = (Arc::clone(&foreign.visits), Arc::clone(&foreign.heard));
         thread::spawn(move || {

@@ -6,7 +6,8 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::context::{TestContext, until};
+use crate::context::TestContext;
+use overtone_testkit::wait_for;
 
 fn about(context: &TestContext) -> Option<Value> {
     serde_json::from_slice(&fs::read(context.path("overtone/dashboard/server.json")).ok()?).ok()
@@ -26,7 +27,7 @@ fn it_is_started_once_and_stopped() {
     let second: Value = context.run_args(&["dashboard", "--json"]).json();
     assert_eq!((&second["started"], &second["pid"]), (&json!(false), &first["pid"]));
     context.run_args(&["dashboard", "--stop"]).succeeds();
-    until(|| (!is_alive(first["pid"].as_u64().unwrap())).then_some(()));
+    wait_for(|| (!is_alive(first["pid"].as_u64().unwrap())).then_some(()));
     let again = context.run_args(&["dashboard", "--stop"]);
     assert!(again.code != Some(0) && again.stderr.contains("hint:"), "{again:?}");
 }
@@ -65,7 +66,7 @@ fn a_session_starts_it_unless_it_is_disabled() {
     assert!(!context.path("overtone/dashboard").exists());
     context.write("overtone/config.json", r#"{"dashboard":{"port":45901}}"#);
     start(&context, None);
-    let server = until(|| about(&context));
+    let server = wait_for(|| about(&context));
     let pid = server["pid"].as_u64().unwrap();
     let environment = fs::read_to_string(format!("/proc/{pid}/environ")).unwrap();
     assert!(!environment.contains("dummy-key"), "a server needs no key");
@@ -128,5 +129,5 @@ fn an_uninstalled_program_leaves_no_server() {
     let context = TestContext::for_dashboard();
     let started: Value = context.run_args(&["dashboard", "--json"]).json();
     context.run_args(&["uninstall"]).succeeds();
-    until(|| (!is_alive(started["pid"].as_u64().unwrap())).then_some(()));
+    wait_for(|| (!is_alive(started["pid"].as_u64().unwrap())).then_some(()));
 }

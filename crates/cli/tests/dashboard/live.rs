@@ -11,10 +11,10 @@ fn events_are_sent_as_they_happen() {
     let context = TestContext::for_dashboard();
     let server = context.serve();
     let mut listener = server.listen("");
-    context.begin("one", "quick");
+    context.start_workflow("one", "quick");
     let started = listener.next_of("timeline");
     assert_eq!((&started.data["session"], &started.data["type"]), (&json!("one"), &json!("session:start")));
-    context.delegate("one", "developer", "built <!-- VERDICT: {\"result\":\"PASS\"} -->");
+    context.run_agent("one", "developer", "built <!-- VERDICT: {\"result\":\"PASS\"} -->");
     let mut kinds = Vec::new();
     while kinds.last().is_none_or(|kind| kind != "stage:complete") {
         kinds.push(listener.next_of("timeline").data["type"].as_str().unwrap().to_owned());
@@ -73,7 +73,7 @@ fn a_session_is_followed_over_a_restart_of_the_server() {
     let mut listener = server.listen_from("?session=one", Some(&event.id));
     let seen: Vec<_> = (0..10).map(|_| listener.next_of("timeline").data["n"].as_u64().unwrap()).collect();
     assert_eq!(seen, (6..16).collect::<Vec<_>>());
-    // Who listened to everything has to begin anew: this server has not seen what they missed.
+    // A listener to everything has to start again: this server does not have the events that it missed.
     let mut listener = server.listen_from("", Some(&event.id));
     assert_eq!(listener.next().kind, "resync");
 }
@@ -104,7 +104,7 @@ fn a_client_that_missed_too_much_starts_over() {
 #[test]
 fn torn_foreign_and_vanishing_files_do_no_harm() {
     let context = TestContext::for_dashboard();
-    context.begin("one", "quick");
+    context.start_workflow("one", "quick");
     let server = context.serve();
     let mut listener = server.listen("");
     context.write("overtone/sessions/torn/workflow.json", "{\"stages\":");
@@ -120,7 +120,7 @@ fn torn_foreign_and_vanishing_files_do_no_harm() {
         let all = answer["skipped"].as_array().unwrap().iter();
         all.map(|skipped| skipped["session"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    crate::context::until(|| {
+    overtone_testkit::wait_for(|| {
         let mut skipped = names(&server.get("/api/status").ok());
         skipped.sort();
         (skipped == ["foreign", "torn"]).then_some(())

@@ -18,9 +18,6 @@ mod http;
 mod impostors;
 mod lifecycle;
 mod live;
-mod nats;
-#[path = "../common/nats_server.rs"]
-mod nats_server;
 mod security;
 mod statistics;
 mod steering;

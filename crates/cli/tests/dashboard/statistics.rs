@@ -79,8 +79,8 @@ fn they_are_computed_once_for_all_who_ask() {
 #[test]
 fn an_agents_conversation_counts_when_it_grows() {
     let context = TestContext::for_dashboard();
-    context.begin("one", "quick");
-    context.delegate("one", "developer", "built <!-- VERDICT: {\"result\":\"PASS\"} -->");
+    context.start_workflow("one", "quick");
+    context.run_agent("one", "developer", "built <!-- VERDICT: {\"result\":\"PASS\"} -->");
     let usage = |id: &str| {
         json!({"message": {"id": id, "model": "claude-sonnet-4-5", "usage": {"input_tokens": 1000}}})
             .to_string()

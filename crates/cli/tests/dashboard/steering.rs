@@ -23,7 +23,7 @@ fn state(server: &Server, session: &str) -> String {
 #[test]
 fn a_loop_is_stopped_and_resumed_and_it_is_written_down_by_whom() {
     let context = TestContext::for_dashboard();
-    context.begin("one", "quick");
+    context.start_workflow("one", "quick");
     let server = context.serve();
     server.change("POST", "/api/sessions/one/stop", &json!({})).ok();
     assert_eq!(state(&server, "one"), "stopped");
@@ -41,7 +41,7 @@ fn a_loop_is_stopped_and_resumed_and_it_is_written_down_by_whom() {
 #[test]
 fn a_session_that_was_moved_is_shown_as_such_and_left_alone() {
     let context = TestContext::for_dashboard();
-    context.begin("one", "quick");
+    context.start_workflow("one", "quick");
     let home = Home::at(context.path("overtone"));
     let session = home.session(&SessionId::parse("one").unwrap());
     let aside = |snapshot: &Snapshot| hand_over(snapshot, "workshop", clock::now());
@@ -60,7 +60,7 @@ fn a_session_that_was_moved_is_shown_as_such_and_left_alone() {
 #[test]
 fn a_paused_session_puts_its_feature_aside_and_takes_it_back() {
     let context = TestContext::for_dashboard();
-    context.begin("one", "quick");
+    context.start_workflow("one", "quick");
     context.run_args(&["init", "quick", "--session", "one", "--feature", "door", "--force"]).succeeds();
     let shelf = |name: &str| context.path(format!("project/specs/features/{name}/door")).is_dir();
     assert!(shelf("in-progress"));
@@ -74,7 +74,7 @@ fn a_paused_session_puts_its_feature_aside_and_takes_it_back() {
 #[test]
 fn a_session_is_deleted_and_the_log_knows() {
     let context = TestContext::for_dashboard();
-    context.begin("one", "quick");
+    context.start_workflow("one", "quick");
     let server = context.serve();
     let mut listener = server.listen("");
     server.change("DELETE", "/api/sessions/one", &json!({})).ok();
@@ -91,17 +91,17 @@ fn a_session_is_deleted_and_the_log_knows() {
 #[test]
 fn a_feature_is_moved() {
     let context = TestContext::for_dashboard();
-    context.begin("one", "quick");
+    context.start_workflow("one", "quick");
     context.write("project/specs/features/backlog/door/tasks.md", "- [ ] a\n");
     let server = context.serve();
-    let wanted = |to: &str| json!({"project": context.path("project"), "feature": "door", "to": to});
-    let moved = server.change("POST", "/api/specs/move", &wanted("paused")).ok();
+    let target = |to: &str| json!({"project": context.path("project"), "feature": "door", "to": to});
+    let moved = server.change("POST", "/api/specs/move", &target("paused")).ok();
     assert_eq!(moved["feature"]["name"], "door");
     assert!(context.path("project/specs/features/paused/door").is_dir());
     let last = timeline(&context, "one").pop().unwrap();
     assert_eq!((&last["reason"], &last["by"]), (&json!("feature-moved"), &json!("dashboard")));
-    server.change("POST", "/api/specs/move", &wanted("nowhere")).refused(400);
-    server.change("POST", "/api/specs/move", &wanted("archive")).refused(409);
+    server.change("POST", "/api/specs/move", &target("nowhere")).refused(400);
+    server.change("POST", "/api/specs/move", &target("archive")).refused(409);
     let foreign = json!({"project": "/etc", "feature": "door", "to": "paused"});
     server.change("POST", "/api/specs/move", &foreign).refused(400);
     let missing = json!({"project": context.path("project"), "feature": "../../x", "to": "paused"});
@@ -111,7 +111,7 @@ fn a_feature_is_moved() {
 #[test]
 fn a_lesson_is_confirmed_and_contradicted() {
     let context = TestContext::for_dashboard();
-    context.begin("one", "quick");
+    context.start_workflow("one", "quick");
     context.hook("post-use-failure", &json!({
         "session_id": "one", "hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "cwd": context.path("project"),
         "tool_input": {"command": "npm test"}, "error": "Exit code 1\nboom", "is_interrupt": false,

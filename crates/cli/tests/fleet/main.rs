@@ -1,15 +1,15 @@
-//! The fleet as people use it: the real binary, homes of their own, and a real server on loopback.
+//! The fleet as users see it: the real binary, private homes, and a real server on loopback.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a panic is the failure report of a test")]
 #![allow(clippy::disallowed_methods, reason = "tests write their fixtures plainly")]
 
 mod attack;
+#[path = "../common/mod.rs"]
+mod common;
 mod features;
 mod joining;
+mod machine;
 mod moving;
-#[path = "../common/nats_server.rs"]
-mod nats_server;
 mod server;
 mod steering;
 mod team;
-mod world;

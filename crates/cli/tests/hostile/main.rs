@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 
 const COMMANDS: &str = include_str!("commands.txt");
 
-/// The first character that a terminal would obey or a reader would not see. Written anew, so that it does not share a
+/// The first character that a terminal would obey or a reader would not see. Defined again here, so that it does not share a
 /// mistake with what is tested; emoji of ours have joiners and selectors.
 fn offending(text: &str) -> Option<String> {
     let is_symbol = |c: Option<&char>| c.is_some_and(|c| *c >= '\u{2190}');

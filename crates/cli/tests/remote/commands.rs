@@ -1,7 +1,8 @@
 use serde_json::{Value, json};
 
 use crate::common::Output;
-use crate::fixture::{CHAT, RemoteFixture, assert_no_secrets, wait_for};
+use crate::fixture::{CHAT, RemoteFixture, assert_no_secrets};
+use overtone_testkit::wait_until;
 
 /// The texts that the bot has sent.
 fn replies(fixture: &RemoteFixture, count: usize) -> Vec<(Value, String)> {
@@ -49,8 +50,8 @@ fn a_stop_from_afar_stops_the_session_and_says_who_did_it() {
     let replies: Vec<_> = replies(&fixture, 4).into_iter().map(|(_, text)| text).collect();
     let begins =
         ["usage: /stop", "no such session: zzz", "several sessions start with aaaa", "stopped: aaaa1111"];
-    for (reply, wanted) in replies.iter().zip(begins) {
-        assert!(reply.starts_with(wanted), "{replies:?}");
+    for (reply, expected) in replies.iter().zip(begins) {
+        assert!(reply.starts_with(expected), "{replies:?}");
     }
     let stops_of = |session: &str| stops(&fixture, session);
     assert_eq!(stops_of("aaaa1111-x").len(), 1);
@@ -110,7 +111,7 @@ fn a_command_is_carried_out_once() {
     fixture.telegram.update(5, CHAT, "/stop aaaa1111-x");
     assert_eq!(replies(&fixture, 1)[0].1, "stopped: aaaa1111");
     fixture.telegram.wait_polls(3);
-    wait_for("the note", || fixture.outbox()["sent"] == 1);
+    wait_until("the note", || fixture.outbox()["sent"] == 1);
     fixture.kill();
     let Output { code, .. } = fixture.run_args(&["resume", "--session", "aaaa1111-x"]);
     assert_eq!(code, Some(0));
@@ -120,5 +121,5 @@ fn a_command_is_carried_out_once() {
     let replies = replies(&fixture, 2);
     assert!(replies.len() == 2 && replies[1].1.starts_with("1 running, 0 stopped"), "{replies:?}");
     assert_eq!(stops(&fixture, "aaaa1111-x").len(), 1);
-    wait_for("the confirmation", || fixture.outbox()["telegram"]["next"] == 7);
+    wait_until("the confirmation", || fixture.outbox()["telegram"]["next"] == 7);
 }

@@ -1,7 +1,8 @@
 use std::time::Duration;
 
-use crate::fixture::{RemoteFixture, assert_no_secrets, wait_for};
+use crate::fixture::{RemoteFixture, assert_no_secrets};
 use crate::service::{Reply, Service};
+use overtone_testkit::wait_until;
 
 #[test]
 fn what_fails_is_tried_again_and_arrives_once() {
@@ -21,7 +22,7 @@ fn what_fails_is_tried_again_and_arrives_once() {
         fixture.webhook.requests().iter().map(|request| request.header("x-overtone-id").to_owned()).collect();
     assert_eq!((&ids[0], &ids[1]), (&ids[2], &ids[2]), "an attempt keeps the id");
     assert_ne!(ids[2], ids[3]);
-    wait_for("an empty outbox", || fixture.outbox()["pending"].as_array().is_some_and(Vec::is_empty));
+    wait_until("an empty outbox", || fixture.outbox()["pending"].as_array().is_some_and(Vec::is_empty));
     assert_no_secrets(&fixture.logs());
     assert!(fixture.logs().contains("cannot send s1:"), "{}", fixture.logs());
 }
@@ -55,7 +56,7 @@ fn a_service_that_was_down_gets_everything_later() {
     fixture.serve();
     fixture.finished("s1");
     fixture.ntfy.wait_taken(1);
-    wait_for("a failed attempt", || fixture.outbox()["pending"][0]["tries"].as_u64() >= Some(2));
+    wait_until("a failed attempt", || fixture.outbox()["pending"][0]["tries"].as_u64() >= Some(2));
     let late = Service::start_at(vacant);
     fixture.finished("s2");
     let taken = late.wait_taken(2);
@@ -75,8 +76,8 @@ fn a_message_that_is_refused_is_given_up() {
     let requests = fixture.webhook.wait_requests(2);
     assert_eq!(requests.len(), 2);
     assert!(requests[1].body.contains("s2"));
-    wait_for("the log", || fixture.logs().contains("dropped s1:"));
-    wait_for("the count", || fixture.outbox()["dropped"] == 1);
+    wait_until("the log", || fixture.logs().contains("dropped s1:"));
+    wait_until("the count", || fixture.outbox()["dropped"] == 1);
 }
 
 /// A redirect would send the token to another server.

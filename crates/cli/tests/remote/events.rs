@@ -123,7 +123,7 @@ fn a_blocked_stage_needs_the_user() {
     let parts = ["stage: REVIEW", "has a question for you"];
     assert_notified(&fixture, "needs-person", "s-blocked", "project: needs you", &parts);
     fixture.stop_turn("s-blocked");
-    fixture.hook("on-submit", "s-blocked", json!({ "prompt": "use the staging server" }));
+    fixture.send_event("on-submit", "s-blocked", json!({ "prompt": "use the staging server" }));
     fixture.review("s-blocked", "BLOCKED");
     let notifications = fixture.webhook.wait_taken(2);
     assert_eq!(notifications[1].json()["reason"], "stage-blocked");

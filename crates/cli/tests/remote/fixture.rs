@@ -7,12 +7,11 @@ use std::ops::Deref;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
+use overtone_testkit::wait_until;
 use serde_json::{Value, json};
 
-use crate::common::TestContext;
+use crate::common::{TestContext, with_verdict};
 use crate::service::Service;
 
 pub(crate) const TOKEN: &str = "4711:very-secret-telegram-token";
@@ -21,7 +20,6 @@ pub(crate) const NTFY_TOKEN: &str = "tk_very-secret-ntfy-token";
 pub(crate) const COLLECTOR_TOKEN: &str = "very-secret-collector-token";
 pub(crate) const CHAT: i64 = 1001;
 const AUTHORITIES: &str = "authorities.pem";
-const WATCHDOG: Duration = Duration::from_mins(10);
 
 pub(crate) struct RemoteFixture {
     context: TestContext,
@@ -69,7 +67,7 @@ impl RemoteFixture {
     }
 
     pub(crate) fn put_secret(&self, name: &str, secret: &str, mode: u32) {
-        let path = self.state_file(&format!("{name}.secret"));
+        let path = self.state_file(format!("{name}.secret"));
         fs::write(&path, format!("{secret}\n")).unwrap();
         fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
     }
@@ -105,25 +103,14 @@ impl RemoteFixture {
         self.configure(&remote);
     }
 
-    pub(crate) fn state_file(&self, below: &str) -> PathBuf {
-        self.path("state").join(below)
-    }
-
     /// The file with further certificate authorities that are trusted.
     pub(crate) fn authorities(&self) -> PathBuf {
         self.path(AUTHORITIES)
     }
 
-    pub(crate) fn hook(&self, name: &str, session: &str, mut fields: Value) {
-        fields["session_id"] = json!(session);
-        fields["cwd"] = json!(self.path("project"));
-        fields["transcript_path"] = json!(self.path("transcript.jsonl"));
-        self.run_hook(name, &fields).succeeds();
-    }
-
     /// A session with a workflow of one stage.
     pub(crate) fn session(&self, id: &str) {
-        self.hook("on-start", id, json!({ "source": "startup" }));
+        self.start_session(id);
         self.run_args(&["init", "review-only", "--session", id]).succeeds();
     }
 
@@ -131,15 +118,19 @@ impl RemoteFixture {
     pub(crate) fn review(&self, id: &str, verdict: &str) {
         let kind = "ot:code-reviewer";
         let input = json!({ "subagent_type": kind, "description": "x", "prompt": "secret-prompt" });
-        self.hook("pre-task", id, json!({ "tool_name": "Agent", "tool_use_id": "t", "tool_input": input }));
-        let message = format!("secret-answer\n<!-- VERDICT: {{\"result\":\"{verdict}\"}} -->");
+        self.send_event(
+            "pre-task",
+            id,
+            json!({ "tool_name": "Agent", "tool_use_id": "t", "tool_input": input }),
+        );
+        let message = with_verdict("secret-answer", verdict);
         let fields = json!({ "agent_id": "", "agent_type": kind, "last_assistant_message": message });
-        self.hook("on-agent-stop", id, fields);
+        self.send_event("on-agent-stop", id, fields);
     }
 
     /// The main agent wants to stop.
     pub(crate) fn stop_turn(&self, id: &str) {
-        self.hook("on-stop", id, json!({ "stop_hook_active": false }));
+        self.send_event("on-stop", id, json!({ "stop_hook_active": false }));
     }
 
     /// A session from its beginning to the end of its workflow.
@@ -166,7 +157,7 @@ impl RemoteFixture {
     }
 
     pub(crate) fn timeline(&self, id: &str) -> Vec<Value> {
-        let text = fs::read_to_string(self.state_file(&format!("sessions/{id}/timeline.jsonl"))).unwrap();
+        let text = fs::read_to_string(self.state_file(format!("sessions/{id}/timeline.jsonl"))).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
@@ -176,7 +167,7 @@ impl RemoteFixture {
         let errors = File::options().create(true).append(true).open(self.path("stderr")).unwrap();
         let mut command = self.command(&["dashboard", "--serve", "--port", "0"]);
         self.server = Some(command.stdout(Stdio::null()).stderr(errors).spawn().unwrap());
-        wait_for("the server", || self.address().is_some());
+        wait_until("the server", || self.address().is_some());
     }
 
     fn address(&self) -> Option<SocketAddr> {
@@ -227,15 +218,6 @@ impl RemoteFixture {
         let state = ["dashboard/remote.log", "dashboard/actions.jsonl", "telemetry/export.log"];
         let paths = [self.path("stderr")].into_iter().chain(state.map(|name| self.state_file(name)));
         paths.map(|path| fs::read_to_string(path).unwrap_or_default()).collect()
-    }
-}
-
-/// Polls until it is so; the time limit only ends a test that would never end.
-pub(crate) fn wait_for(what: &str, is_so: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < WATCHDOG, "waited too long for {what}");
-        thread::sleep(Duration::from_millis(5));
     }
 }
 

@@ -2,8 +2,9 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::fixture::{RemoteFixture, wait_for};
+use crate::fixture::RemoteFixture;
 use crate::service::Reply;
+use overtone_testkit::wait_until;
 
 /// Every id that the webhook has taken, in the order of its coming.
 fn taken_ids(fixture: &RemoteFixture) -> Vec<String> {
@@ -16,14 +17,14 @@ fn events_without_a_server_are_sent_later_and_once() {
     fixture.serve();
     fixture.finished("s1");
     fixture.webhook.wait_taken(1);
-    wait_for("the note", || fixture.outbox()["sent"] == 3);
+    wait_until("the note", || fixture.outbox()["sent"] == 3);
     fixture.kill();
     fixture.finished("s2");
     fixture.session("s3");
     fixture.review("s3", "FAIL");
     fixture.serve();
     fixture.webhook.wait_taken(3);
-    wait_for("the note", || fixture.outbox()["sent"] == 9);
+    wait_until("the note", || fixture.outbox()["sent"] == 9);
     fixture.kill();
     fixture.serve();
     fixture.finished("s4");
@@ -48,7 +49,7 @@ fn a_kill_between_two_attempts_loses_and_repeats_nothing() {
     fixture.finished("s1");
     fixture.finished("s2");
     fixture.webhook.wait_requests(3);
-    wait_for("the others", || fixture.outbox()["sent"].as_u64() >= Some(5));
+    wait_until("the others", || fixture.outbox()["sent"].as_u64() >= Some(5));
     fixture.kill();
     assert_eq!(fixture.outbox()["pending"][0]["id"].as_str().unwrap().split(':').next(), Some("s2"));
     let before = fixture.webhook.requests().len();
@@ -107,7 +108,7 @@ fn a_first_start_does_not_flood() {
     let mut fixture = RemoteFixture::new();
     for id in ["old1", "old2"] {
         fixture.finished(id);
-        let path = fixture.state_file(&format!("sessions/{id}/timeline.jsonl"));
+        let path = fixture.state_file(format!("sessions/{id}/timeline.jsonl"));
         let text = fs::read_to_string(&path).unwrap();
         let long_ago = |line: &str| {
             let mut event: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -134,9 +135,9 @@ fn a_broken_outbox_repeats_nothing() {
     fixture.kill();
     fs::write(fixture.state_file("dashboard/outbox.json"), "{broken").unwrap();
     fixture.serve();
-    wait_for("the log", || fixture.logs().contains("outbox.broken.json"));
+    wait_until("the log", || fixture.logs().contains("outbox.broken.json"));
     fixture.telegram.wait_polls(1);
-    wait_for("the first look", || !fixture.outbox()["sessions"]["s1"].is_null());
+    wait_until("the first look", || !fixture.outbox()["sessions"]["s1"].is_null());
     fixture.finished("s2");
     let taken = fixture.webhook.wait_taken(2);
     assert_eq!(taken.len(), 2);

@@ -39,10 +39,10 @@ fn what_is_not_there_is_said() {
     context.set_env("OVERTONE_LANG", "en");
     let (code, shown, _) = context.ccc(&["audit"]);
     assert!(code == 0 && shown.contains("/supervisor"), "{shown}");
-    let (code, _, told) = context.ccc(&["audit", "nobody"]);
-    assert!(code == 1 && told.contains("never reviewed") && told.contains("hint:"), "{told}");
-    let (code, _, told) = context.ccc(&["audit", "../x"]);
-    assert!(code == 1 && told.contains("hint:"), "{told}");
+    let (code, _, stderr) = context.ccc(&["audit", "nobody"]);
+    assert!(code == 1 && stderr.contains("never reviewed") && stderr.contains("hint:"), "{stderr}");
+    let (code, _, stderr) = context.ccc(&["audit", "../x"]);
+    assert!(code == 1 && stderr.contains("hint:"), "{stderr}");
 }
 
 #[test]

@@ -14,12 +14,12 @@ fn the_exit_code_is_the_verdict() {
     assert_eq!(context.ccc(&["review", "abc123"]).0, 0);
     assert_eq!(context.option("--resume").as_deref(), Some("abc123"));
     context.reviewer_says(false, "write the tests");
-    let (code, out, told) = context.ccc(&["review", "abc123"]);
+    let (code, out, stderr) = context.ccc(&["review", "abc123"]);
     assert_eq!((code, out.as_str()), (1, ""));
-    assert!(told.contains("write the tests"), "{told}");
+    assert!(stderr.contains("write the tests"), "{stderr}");
     context.write("fake/lines.jsonl", "");
-    let (code, _, told) = context.ccc(&["review", "abc123"]);
-    assert!(code == 2 && told.contains("could not review"), "{told}");
+    let (code, _, stderr) = context.ccc(&["review", "abc123"]);
+    assert!(code == 2 && stderr.contains("could not review"), "{stderr}");
 }
 
 #[test]
@@ -43,8 +43,8 @@ fn the_project_may_be_elsewhere() {
     assert_eq!(context.ccc(&["review", "abc123", "--project", elsewhere.to_str().unwrap()]).0, 0);
     let folder = fs::read_to_string(context.path("fake/folder")).unwrap();
     assert_eq!(fs::canonicalize(folder.trim()).unwrap(), fs::canonicalize(elsewhere).unwrap());
-    let (code, _, told) = context.ccc(&["review", "abc123", "--project", "no/such/folder"]);
-    assert!(code == 1 && told.contains("hint:"), "{told}");
-    let (code, _, told) = context.ccc(&["review", "a/b"]);
-    assert!(code == 1 && told.contains("hint:"), "{told}");
+    let (code, _, stderr) = context.ccc(&["review", "abc123", "--project", "no/such/folder"]);
+    assert!(code == 1 && stderr.contains("hint:"), "{stderr}");
+    let (code, _, stderr) = context.ccc(&["review", "a/b"]);
+    assert!(code == 1 && stderr.contains("hint:"), "{stderr}");
 }

@@ -211,5 +211,5 @@ fn an_interrupted_review_takes_its_reviewer_with_it() {
     });
     output.assert_not_reviewed("审查被中断");
     let reviewer = fs::read_to_string(context.path("fake/pid")).unwrap();
-    assert!(!Path::new("/proc").join(reviewer.trim()).exists(), "it would go on at the person's cost");
+    assert!(!Path::new("/proc").join(reviewer.trim()).exists(), "it would continue at the user's expense");
 }

@@ -77,10 +77,10 @@ fn switching_on_begins_anew() {
 fn the_session_comes_from_the_client_or_from_the_user() {
     let mut context = TestContext::for_supervisor();
     context.set_env("OVERTONE_LANG", "en");
-    let (code, _, told) = context.ccc(&["supervise", "on"]);
-    assert!(code == 1 && told.contains("hint:") && told.contains("--session"), "{told}");
-    let (code, _, told) = context.ccc(&["supervise", "on", "--session", "../../x"]);
-    assert!(code == 1 && told.contains("session id"), "{told}");
+    let (code, _, stderr) = context.ccc(&["supervise", "on"]);
+    assert!(code == 1 && stderr.contains("hint:") && stderr.contains("--session"), "{stderr}");
+    let (code, _, stderr) = context.ccc(&["supervise", "on", "--session", "../../x"]);
+    assert!(code == 1 && stderr.contains("session id"), "{stderr}");
     assert_eq!(context.files().len(), 0);
     context.set_env("CLAUDE_CODE_SESSION_ID", "abc123");
     assert!(context.ccc(&["supervise", "status"]).1.contains("no setting of its own"));

@@ -73,7 +73,8 @@ messages! {
     interrupted() { "已中斷", "已中断", "interrupted" }
     next() { "接下來輸入：", "接下来输入：", "What to type next:" }
     next_up() { "安裝外掛", "安装插件", "install the plugin" }
-    next_claude() {
+    next_claude() { "在你的專案中啟動", "在你的项目中启动", "start it in your project" }
+    next_claude_missing() {
         "在你的專案中啟動（尚未安裝：npm install -g @anthropic-ai/claude-code）",
         "在你的项目中启动（尚未安装：npm install -g @anthropic-ai/claude-code）",
         "start it in your project (not installed yet: npm install -g @anthropic-ai/claude-code)"

@@ -1,16 +1,17 @@
 //! Writes the state files and the handoffs of a session in the mirror.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::Path;
 
 use overtone_session::view::COPY_SUMMARY_FILE;
 use overtone_store::{Session, files};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::error::{FleetError, Result};
 use crate::link::Link;
-use crate::message::{Handoff, SessionState};
+use crate::message::{Handoff, MachineRef, SessionState};
 use crate::names::handoff_key;
 use crate::share::STATE_FILES;
 use crate::trust::{Kind, VerifiedMessage};
@@ -31,7 +32,8 @@ fn origin(state: &SessionState) -> Value {
     let known = state.files.get("session.json").and_then(Value::as_object);
     let mut origin: Map<String, Value> = known.cloned().unwrap_or_default();
     origin.shift_remove("transcript");
-    origin.insert("machine".to_owned(), json!({ "id": state.machine, "name": state.machine_name }));
+    let machine = MachineRef { id: &state.machine, name: &state.machine_name };
+    origin.insert("machine".to_owned(), serde_json::to_value(machine).unwrap_or_default());
     Value::Object(origin)
 }
 
@@ -54,7 +56,7 @@ pub(super) async fn fetch_handoffs(link: &Link, session: &Session, state: &Sessi
     for name in missing {
         let key = handoff_key(session.id().as_str(), name);
         let value = link.handoffs.get(&key).await;
-        let value = value.map_err(|error| FleetError::server("fetch an agent's message", error))?;
+        let value = value.map_err(|error| FleetError::server("fetch a handoff", error))?;
         let opened = value.and_then(|value| link.keyring.open::<Handoff>(Kind::Handoff, &key, &value).ok());
         let Some(VerifiedMessage { body: Handoff { text }, .. }) = opened else { continue };
         session.save_handoff(&format!("handoffs/{name}"), &text).map_err(io::Error::other)?;
@@ -64,17 +66,17 @@ pub(super) async fn fetch_handoffs(link: &Link, session: &Session, state: &Sessi
 
 /// Whether a name is a plain file name, without path separators.
 fn is_file_name(name: &str) -> bool {
-    let is_text = Path::new(name).extension().is_some_and(|end| end == "md");
+    let is_text = Path::new(name).extension() == Some(OsStr::new("md"));
     is_text && !name.starts_with('.') && name.len() <= 200 && !name.contains(['/', '\\', '\0'])
 }
 
 /// Removes a session from the mirror.
 pub(super) fn remove(session: &Session) -> io::Result<()> {
     // Anything but a folder was not written by the mirror.
-    if !fs::symlink_metadata(session.dir()).is_ok_and(|metadata| metadata.is_dir()) {
-        return Ok(());
+    match fs::symlink_metadata(session.dir()) {
+        Ok(metadata) if metadata.is_dir() => session.remove().map_err(io::Error::other),
+        _ => Ok(()),
     }
-    session.remove().map_err(io::Error::other)
 }
 
 #[cfg(test)]

@@ -84,10 +84,12 @@ impl FleetState {
     // Machines.
 
     pub(super) fn update_machine(&mut self, info: MachineInfo) {
-        let is_outdated = self.machines.get(&info.machine).is_some_and(|known| known.at > info.at);
-        if !is_outdated {
-            self.machines.insert(info.machine.clone(), info);
+        if let Some(known) = self.machines.get(&info.machine)
+            && known.at > info.at
+        {
+            return;
         }
+        self.machines.insert(info.machine.clone(), info);
     }
 
     pub(super) fn record_heartbeat(&mut self, info: MachineInfo) {
@@ -100,7 +102,10 @@ impl FleetState {
     }
 
     pub(super) fn is_present(&self, machine: &str) -> bool {
-        self.heartbeats.get(machine).is_some_and(|received| received.elapsed() < HEARTBEAT_TTL)
+        match self.heartbeats.get(machine) {
+            Some(received) => received.elapsed() < HEARTBEAT_TTL,
+            None => false,
+        }
     }
 
     /// All machines with their current number of sessions. The published number is some seconds old.

@@ -16,6 +16,7 @@ use super::progress::{MirrorPosition, MirrorProgress};
 use super::timeline::{self, BatchFit, READ_TIMEOUT};
 use super::{MirrorWorker, copy, lock};
 use crate::error::{FleetError, Result};
+use crate::lines::file_length;
 use crate::link::Link;
 use crate::message::{Batch, MessageError, SessionState};
 use crate::names::state_key;
@@ -120,7 +121,7 @@ impl MirrorWorker {
         let session = self.home.session(id);
         copy::put_state(&session, state)?;
         copy::fetch_handoffs(link, &session, state).await?;
-        let length = session.timeline_file().symlink_metadata().map_or(0, |metadata| metadata.len());
+        let length = file_length(&session.timeline_file());
         let is_complete = match progress.position(id) {
             Some(position) => position.machine == state.machine && position.bytes <= length,
             None => false,
@@ -254,7 +255,7 @@ async fn fetch_state(link: &Link, machine: &str, session: &str) -> Result<Option
 
 /// The creation times of all followed streams. A stream that is deleted and created again has another time.
 async fn creation_times(link: &Link) -> Result<Vec<String>> {
-    let failed = |error: &dyn std::fmt::Display| FleetError::server("look at the streams", error);
+    let failed = |error: &dyn std::fmt::Display| FleetError::server("read the streams", error);
     let events = link.events.get_info().await.map_err(|error| failed(&error))?;
     let mut all = vec![format!("{:?}", events.created)];
     for store in [&link.claims, &link.machines, &link.heartbeats, &link.sessions] {
@@ -269,7 +270,7 @@ fn check_not_recreated(before: &[String], now: &[String]) -> Result<()> {
     if before == now {
         return Ok(());
     }
-    Err(FleetError::server("follow the fleet", "its streams were made anew"))
+    Err(FleetError::server("follow the fleet", "its streams were deleted and created again"))
 }
 
 #[cfg(test)]

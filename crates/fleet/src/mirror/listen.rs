@@ -106,15 +106,15 @@ pub(super) fn next_or_error<T, E: std::fmt::Display>(item: Option<std::result::R
     match item {
         Some(Ok(item)) => Ok(item),
         Some(Err(error)) => Err(failed(&error)),
-        None => Err(failed(&"the server has ended it")),
+        None => Err(failed(&"the server closed the stream")),
     }
 }
 
 /// All entries of a bucket, and a watch for the changes after them.
 async fn watch_bucket(store: &Store) -> Result<(Vec<Entry>, Watch)> {
     let all = read_bucket(store).await?;
-    let next = all.iter().map(|entry| entry.revision).max().map_or(1, |last| last + 1);
-    let watch = store.watch_all_from_revision(next).await;
+    let last = all.iter().map(|entry| entry.revision).max().unwrap_or(0);
+    let watch = store.watch_all_from_revision(last + 1).await;
     Ok((all, watch.map_err(|error| FleetError::server("watch the fleet", error))?))
 }
 
@@ -195,7 +195,7 @@ fn apply_state(keyring: &Keyring, fleet: &mut FleetState, pending: &mut PendingS
         return;
     };
     let state = match open_state(keyring, entry) {
-        Ok(state) if SessionId::parse(&state.session).is_none() => Err(malformed("not its place")),
+        Ok(state) if SessionId::parse(&state.session).is_none() => Err(malformed("stored under another key")),
         opened => opened,
     };
     if entry.operation == Operation::Put

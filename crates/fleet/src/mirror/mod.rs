@@ -163,7 +163,7 @@ fn lock_path(home: &Home) -> PathBuf {
 }
 
 fn already_running() -> io::Error {
-    io::Error::new(io::ErrorKind::WouldBlock, "another process keeps the fleet's mirror")
+    io::Error::new(io::ErrorKind::WouldBlock, "another process runs the fleet's mirror")
 }
 
 /// The state of the mirror that is independent of the connection.
@@ -210,9 +210,9 @@ impl MirrorWorker {
             let was_connected = lock(&self.shared.status).is_connected;
             failures = if was_connected { 0 } else { failures + 1 };
             self.report_problem(&error.to_string());
-            let is_connected =
-                client.as_ref().is_some_and(|client| client.connection_state() == Connection::Connected);
-            if !is_connected {
+            if let Some(open) = &client
+                && open.connection_state() != Connection::Connected
+            {
                 client = None;
             }
             tokio::time::sleep(reconnect_delay(failures)).await;

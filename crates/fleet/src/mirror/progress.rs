@@ -68,7 +68,10 @@ impl MirrorProgress {
     /// Truncates every timeline to its recorded length. Shorter ones are incomplete and are fetched again later.
     pub(super) fn truncate_timelines(&self, home: &Home) -> io::Result<()> {
         for session in home.sessions().unwrap_or_default() {
-            let recorded = self.position(session.id()).map_or(0, |position| position.bytes);
+            let recorded = match self.position(session.id()) {
+                Some(position) => position.bytes,
+                None => 0,
+            };
             truncate(&session.timeline_file(), recorded)?;
         }
         Ok(())

@@ -79,7 +79,7 @@ fn render_lines(batch: &Batch) -> String {
 /// Sets the modification time to the time of the last event, because lists are sorted by it.
 fn set_modified_time(path: &Path, batch: &Batch) {
     let Some(at) = time_of_last_event(batch) else { return };
-    if at.elapsed().is_ok_and(|age| age > RECENT) {
+    if matches!(at.elapsed(), Ok(age) if age > RECENT) {
         // The time is only used for sorting, so a failure is ignored.
         let _ = File::options().write(true).open(path).and_then(|file| file.set_modified(at));
     }
@@ -108,7 +108,7 @@ pub(super) async fn fetch(link: &Link, session: &Session, machine: &str) -> Resu
     let mut messages = consumer.messages().await.map_err(|error| failed(&error))?;
     loop {
         let message = timeout(READ_TIMEOUT, messages.next()).await.map_err(|error| failed(&error))?;
-        let message = message.ok_or_else(|| failed(&"the server has ended it"))?;
+        let message = message.ok_or_else(|| failed(&"the server closed the stream"))?;
         let message = message.map_err(|error| failed(&error))?;
         // Unreadable messages are counted by `handle_event`.
         if let Ok(batch) = open_batch(link, machine, session.id().as_str(), &message.payload) {
@@ -124,7 +124,7 @@ async fn last_sequence(link: &Link, subject: &str) -> Result<Option<u64>> {
     match link.events.get_last_raw_message_by_subject(subject).await {
         Ok(last) => Ok(Some(last.sequence)),
         Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
-        Err(error) => Err(FleetError::server("ask how far a timeline is", error)),
+        Err(error) => Err(FleetError::server("read the end of a timeline", error)),
     }
 }
 

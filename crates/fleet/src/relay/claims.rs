@@ -31,7 +31,7 @@ impl Worker<'_> {
             }
             self.dirty.mark([session.id().clone()]);
         }
-        Err(failed(&"the server has ended it"))
+        Err(failed(&"the server closed the stream"))
     }
 
     /// Reads the team's lists as they change.
@@ -43,7 +43,7 @@ impl Worker<'_> {
             entry.map_err(|error| failed(&error))?;
             self.update_membership(link).await?;
         }
-        Err(failed(&"the server has ended it"))
+        Err(failed(&"the server closed the stream"))
     }
 
     async fn update_membership(&self, link: &Link) -> Result<()> {

@@ -30,7 +30,7 @@ impl Worker<'_> {
         progress: &mut SessionProgress,
     ) -> Result<bool> {
         let path = session.timeline_file();
-        let length = path.symlink_metadata().map_or(0, |about| about.len());
+        let length = lines::file_length(&path);
         if progress.sequence.is_some() && progress.position.end == length {
             return Ok(false);
         }
@@ -121,7 +121,7 @@ impl Worker<'_> {
                 progress.sequence = Some(0);
                 Ok(())
             }
-            Err(error) => Err(FleetError::server("ask how far the stream is", error)),
+            Err(error) => Err(FleetError::server("read the end of the timeline", error)),
         }
     }
 }

@@ -9,6 +9,7 @@ use overtone_core::engine::text::printable;
 use super::Worker;
 use crate::error::{FleetError, Result};
 use crate::link::Link;
+use crate::machine::processor_count;
 use crate::message::MachineInfo;
 use crate::names::encode_token;
 use crate::trust::{CLOCK_SKEW, Kind};
@@ -39,7 +40,7 @@ impl Worker<'_> {
     fn info(&self) -> MachineInfo {
         MachineInfo {
             load: load(),
-            processors: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            processors: processor_count(),
             sessions: self.progress.count(),
             ..MachineInfo::new(&self.machine(), self.setup.version, &self.instance)
         }
@@ -49,7 +50,7 @@ impl Worker<'_> {
     /// heartbeat is skipped: the stored one may be from before a restart.
     async fn warn_about_duplicate_id(&self, heartbeats: &Store, key: &str, beat: usize) -> Result<()> {
         let entry =
-            heartbeats.entry(key).await.map_err(|error| FleetError::server("look at the pulse", error))?;
+            heartbeats.entry(key).await.map_err(|error| FleetError::server("read the heartbeat", error))?;
         let Some(entry) = entry else { return Ok(()) };
         if beat == 0 || entry.operation != Operation::Put {
             return Ok(());
@@ -59,7 +60,7 @@ impl Worker<'_> {
         };
         if opened.body.instance != self.instance {
             self.warn(&format!(
-                "{} uses this machine's number, too\nhint: on one of them, remove fleet/machine.json and \
+                "{} has the same machine id as this one\nhint: on one of them, remove fleet/machine.json and \
                  fleet/machine.key and join again",
                 printable(&opened.body.name)
             ));
@@ -68,8 +69,8 @@ impl Worker<'_> {
         let skew = (entry.created.unix_timestamp() * 1000).saturating_sub(opened.at) / 60_000;
         if skew.abs() >= CLOCK_SKEW / 60_000 {
             self.warn(&format!(
-                "this machine's clock is {skew} minutes away from the server's: others do not believe what is signed \
-                 here\nhint: set the clock"
+                "this machine's clock differs from the server's by {skew} minutes, so other machines reject its \
+                 messages\nhint: set the clock"
             ));
         }
         Ok(())

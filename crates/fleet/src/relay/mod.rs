@@ -26,7 +26,7 @@ use overtone_core::engine::text::printable;
 use overtone_core::messages::Lang;
 use overtone_store::config::Config;
 use overtone_store::{Home, clock, create_private_dir, files};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::config::Settings;
 use crate::dirty::DirtySessions;
@@ -193,9 +193,9 @@ async fn reconnect_forever(
         // A failure after a working connection counts as the first one.
         failures = if shared.now().is_connected { 0 } else { failures + 1 };
         worker.report_problem(&error);
-        let is_connected =
-            client.as_ref().is_some_and(|client| client.connection_state() == Connection::Connected);
-        if !is_connected {
+        if let Some(open) = &client
+            && open.connection_state() != Connection::Connected
+        {
             client = None;
         }
         tokio::time::sleep(reconnect_delay(failures)).await;
@@ -304,14 +304,37 @@ impl<'a> Worker<'a> {
     }
 }
 
+/// The content of `status.json`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StatusFile<'a> {
+    connected: bool,
+    #[serde(rename = "told")]
+    published: u64,
+    problem: Option<&'a str>,
+    restarts: u32,
+    last_failure: Option<&'a str>,
+    membership: &'static str,
+    machine: Option<&'a str>,
+    name: Option<&'a str>,
+    at: String,
+}
+
 /// Writes the status file, which `status` and `doctor` read.
 fn write_status(home: &Home, machine: Option<&Machine>, status: &RelayStatus) {
-    let json = json!({
-        "connected": status.is_connected, "told": status.published, "problem": status.problem,
-        "restarts": status.restarts, "lastFailure": status.last_failure, "membership": status.membership.name(),
-        "machine": machine.map(|machine| &machine.id), "name": machine.map(|machine| &machine.name),
-        "at": clock::to_iso(clock::now()),
-    });
+    let content = StatusFile {
+        connected: status.is_connected,
+        published: status.published,
+        problem: status.problem.as_deref(),
+        restarts: status.restarts,
+        last_failure: status.last_failure.as_deref(),
+        membership: status.membership.name(),
+        machine: machine.map(|machine| machine.id.as_str()),
+        name: machine.map(|machine| machine.name.as_str()),
+        at: clock::to_iso(clock::now()),
+    };
+    // Strings and numbers cannot fail to serialize.
+    let text = serde_json::to_vec(&content).unwrap_or_default();
     // The file is informational, so a failure is ignored.
-    let _ = files::write_atomic(&status_file(home), json.to_string().as_bytes(), files::PRIVATE);
+    let _ = files::write_atomic(&status_file(home), &text, files::PRIVATE);
 }

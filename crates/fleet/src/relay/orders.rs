@@ -51,7 +51,7 @@ impl Worker<'_> {
             self.process_order(link, &message.payload).await?;
             message.ack().await.map_err(|error| failed(&error))?;
         }
-        Err(failed(&"the server has ended it"))
+        Err(failed(&"the server closed the stream"))
     }
 
     async fn process_order(&self, link: &Link, payload: &[u8]) -> Result<()> {
@@ -102,7 +102,7 @@ impl Worker<'_> {
     }
 
     fn record_refused(&self, reason: RefusalReason, from: Option<&Member>, payload: &[u8]) -> Result<()> {
-        eprintln!("[overtone/fleet] an order was put aside: {reason:?}\nhint: overtone fleet status");
+        eprintln!("[overtone/fleet] an order was refused: {reason:?}\nhint: overtone fleet status");
         Ok(record_refused(&self.setup.home, reason, from.map(|from| from.name.as_str()), payload)?)
     }
 

@@ -1,5 +1,6 @@
 //! Publishes the state of a session, the claim of its feature, and its handoffs if texts are shared.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
@@ -11,15 +12,16 @@ use overtone_core::engine::Record;
 use overtone_core::registry::WarningReason;
 use overtone_session::view::{Summary, Supervision, session_json};
 use overtone_store::{Session, SessionId, clock, files, timeline};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Worker;
 use super::progress::{PublishedState, SessionProgress};
 use crate::claims::{self, ClaimOutcome, TakeOver};
 use crate::config::Share;
 use crate::error::{FleetError, Result};
+use crate::lines::file_length;
 use crate::link::{Link, MAX_VALUE_BYTES};
-use crate::message::{Claim, Handoff, SessionState};
+use crate::message::{Claim, Handoff, MachineRef, SessionState};
 use crate::names::{feature_claim_key, handoff_key, session_claim_key, state_key};
 use crate::trust::Kind;
 use crate::{repository, share};
@@ -44,7 +46,9 @@ impl Worker<'_> {
         if progress.state.fingerprint == fingerprint && progress.state.revision.is_some() {
             return Ok(false);
         }
-        if progress.state.at.is_some_and(|at| at.elapsed() < PUBLISH_INTERVAL) {
+        if let Some(at) = progress.state.at
+            && at.elapsed() < PUBLISH_INTERVAL
+        {
             self.schedule_retry(session.id());
             return Ok(false);
         }
@@ -89,7 +93,8 @@ impl Worker<'_> {
     fn summary(&self, summary: &Summary, is_full: bool) -> Value {
         let supervision = Supervision::load(summary);
         let mut json = session_json(summary, supervision.as_ref(), &self.limits);
-        json["machine"] = json!({ "id": self.machine.id, "name": self.machine().name });
+        let machine = MachineRef { id: &self.machine.id, name: &self.machine().name };
+        json["machine"] = serde_json::to_value(machine).unwrap_or_default();
         if !is_full {
             json["project"] = json["projectName"].clone();
         }
@@ -106,7 +111,7 @@ impl Worker<'_> {
     ) -> Result<()> {
         for name in &state.handoffs {
             let path = session.dir().join("handoffs").join(name);
-            let length = fs::symlink_metadata(&path).map_or(0, |metadata| metadata.len());
+            let length = file_length(&path);
             if length > MAX_HANDOFF_BYTES || progress.handoffs.get(name) == Some(&length) {
                 continue;
             }
@@ -117,7 +122,7 @@ impl Worker<'_> {
             // Escaping as JSON may have made it too large.
             if sealed.len() <= MAX_VALUE_BYTES {
                 let put = link.handoffs.put(&key, sealed).await;
-                put.map_err(|error| FleetError::server("share an agent's message", error))?;
+                put.map_err(|error| FleetError::server("publish a handoff", error))?;
             }
             progress.handoffs.insert(name.clone(), length);
         }
@@ -231,7 +236,7 @@ async fn put_state(link: &Link, key: &str, bytes: Bytes, known: Option<u64>) -> 
 fn handoff_names(session: &Session) -> Vec<String> {
     let entries = fs::read_dir(session.dir().join("handoffs")).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let is_text = |name: &String| Path::new(name).extension().is_some_and(|end| end == "md");
+    let is_text = |name: &String| Path::new(name).extension() == Some(OsStr::new("md"));
     let mut names: Vec<_> = names.filter(|name| !name.starts_with('.') && is_text(name)).collect();
     names.sort_unstable();
     names

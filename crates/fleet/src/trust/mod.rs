@@ -223,7 +223,7 @@ impl Keyring {
     fn check(&self, kind: Kind, to: &str, envelope: &Envelope) -> Result<Member, MessageError> {
         let header = &envelope.header;
         if header.kind != kind || header.to != to {
-            return Err(MessageError::Malformed("not its place".to_owned()));
+            return Err(MessageError::Malformed("meant for another destination".to_owned()));
         }
         let unknown = || MessageError::Unknown { from: header.from.clone() };
         let team = self.team();
@@ -243,7 +243,7 @@ impl Keyring {
         let envelope = Envelope::parse(bytes)?;
         let header = &envelope.header;
         if header.kind != kind || header.to != to {
-            return Err(MessageError::Malformed("not its place".to_owned()));
+            return Err(MessageError::Malformed("meant for another destination".to_owned()));
         }
         let key = header.key.clone().ok_or(MessageError::Forged)?;
         if !envelope.is_signed_by(&key) {

@@ -20,7 +20,7 @@ pub enum TeamError {
     /// The team has no such machine.
     NoSuchMachine,
     /// A machine of the team has the same id, with another key.
-    NumberTaken {
+    IdTaken {
         name: String,
     },
     /// The only machine of a team cannot be removed.
@@ -148,7 +148,7 @@ impl Keyring {
                 Ok(Some(team))
             }
             Err(error) if error.kind() == CreateErrorKind::AlreadyExists => Ok(None),
-            Err(error) => Err(FleetError::server("make the team's list", error)),
+            Err(error) => Err(FleetError::server("create the team's list", error)),
         }
     }
 
@@ -164,7 +164,7 @@ impl Keyring {
             |team: &Team| Member { id: id.to_owned(), name: team.free_name(name, id), key: key.clone() };
         self.change(lists, |team| {
             if let Some(member) = team.member(id).filter(|member| member.key != *key) {
-                return Err(TeamError::NumberTaken { name: member.name.clone() });
+                return Err(TeamError::IdTaken { name: member.name.clone() });
             }
             let newcomer = newcomer(team);
             let others = team.members().iter().filter(|member| member.id != id && member.key != *key);
@@ -228,7 +228,8 @@ impl Keyring {
                 return Ok(());
             }
         }
-        Err(FleetError::server("change the team's list", "too many others try at the same time").into())
+        Err(FleetError::server("change the team's list", "too many other machines try at the same time")
+            .into())
     }
 }
 
@@ -259,7 +260,7 @@ async fn restore(lists: &Store, team: &Team) -> Result<()> {
         match lists.create(roster_key(number), Bytes::from(list.to_owned())).await {
             Ok(_) => {}
             Err(error) if error.kind() == CreateErrorKind::AlreadyExists => {}
-            Err(error) => return Err(FleetError::server("put the team's list back", error)),
+            Err(error) => return Err(FleetError::server("restore the team's list", error)),
         }
     }
     Ok(())

@@ -143,7 +143,10 @@ impl Team {
     }
 
     pub(crate) fn last_list(&self) -> &str {
-        self.lists.last().map_or("", String::as_str)
+        match self.lists.last() {
+            Some(list) => list,
+            None => "",
+        }
     }
 
     /// Every list with its number.

@@ -11,7 +11,8 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{Servers, TestMachine, block_on, published_events, try_open, wait_until};
+use crate::support::{Servers, TestMachine, block_on, published_events, try_open};
+use overtone_testkit::wait_until;
 
 /// The error of a connection attempt, if it fails.
 fn refusal(settings: &Settings) -> Option<String> {
@@ -77,11 +78,11 @@ fn a_private_authority_is_trusted_only_if_configured() {
     let unnamed = servers.settings("a");
     let named = Settings { ca: Some(own.file("ca.pem")), ..unnamed.clone() };
     wait_for(&named);
-    let station = TestMachine::new(&named, "one");
-    (0..5).for_each(|n| station.append("s", n));
-    let _relay = station.relay();
+    let machine = TestMachine::new(&named, "one");
+    (0..5).for_each(|n| machine.append("s", n));
+    let _relay = machine.relay();
     wait_until("events arrive", || {
-        published_events(&station.settings)
+        published_events(&machine.settings)
             .is_some_and(|published_events| published_events.into_values().flatten().eq(0..5))
     });
     for wrong in [unnamed, Settings { ca: Some(other.file("ca.pem")), ..named }] {
@@ -207,9 +208,9 @@ fn a_renewed_credentials_file_is_used_without_a_restart() {
     let mut lifetime = 3;
     let mut end = now() + lifetime;
     put(&operator.credentials(Some(end)));
-    let station = TestMachine::new(&settings, "one");
-    station.append("s", 0);
-    let relay = station.relay();
+    let machine = TestMachine::new(&settings, "one");
+    machine.append("s", 0);
+    let relay = machine.relay();
     wait_until("the relay is connected", || {
         let is_connected = relay.status().is_connected;
         if !is_connected && now() > end {
@@ -220,7 +221,7 @@ fn a_renewed_credentials_file_is_used_without_a_restart() {
         is_connected
     });
     wait_until("the end of the credentials is noticed", || {
-        station.append("s", 1);
+        machine.append("s", 1);
         relay.status().problem.is_some()
     });
     put(&operator.credentials(None));

@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::support::{Servers, TestMachine, block_on, published_events, try_open, wait_until};
+use crate::support::{Servers, TestMachine, block_on, published_events, try_open};
 use overtone_fleet::Relay;
+use overtone_testkit::wait_until;
 
 const MACHINES: usize = 5;
 const SESSIONS: usize = 60;
@@ -18,18 +19,18 @@ fn expected() -> Vec<u64> {
 }
 
 /// A session id that is unique in the fleet.
-fn name(station: &TestMachine, session: usize) -> String {
-    format!("{}.{session:03}", station.settings.machine_name.as_deref().unwrap_or_default())
+fn name(machine: &TestMachine, session: usize) -> String {
+    format!("{}.{session:03}", machine.settings.machine_name.as_deref().unwrap_or_default())
 }
 
 /// Appends events to all sessions of all machines concurrently.
-fn append_events(stations: &[TestMachine], events: std::ops::Range<usize>) {
+fn append_events(machines: &[TestMachine], events: std::ops::Range<usize>) {
     thread::scope(|scope| {
-        for station in stations {
+        for machine in machines {
             let events = events.clone();
             scope.spawn(move || {
                 for session in 0..SESSIONS {
-                    station.append_many(&name(station, session), events.clone());
+                    machine.append_many(&name(machine, session), events.clone());
                 }
             });
         }
@@ -49,15 +50,15 @@ fn leader(servers: &Servers, prefix: &str) -> Option<usize> {
 fn every_event_arrives_once_and_in_order_despite_crashes() {
     let mut servers = Servers::three();
     let settings = servers.settings("fleet");
-    let stations: Vec<_> =
+    let machines: Vec<_> =
         (0..MACHINES).map(|n| TestMachine::new(&settings, &format!("machine-{n}"))).collect();
-    let mut relays: Vec<Option<Relay>> = stations.iter().map(|station| Some(station.relay())).collect();
+    let mut relays: Vec<Option<Relay>> = machines.iter().map(|machine| Some(machine.relay())).collect();
     let crashes = AtomicUsize::new(0);
     thread::scope(|scope| {
         // Each part arrives while something crashes.
         scope.spawn(|| {
             for part in 0..CRASHES {
-                append_events(&stations, part * EVENTS / CRASHES..(part + 1) * EVENTS / CRASHES);
+                append_events(&machines, part * EVENTS / CRASHES..(part + 1) * EVENTS / CRASHES);
                 wait_until("the next crash", || crashes.load(Ordering::Relaxed) > part);
             }
         });
@@ -68,7 +69,7 @@ fn every_event_arrives_once_and_in_order_despite_crashes() {
             relays[turn % MACHINES] = None;
             thread::sleep(Duration::from_millis(300));
             servers.nodes[victim].restart();
-            relays[turn % MACHINES] = Some(stations[turn % MACHINES].relay());
+            relays[turn % MACHINES] = Some(machines[turn % MACHINES].relay());
             crashes.fetch_add(1, Ordering::Relaxed);
             wait_until("the cluster has a leader", || leader(&servers, "fleet").is_some());
         }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use crate::support::{self, Servers, TestMachine, block_on, open, published_events, text, wait_until};
-use overtone_fleet::{FleetSnapshot, Machine, OrderCommand, OrderOutcome, Settings};
+use crate::support::{self, Servers, TestMachine, block_on, open, published_events, text};
+use overtone_fleet::{FleetSnapshot, OrderCommand, OrderOutcome, Settings};
+use overtone_testkit::wait_until;
 use serde_json::json;
 
 fn counts(settings: &Settings) -> Vec<Vec<u64>> {
@@ -18,21 +19,17 @@ fn all(count: u64) -> Vec<Vec<u64>> {
     vec![(0..count).collect()]
 }
 
-fn machine(station: &TestMachine) -> Machine {
-    station.machine()
-}
-
 #[test]
 fn invalid_messages_and_later_versions_are_skipped() {
     let servers = Servers::one();
     let settings = servers.settings("a");
-    let station = TestMachine::new(&settings, "one");
-    station.workflow("s");
-    (0..5).for_each(|n| station.append("s", n));
-    let _relay = station.relay();
+    let machine = TestMachine::new(&settings, "one");
+    machine.workflow("s");
+    (0..5).for_each(|n| machine.append("s", n));
+    let _relay = machine.relay();
     wait_until("they are there", || counts(&settings) == all(5));
     wait_until("the session is shown", || block_on(support::snapshot(&settings)).sessions.len() == 1);
-    let id = machine(&station).id;
+    let id = machine.machine().id;
     let bad = [
         &b"{"[..],
         b"\xff\xfe",
@@ -63,7 +60,7 @@ fn invalid_messages_and_later_versions_are_skipped() {
         let done = support::order(&link, &id, "s", OrderCommand::Stop, "ann").await;
         assert_eq!(done, OrderOutcome::Done);
     });
-    (5..10).for_each(|n| station.append("s", n));
+    (5..10).for_each(|n| machine.append("s", n));
     // The stop has added an event without a number.
     wait_until("the others are there", || counts(&settings) == all(10));
 }
@@ -87,8 +84,8 @@ fn wrong_times_of_events_have_no_effect() {
     let (early, late) = (TestMachine::new(&settings, "early"), TestMachine::new(&settings, "late"));
     let line =
         |ts: &str, count: u64| json!({ "ts": ts, "type": "tool:failure", "count": count }).to_string() + "\n";
-    let write = |station: &TestMachine, id: &str, ts: &str| {
-        let path = station.session(id).timeline_file();
+    let write = |machine: &TestMachine, id: &str, ts: &str| {
+        let path = machine.session(id).timeline_file();
         (0..5).for_each(|n| overtone_store::files::append_lines(&path, &line(ts, n)).unwrap());
     };
     write(&early, "s-early", "1999-01-01T00:00:00.000Z");
@@ -106,7 +103,7 @@ fn a_full_server_is_reported_and_nothing_is_lost() {
     // The stream is full; then its limit is raised.
     let mut servers = Servers::one_with(&[]);
     let settings = servers.settings("a");
-    let station = TestMachine::new(&settings, "one");
+    let machine = TestMachine::new(&settings, "one");
     block_on(async {
         let link = open(&settings).await;
         let mut config = link.events.cached_info().config.clone();
@@ -114,10 +111,10 @@ fn a_full_server_is_reported_and_nothing_is_lost() {
         config.discard = async_nats::jetstream::stream::DiscardPolicy::New;
         link.context.update_stream(config).await.unwrap();
     });
-    (0..10).for_each(|n| station.append("s", n));
-    let relay = station.relay();
+    (0..10).for_each(|n| machine.append("s", n));
+    let relay = machine.relay();
     wait_until("the first is there", || counts(&settings) == all(10));
-    (10..20).for_each(|n| station.append("s", n));
+    (10..20).for_each(|n| machine.append("s", n));
     wait_until("it says what is wrong", || {
         relay.status().problem.is_some_and(|problem| problem.contains("maximum messages"))
     });
@@ -139,19 +136,19 @@ fn renewed_credentials_are_used_without_a_restart() {
     let port = servers.nodes[0].port;
     let settings =
         |password: &str| json!({ "fleet": { "url": format!("nats://ann:{password}@127.0.0.1:{port}") } });
-    let mut station = TestMachine::new(&servers.settings("a"), "one");
-    let home = station.home.clone();
+    let mut machine = TestMachine::new(&servers.settings("a"), "one");
+    let home = machine.home.clone();
     let configure = |password: &str| {
         let text = settings(password).to_string();
         overtone_store::files::write_atomic(&home.config_file(), text.as_bytes(), 0o600).unwrap();
         Settings::load(&home).0.unwrap()
     };
-    station.settings = configure("0ld-secret");
-    (0..5).for_each(|n| station.append("s", n));
-    let relay = station.relay();
-    wait_until("they are there", || counts(&station.settings) == all(5));
-    servers.reconfigure(&[&rule("new")]);
-    (5..10).for_each(|n| station.append("s", n));
+    machine.settings = configure("0ld-secret");
+    (0..5).for_each(|n| machine.append("s", n));
+    let relay = machine.relay();
+    wait_until("they are there", || counts(&machine.settings) == all(5));
+    servers.nodes[0].reconfigure(&[&rule("new")]);
+    (5..10).for_each(|n| machine.append("s", n));
     wait_until("it says so", || {
         relay.status().problem.is_some_and(|problem| problem.contains("authorization"))
     });
@@ -165,9 +162,9 @@ fn renewed_credentials_are_used_without_a_restart() {
 fn a_deleted_bucket_is_created_again() {
     let servers = Servers::one();
     let settings = servers.settings("a");
-    let station = TestMachine::new(&settings, "one");
-    station.workflow("s");
-    let relay = station.relay();
+    let machine = TestMachine::new(&settings, "one");
+    machine.workflow("s");
+    let relay = machine.relay();
     let is_shown = || {
         block_on(async {
             let Ok(link) = support::try_open(&settings).await else { return false };
@@ -182,7 +179,7 @@ fn a_deleted_bucket_is_created_again() {
             let link = open(&settings).await;
             link.context.delete_stream(format!("KV_a_{bucket}")).await.unwrap();
         });
-        station.append("s", 0);
+        machine.append("s", 0);
         wait_until(&format!("{bucket} is there again"), is_shown);
     }
     drop(relay);
@@ -229,16 +226,16 @@ fn interrupted_connections_lose_and_duplicate_nothing() {
     let wire = Wire::to(servers.nodes[0].port);
     let mut settings = servers.settings("a");
     settings.urls = vec![format!("nats://127.0.0.1:{}", wire.port)];
-    let station = TestMachine::new(&settings, "one");
-    let relay = station.relay();
+    let machine = TestMachine::new(&settings, "one");
+    let relay = machine.relay();
     for part in 0..10_usize {
-        (part * 50..part * 50 + 25).for_each(|n| station.append("s", n));
+        (part * 50..part * 50 + 25).for_each(|n| machine.append("s", n));
         wire.is_cut.store(true, Ordering::Relaxed);
-        (part * 50 + 25..part * 50 + 50).for_each(|n| station.append("s", n));
+        (part * 50 + 25..part * 50 + 50).for_each(|n| machine.append("s", n));
         thread::sleep(std::time::Duration::from_millis(30));
         wire.is_cut.store(false, Ordering::Relaxed);
     }
     wait_until("all are there", || counts(&servers.settings("a")) == all(500));
     drop(relay);
-    assert_eq!(text(&station.session("s").timeline_file()).lines().count(), 500);
+    assert_eq!(text(&machine.session("s").timeline_file()).lines().count(), 500);
 }

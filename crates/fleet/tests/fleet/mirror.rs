@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use crate::support::{Servers, TestMachine, block_on, event, open, text, wait_until};
+use crate::support::{Servers, TestMachine, block_on, event, open, text};
 use overtone_fleet::{
-    Claim, Machine, MachineInfo, Mirror, MirrorSetup, Pull, Share, TakeOver, claim, feature_claim_key,
-    fetch_timeline, state_key,
+    Claim, MachineInfo, Mirror, MirrorSetup, Pull, Share, TakeOver, claim, feature_claim_key, fetch_timeline,
+    state_key,
 };
 use overtone_session::view::COPY_SUMMARY_FILE;
 use overtone_store::{Home, SessionId};
+use overtone_testkit::wait_until;
 use serde_json::{Value, json};
 
 /// A machine that keeps a mirror.
@@ -48,25 +49,21 @@ impl MirrorOwner {
     }
 }
 
-fn machine(station: &TestMachine) -> Machine {
-    station.machine()
-}
-
 fn full(servers: &Servers) -> overtone_fleet::Settings {
     overtone_fleet::Settings { share: Share::Full, ..servers.settings("a") }
 }
 
 /// The lines of a session on the server.
-fn published_timeline(station: &TestMachine, session: &str) -> String {
+fn published_timeline(machine: &TestMachine, session: &str) -> String {
     let batches = block_on(async {
-        let link = open(&station.settings).await;
-        fetch_timeline(&link, &machine(station).id, session).await.unwrap()
+        let link = open(&machine.settings).await;
+        fetch_timeline(&link, &machine.machine().id, session).await.unwrap()
     });
     batches.iter().flat_map(|batch| &batch.lines).map(|line| line.clone() + "\n").collect()
 }
 
-fn local_timeline(station: &TestMachine, session: &str) -> String {
-    text(&station.session(session).timeline_file())
+fn local_timeline(machine: &TestMachine, session: &str) -> String {
+    text(&machine.session(session).timeline_file())
 }
 
 #[test]
@@ -82,7 +79,7 @@ fn sessions_of_all_machines_are_copied_byte_for_byte() {
     let owner = MirrorOwner::new(&settings);
     // One session is published before the mirror starts, the other one after it.
     let _first = one.relay();
-    wait_until("it was told", || published_timeline(&one, "s.1") == local_timeline(&one, "s.1"));
+    wait_until("it was published", || published_timeline(&one, "s.1") == local_timeline(&one, "s.1"));
     let mirror = owner.start();
     let _second = two.relay();
     wait_until("all is there", || {
@@ -97,7 +94,7 @@ fn sessions_of_all_machines_are_copied_byte_for_byte() {
     });
     assert_eq!(
         owner.json("s.1", "session.json")["machine"],
-        json!({ "id": machine(&one).id, "name": "one" })
+        json!({ "id": one.machine().id, "name": "one" })
     );
     assert_eq!(owner.json("s.1", COPY_SUMMARY_FILE)["state"], "running");
     wait_until("messages of agents", || {
@@ -106,7 +103,7 @@ fn sessions_of_all_machines_are_copied_byte_for_byte() {
     wait_until("both machines are seen", || {
         mirror.machines().iter().filter(|view| view.is_present).count() == 2
     });
-    assert_eq!(mirror.owner("t"), Some((machine(&two).id, "two".to_owned())));
+    assert_eq!(mirror.owner("t"), Some((two.machine().id, "two".to_owned())));
     wait_until("all is well", || {
         let status = mirror.status();
         (status.is_connected, status.unreadable, status.problem) == (true, 0, None)
@@ -116,26 +113,26 @@ fn sessions_of_all_machines_are_copied_byte_for_byte() {
 #[test]
 fn redacted_timelines_are_copied_as_published() {
     let servers = Servers::one();
-    let station = TestMachine::new(&servers.settings("a"), "one");
-    station.workflow("s");
-    (0..20).for_each(|n| station.append("s", n));
-    let owner = MirrorOwner::new(&station.settings);
-    let (_relay, _mirror) = (station.relay(), owner.start());
+    let machine = TestMachine::new(&servers.settings("a"), "one");
+    machine.workflow("s");
+    (0..20).for_each(|n| machine.append("s", n));
+    let owner = MirrorOwner::new(&machine.settings);
+    let (_relay, _mirror) = (machine.relay(), owner.start());
     wait_until("all is there", || owner.timeline("s").lines().count() == 20);
-    assert_eq!(owner.timeline("s"), published_timeline(&station, "s"));
+    assert_eq!(owner.timeline("s"), published_timeline(&machine, "s"));
 }
 
 #[test]
 fn a_restarted_mirror_writes_no_line_twice() {
     let servers = Servers::one();
-    let station = TestMachine::new(&full(&servers), "one");
-    station.workflow("s");
-    let owner = MirrorOwner::new(&station.settings);
-    let _relay = station.relay();
+    let machine = TestMachine::new(&full(&servers), "one");
+    machine.workflow("s");
+    let owner = MirrorOwner::new(&machine.settings);
+    let _relay = machine.relay();
     for round in 0..3 {
-        (round * 40..(round + 1) * 40).for_each(|n| station.append("s", n));
+        (round * 40..(round + 1) * 40).for_each(|n| machine.append("s", n));
         let mirror = owner.start();
-        wait_until("all is there", || owner.timeline("s") == local_timeline(&station, "s"));
+        wait_until("all is there", || owner.timeline("s") == local_timeline(&machine, "s"));
         drop(mirror);
         // A crash before the positions are saved leaves more lines in the file than recorded.
         let strange = format!("{}\n", event("s", 9999));
@@ -145,46 +142,46 @@ fn a_restarted_mirror_writes_no_line_twice() {
         (round == 2).then(|| std::fs::remove_file(owner.file("s", "timeline.jsonl")));
     }
     let _mirror = owner.start();
-    wait_until("all is there again", || owner.timeline("s") == local_timeline(&station, "s"));
+    wait_until("all is there again", || owner.timeline("s") == local_timeline(&machine, "s"));
 }
 
 #[test]
 fn the_mirror_reconnects_to_a_restarted_server() {
     let mut servers = Servers::one();
-    let station = TestMachine::new(&full(&servers), "one");
-    station.workflow("s");
-    station.append("s", 0);
-    let owner = MirrorOwner::new(&station.settings);
-    let (_relay, mirror) = (station.relay(), owner.start());
-    wait_until("it is there", || owner.timeline("s") == local_timeline(&station, "s"));
+    let machine = TestMachine::new(&full(&servers), "one");
+    machine.workflow("s");
+    machine.append("s", 0);
+    let owner = MirrorOwner::new(&machine.settings);
+    let (_relay, mirror) = (machine.relay(), owner.start());
+    wait_until("it is there", || owner.timeline("s") == local_timeline(&machine, "s"));
     // The first attempt may have failed, and its problem is cleared only after the files are there.
     wait_until("it is connected", || mirror.status().is_connected);
     servers.nodes[0].kill();
-    (1..30).for_each(|n| station.append("s", n));
+    (1..30).for_each(|n| machine.append("s", n));
     wait_until("it says what is wrong", || mirror.status().problem.is_some());
     assert!(mirror.link().is_none());
     servers.nodes[0].restart();
-    wait_until("all is there", || owner.timeline("s") == local_timeline(&station, "s"));
+    wait_until("all is there", || owner.timeline("s") == local_timeline(&machine, "s"));
     wait_until("all is well", || mirror.status().problem.is_none());
 }
 
 #[test]
 fn deleted_streams_are_followed_again() {
     let servers = Servers::one();
-    let station = TestMachine::new(&full(&servers), "one");
-    station.workflow("s");
-    (0..20).for_each(|n| station.append("s", n));
-    let owner = MirrorOwner::new(&station.settings);
-    let (_relay, _mirror) = (station.relay(), owner.start());
-    wait_until("it is there", || owner.timeline("s") == local_timeline(&station, "s"));
+    let machine = TestMachine::new(&full(&servers), "one");
+    machine.workflow("s");
+    (0..20).for_each(|n| machine.append("s", n));
+    let owner = MirrorOwner::new(&machine.settings);
+    let (_relay, _mirror) = (machine.relay(), owner.start());
+    wait_until("it is there", || owner.timeline("s") == local_timeline(&machine, "s"));
     block_on(async {
-        let link = open(&station.settings).await;
+        let link = open(&machine.settings).await;
         link.context.delete_stream(link.names.events_stream()).await.unwrap();
         link.context.delete_key_value(link.names.sessions_bucket()).await.unwrap();
     });
-    (20..30).for_each(|n| station.append("s", n));
+    (20..30).for_each(|n| machine.append("s", n));
     wait_until("all is there again", || {
-        owner.timeline("s") == local_timeline(&station, "s")
+        owner.timeline("s") == local_timeline(&machine, "s")
             && owner.json("s", COPY_SUMMARY_FILE)["state"] == "running"
     });
 }
@@ -203,7 +200,7 @@ fn a_moved_session_is_listed_once_and_a_deleted_one_is_removed() {
         owner.timeline("s") == local_timeline(&one, "s") && owner.sessions() == ["gone", "s"]
     });
     let (project, session) = (two.dir.path().join("project"), SessionId::parse("s").unwrap());
-    let here = machine(&two);
+    let here = two.machine();
     let pull = Pull {
         home: &two.home,
         machine: &here,
@@ -226,13 +223,13 @@ fn a_moved_session_is_listed_once_and_a_deleted_one_is_removed() {
 #[test]
 fn unreadable_messages_are_counted_and_skipped() {
     let servers = Servers::one();
-    let station = TestMachine::new(&full(&servers), "one");
-    station.workflow("s");
-    let owner = MirrorOwner::new(&station.settings);
-    let (_relay, mirror) = (station.relay(), owner.start());
+    let machine = TestMachine::new(&full(&servers), "one");
+    machine.workflow("s");
+    let owner = MirrorOwner::new(&machine.settings);
+    let (_relay, mirror) = (machine.relay(), owner.start());
     wait_until("it is there", || owner.sessions() == ["s"]);
     block_on(async {
-        let link = open(&station.settings).await;
+        let link = open(&machine.settings).await;
         for bytes in ["no JSON", r#"{"v":9,"new":true}"#] {
             let subject = link.names.events_subject("stranger", "x");
             link.context.publish(subject, bytes.into()).await.unwrap().await.unwrap();
@@ -242,8 +239,8 @@ fn unreadable_messages_are_counted_and_skipped() {
         link.claims.put("session.x", "?".into()).await.unwrap();
         link.heartbeats.put("stranger", "{}".into()).await.unwrap();
     });
-    station.append("s", 0);
-    wait_until("the rest goes on", || owner.timeline("s") == local_timeline(&station, "s"));
+    machine.append("s", 0);
+    wait_until("the rest goes on", || owner.timeline("s") == local_timeline(&machine, "s"));
     wait_until("they are counted", || {
         let status = mirror.status();
         (status.unreadable, status.newer_version, status.problem) == (6, Some(9), None)
@@ -255,14 +252,14 @@ fn unreadable_messages_are_counted_and_skipped() {
 fn two_machines_on_one_feature_are_contested() {
     let servers = Servers::one();
     let settings = servers.settings("a");
-    let station = TestMachine::new(&settings, "one");
-    station.workflow("s");
-    let file = station.session("s").workflow_file();
+    let machine = TestMachine::new(&settings, "one");
+    machine.workflow("s");
+    let file = machine.session("s").workflow_file();
     let mut state: Value = serde_json::from_str(&text(&file)).unwrap();
     state["featureName"] = json!("login");
     overtone_store::files::write_atomic(&file, state.to_string().as_bytes(), 0o600).unwrap();
     let origin = overtone_store::Origin { project: Some("/nowhere/shop".into()), transcript: None };
-    station.session("s").note_origin(&origin).unwrap();
+    machine.session("s").note_origin(&origin).unwrap();
     let other = TestMachine::new(&settings, "other");
     block_on(async {
         let link = other.link().await;
@@ -271,7 +268,7 @@ fn two_machines_on_one_feature_are_contested() {
         claim(&link, &key, Claim::new(&other.machine(), Some("t")), TakeOver::Never, 0).await.unwrap();
     });
     let owner = MirrorOwner::new(&settings);
-    let (_relay, mirror) = (station.relay(), owner.start());
+    let (_relay, mirror) = (machine.relay(), owner.start());
     wait_until("both are seen", || mirror.features().iter().any(overtone_fleet::FeatureWork::is_contested));
     let features = mirror.features();
     let names: Vec<_> =

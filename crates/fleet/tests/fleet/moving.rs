@@ -1,10 +1,11 @@
 //! Orders from other machines, and sessions that move between machines.
 
-use crate::support::{self, Servers, TestMachine, block_on, open, snapshot, text, wait_until};
+use crate::support::{self, Servers, TestMachine, block_on, open, snapshot, text};
 use overtone_fleet::{
-    Machine, MachineInfo, OrderCommand, OrderOutcome, Pull, PullError, Share, send_order_with_timeout,
+    MachineInfo, OrderCommand, OrderOutcome, Pull, PullError, Share, send_order_with_timeout,
 };
 use overtone_store::{Session, SessionId};
+use overtone_testkit::wait_until;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -12,20 +13,16 @@ fn timeline(session: &Session) -> Vec<Value> {
     text(&session.timeline_file()).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn machine(station: &TestMachine) -> Machine {
-    station.machine()
-}
-
-fn order(station: &TestMachine, session: &str, command: OrderCommand) -> OrderOutcome {
+fn order(machine: &TestMachine, session: &str, command: OrderCommand) -> OrderOutcome {
     block_on(async {
-        let link = open(&station.settings).await;
-        support::order(&link, &machine(station).id, session, command, "ann").await
+        let link = open(&machine.settings).await;
+        support::order(&link, &machine.machine().id, session, command, "ann").await
     })
 }
 
 fn pull(to: &TestMachine, session: &str, take_over: bool) -> Result<overtone_fleet::PullSummary, PullError> {
     let project = to.dir.path().join("project");
-    let (machine, session) = (machine(to), SessionId::parse(session).unwrap());
+    let (machine, session) = (to.machine(), SessionId::parse(session).unwrap());
     let pull = Pull {
         home: &to.home,
         machine: &machine,
@@ -40,29 +37,32 @@ fn pull(to: &TestMachine, session: &str, take_over: bool) -> Result<overtone_fle
     })
 }
 
-fn is_shown(station: &TestMachine, session: &str) -> bool {
+fn is_shown(machine: &TestMachine, session: &str) -> bool {
     block_on(async {
-        let snapshot = snapshot(&station.settings).await;
-        snapshot.sessions.iter().any(|state| state.session == session && state.machine == machine(station).id)
+        let snapshot = snapshot(&machine.settings).await;
+        snapshot
+            .sessions
+            .iter()
+            .any(|state| state.session == session && state.machine == machine.machine().id)
     })
 }
 
 #[test]
 fn an_order_is_executed_once_recorded_and_answered() {
     let servers = Servers::one();
-    let station = TestMachine::new(&servers.settings("a"), "one");
-    station.workflow("s");
-    let _relay = station.relay();
-    wait_until("it is shown", || is_shown(&station, "s"));
+    let machine = TestMachine::new(&servers.settings("a"), "one");
+    machine.workflow("s");
+    let _relay = machine.relay();
+    wait_until("it is shown", || is_shown(&machine, "s"));
     assert_eq!(
-        order(&station, "s", OrderCommand::Message { text: "look at the tests".into() }),
+        order(&machine, "s", OrderCommand::Message { text: "look at the tests".into() }),
         OrderOutcome::Done
     );
-    assert_eq!(order(&station, "s", OrderCommand::Stop), OrderOutcome::Done);
-    assert_eq!(order(&station, "s", OrderCommand::Stop), OrderOutcome::Done);
-    assert_eq!(order(&station, "s", OrderCommand::Resume), OrderOutcome::Done);
-    assert!(matches!(order(&station, "none", OrderCommand::Stop), OrderOutcome::Refused(_)));
-    let session = station.session("s");
+    assert_eq!(order(&machine, "s", OrderCommand::Stop), OrderOutcome::Done);
+    assert_eq!(order(&machine, "s", OrderCommand::Stop), OrderOutcome::Done);
+    assert_eq!(order(&machine, "s", OrderCommand::Resume), OrderOutcome::Done);
+    assert!(matches!(order(&machine, "none", OrderCommand::Stop), OrderOutcome::Refused(_)));
+    let session = machine.session("s");
     let traces = timeline(&session);
     let by = |line: &&Value| line["by"].as_str().is_some_and(|by| by.ends_with("ann@one"));
     let reasons: Vec<_> = traces.iter().filter(by).map(|line| line["reason"].as_str().unwrap()).collect();
@@ -74,13 +74,13 @@ fn an_order_is_executed_once_recorded_and_answered() {
 #[test]
 fn an_order_to_a_machine_that_is_gone_is_refused() {
     let servers = Servers::one();
-    let station = TestMachine::new(&servers.settings("a"), "one");
-    assert_eq!(order(&station, "s", OrderCommand::Stop), OrderOutcome::Gone);
+    let machine = TestMachine::new(&servers.settings("a"), "one");
+    assert_eq!(order(&machine, "s", OrderCommand::Stop), OrderOutcome::Gone);
     // With a heartbeat but no relay, the order is withdrawn.
     let reply = block_on(async {
-        let link = open(&station.settings).await;
-        let id = machine(&station).id;
-        link.publish_heartbeat(&MachineInfo::new(&machine(&station), "0.0.0", "x")).await.unwrap();
+        let link = open(&machine.settings).await;
+        let id = machine.machine().id;
+        link.publish_heartbeat(&MachineInfo::new(&machine.machine(), "0.0.0", "x")).await.unwrap();
         // No answer ever arrives, so any timeout will do.
         send_order_with_timeout(&link, &id, "s", OrderCommand::Stop, "ann", Duration::from_millis(200))
             .await
@@ -138,7 +138,7 @@ fn a_session_of_an_offline_machine_is_pulled_only_with_take_over() {
     drop(relay);
     block_on(async {
         let link = open(&settings).await;
-        link.heartbeats.delete(&machine(&one).id).await.unwrap();
+        link.heartbeats.delete(&one.machine().id).await.unwrap();
     });
     assert!(matches!(pull(&two, "s", false), Err(PullError::Gone { name }) if name == "one"));
     let pulled = pull(&two, "s", true).unwrap();

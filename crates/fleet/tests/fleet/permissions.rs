@@ -3,15 +3,14 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::support::{
-    self, Node, POLL_INTERVAL, Servers, TIMEOUT, TestMachine, block_on, free_port, open, published_events,
-    wait_until,
-};
+use crate::support::{self, POLL_INTERVAL, Servers, TIMEOUT, TestMachine, block_on, open, published_events};
 use overtone_fleet::{
-    FleetSnapshot, Link, Machine, Names, OrderCommand, OrderOutcome, Pull, PullError, PullSummary,
-    ServerConfig, ServerErrors, ServerFiles, Settings, connect_recording_errors,
+    FleetSnapshot, Link, Names, OrderCommand, OrderOutcome, Pull, PullError, PullSummary, ServerConfig,
+    ServerErrors, ServerFiles, Settings, connect_recording_errors,
 };
 use overtone_store::{SessionId, files};
+use overtone_testkit::nats::{NatsServer, free_port};
+use overtone_testkit::wait_until;
 use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
@@ -29,7 +28,10 @@ impl ConfiguredServer {
         let (dir, port) = (tempfile::tempdir().unwrap(), free_port());
         let files = config(&dir, port).write().unwrap();
         let arguments = vec!["-c".to_owned(), files.config.display().to_string()];
-        Self { servers: Servers { nodes: vec![Node::start(arguments, port)], dir }, files }
+        Self {
+            servers: Servers { nodes: vec![NatsServer::start_with_arguments(port, arguments)], dir },
+            files,
+        }
     }
 
     /// The settings of a machine with the login of `team` and the names of `prefix`.
@@ -70,11 +72,10 @@ fn start_in_one_account() -> ConfiguredServer {
     );
     files::write_atomic(&written.config, all.as_bytes(), 0o600).unwrap();
     let arguments = vec!["-c".to_owned(), written.config.display().to_string()];
-    ConfiguredServer { servers: Servers { nodes: vec![Node::start(arguments, port)], dir }, files: written }
-}
-
-fn machine(station: &TestMachine) -> Machine {
-    station.machine()
+    ConfiguredServer {
+        servers: Servers { nodes: vec![NatsServer::start_with_arguments(port, arguments)], dir },
+        files: written,
+    }
 }
 
 fn snapshot(settings: &Settings) -> FleetSnapshot {
@@ -82,7 +83,7 @@ fn snapshot(settings: &Settings) -> FleetSnapshot {
 }
 
 fn pull(to: &TestMachine, session: &str) -> Result<PullSummary, PullError> {
-    let (machine, session, project) = (machine(to), SessionId::parse(session).unwrap(), to.dir.path());
+    let (machine, session, project) = (to.machine(), SessionId::parse(session).unwrap(), to.dir.path());
     let pull =
         Pull { home: &to.home, machine: &machine, session: &session, project, user: "ann", take_over: false };
     block_on(async {
@@ -110,7 +111,7 @@ fn assert_team_works(written: &ConfiguredServer, team: &str) {
         let client = connect_recording_errors(&settings, "test", &server_errors).await.unwrap();
         let link = Box::pin(Link::with_client(client, &settings, &one.keyring())).await.unwrap();
         link.check_read_write("m").await.unwrap();
-        support::order(&link, &machine(&one).id, "s", OrderCommand::Stop, "ann").await
+        support::order(&link, &one.machine().id, "s", OrderCommand::Stop, "ann").await
     });
     assert_eq!((reply, server_errors.all()), (OrderOutcome::Done, Vec::new()));
     assert_eq!(pull(&two, "s").unwrap().from, "one");

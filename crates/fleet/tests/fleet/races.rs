@@ -1,9 +1,10 @@
 //! Two machines that claim the same thing at the same time: exactly one wins.
 
-use crate::support::{Servers, TestMachine, block_on, wait_until};
+use crate::support::{Servers, TestMachine, block_on};
 use overtone_fleet::{
     Claim, ClaimOutcome, TakeOver, claim, feature_claim_key, is_present, release, session_claim_key,
 };
+use overtone_testkit::wait_until;
 
 const ROUNDS: usize = 1_000;
 

@@ -1,10 +1,8 @@
-//! Servers and machines for the tests: `nats-server` processes on loopback, and homes with sessions.
+//! Servers and machines for the tests: NATS servers on loopback, and homes with sessions.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -15,6 +13,7 @@ use overtone_fleet::{
     RelaySetup, Settings, Share, send_order_with_timeout,
 };
 use overtone_store::{Home, Session, SessionId, files};
+use overtone_testkit::nats::{NatsServer, free_port};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -26,83 +25,10 @@ const READ_TIMEOUT: Duration = Duration::from_mins(2);
 
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The first `nats-server` on PATH or where packages install it. The tests fail without it.
-fn program() -> PathBuf {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/usr/local/bin"].map(PathBuf::from));
-    let found = folders.map(|folder| folder.join("nats-server")).find(|program| program.is_file());
-    found.expect("nats-server is missing\nhint: `cargo xtask ci --only test` fetches it for its own run")
-}
-
-pub(crate) fn free_port() -> u16 {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
-}
-
-/// One server process. It is killed when dropped.
-#[derive(Debug)]
-pub(crate) struct Node {
-    pub(crate) port: u16,
-    arguments: Vec<String>,
-    child: Option<Child>,
-}
-
-impl Node {
-    pub(crate) fn start(arguments: Vec<String>, port: u16) -> Self {
-        let mut node = Self { port, arguments, child: None };
-        node.restart();
-        node
-    }
-
-    /// Starts or restarts the server, and returns when it accepts connections.
-    pub(crate) fn restart(&mut self) {
-        self.kill();
-        let mut child = self.spawn();
-        wait_until("the server accepts connections", || {
-            // Another program may have used the port while the server was down.
-            if child.try_wait().unwrap().is_some() {
-                child = self.spawn();
-            }
-            self.accepts_connections()
-        });
-        self.child = Some(child);
-    }
-
-    fn spawn(&self) -> Child {
-        let mut command = Command::new(program());
-        command.args(&self.arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        command.spawn().unwrap()
-    }
-
-    fn accepts_connections(&self) -> bool {
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
-        let Ok(stream) = TcpStream::connect(address) else { return false };
-        // Without a listener, the system may connect a socket to itself.
-        stream.local_addr().unwrap() != address
-    }
-
-    /// Kills the server without a shutdown.
-    pub(crate) fn kill(&mut self) {
-        if let Some(mut child) = self.child.take() {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
-
-    pub(crate) fn url(&self) -> String {
-        format!("nats://127.0.0.1:{}", self.port)
-    }
-}
-
-impl Drop for Node {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
-/// One or three servers with their data folder.
+/// One or three servers, and a folder for the files of the test.
 #[derive(Debug)]
 pub(crate) struct Servers {
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<NatsServer>,
     pub(crate) dir: TempDir,
 }
 
@@ -113,21 +39,11 @@ impl Servers {
 
     /// One server with additional lines in its configuration.
     pub(crate) fn one_with(lines: &[&str]) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let port = free_port();
-        let config = configure(dir.path(), port, lines);
-        let node = Node::start(vec!["-c".to_owned(), config.display().to_string()], port);
-        let servers = Self { nodes: vec![node], dir };
+        let servers = Self { nodes: vec![NatsServer::start_with(lines)], dir: tempfile::tempdir().unwrap() };
         if lines.is_empty() {
             servers.wait();
         }
         servers
-    }
-
-    /// Restarts the server with other configuration lines.
-    pub(crate) fn reconfigure(&mut self, lines: &[&str]) {
-        configure(self.dir.path(), self.nodes[0].port, lines);
-        self.nodes[0].restart();
     }
 
     pub(crate) fn three() -> Self {
@@ -146,7 +62,7 @@ impl Servers {
                 format!("--cluster=nats://127.0.0.1:{}", routes[number]),
                 format!("--routes={}", all.join(",")),
             ];
-            Node::start(arguments.to_vec(), ports[number])
+            NatsServer::start_with_arguments(ports[number], arguments.to_vec())
         };
         let nodes = (0..3).map(start).collect();
         let servers = Self { nodes, dir };
@@ -160,7 +76,7 @@ impl Servers {
     }
 
     pub(crate) fn urls(&self) -> Vec<String> {
-        self.nodes.iter().map(Node::url).collect()
+        self.nodes.iter().map(NatsServer::url).collect()
     }
 
     pub(crate) fn settings(&self, prefix: &str) -> Settings {
@@ -178,14 +94,6 @@ impl Servers {
             replicas: self.nodes.len(),
         }
     }
-}
-
-fn configure(dir: &Path, port: u16, lines: &[&str]) -> PathBuf {
-    let (config, store) = (dir.join("server.conf"), dir.join("store").display().to_string());
-    let text =
-        format!("listen: 127.0.0.1:{port}\njetstream {{ store_dir: {store:?} }}\n{}\n", lines.join("\n"));
-    files::write_atomic(&config, text.as_bytes(), 0o600).unwrap();
-    config
 }
 
 pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
@@ -237,7 +145,7 @@ pub(crate) async fn snapshot(settings: &Settings) -> FleetSnapshot {
     loop {
         match FleetSnapshot::fetch(&Box::pin(open(settings)).await).await {
             Ok(snapshot) => return snapshot,
-            Err(error) => assert!(started.elapsed() < TIMEOUT, "no picture: {error}"),
+            Err(error) => assert!(started.elapsed() < TIMEOUT, "no snapshot: {error}"),
         }
     }
 }
@@ -265,16 +173,16 @@ impl TestMachine {
     /// A machine of the team. The first one of a prefix creates the team when it connects; the others are invited and
     /// accepted.
     pub(crate) fn new(settings: &Settings, name: &str) -> Self {
-        let station = Self::outside(settings, name);
+        let machine = Self::outside(settings, name);
         let mut founders = FOUNDERS.lock().unwrap();
         let founder =
-            founders.entry(team_of(settings)).or_insert_with(|| (station.home.clone(), name.to_owned()));
-        let is_first = founder.0.root() == station.home.root();
+            founders.entry(team_of(settings)).or_insert_with(|| (machine.home.clone(), name.to_owned()));
+        let is_first = founder.0.root() == machine.home.root();
         drop(founders);
         if !is_first {
-            block_on(station.join_team());
+            block_on(machine.join_team());
         }
-        station
+        machine
     }
 
     /// A machine that is part of no team.
@@ -371,27 +279,18 @@ pub(crate) fn published_events(settings: &Settings) -> Option<PublishedEvents> {
 async fn read_events(link: &Link) -> Option<PublishedEvents> {
     use async_nats::jetstream::consumer::pull;
     let mut all = PublishedEvents::new();
-    let wanted = link.events.get_info().await.ok()?.state.messages;
+    let count = link.events.get_info().await.ok()?.state.messages;
     let consumer = link.events.create_consumer(pull::OrderedConfig::default()).await.ok()?;
     let mut messages = consumer.messages().await.ok()?;
-    for _ in 0..wanted {
+    for _ in 0..count {
         let message = messages.next().await?.ok()?;
         let origin = link.names.parse_events_subject(&message.subject).unwrap();
-        let Ok(said) = serde_json::from_slice::<Value>(&message.payload) else { continue };
-        let Some(lines) = said["body"]["lines"].as_array() else { continue };
-        let count = |line: &Value| serde_json::from_str::<Value>(line.as_str()?).ok()?["count"].as_u64();
-        all.entry(origin).or_default().extend(lines.iter().filter_map(count));
+        let Ok(message) = serde_json::from_slice::<Value>(&message.payload) else { continue };
+        let Some(lines) = message["body"]["lines"].as_array() else { continue };
+        let number = |line: &Value| serde_json::from_str::<Value>(line.as_str()?).ok()?["count"].as_u64();
+        all.entry(origin).or_default().extend(lines.iter().filter_map(number));
     }
     Some(all)
-}
-
-/// Waits until a condition is true.
-pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !condition() {
-        assert!(started.elapsed() < TIMEOUT, "never happened: {what}");
-        std::thread::sleep(POLL_INTERVAL);
-    }
 }
 
 pub(crate) fn text(path: &Path) -> String {

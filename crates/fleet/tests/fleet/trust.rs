@@ -1,11 +1,12 @@
 //! Signatures, with a real server that an attacker controls.
 
-use crate::support::{self, Servers, TestMachine, block_on, snapshot, text, wait_until};
+use crate::support::{self, Servers, TestMachine, block_on, snapshot, text};
 use overtone_fleet::{
     FleetSnapshot, Invited, Link, MachineInfo, Membership, Order, OrderCommand, OrderOutcome, RefusalReason,
     RefusedOrder, Settings, TeamError, refused_orders, session_claim_key,
 };
 use overtone_store::SessionId;
+use overtone_testkit::wait_until;
 
 fn message(text: &str) -> Order {
     Order {
@@ -26,16 +27,16 @@ fn team(settings: &Settings) -> (TestMachine, TestMachine) {
     (one, two)
 }
 
-fn wait_until_listed(station: &TestMachine) {
-    wait_until("it is shown", || !block_on(snapshot(&station.settings)).sessions.is_empty());
+fn wait_until_listed(machine: &TestMachine) {
+    wait_until("it is shown", || !block_on(snapshot(&machine.settings)).sessions.is_empty());
 }
 
-fn notices(station: &TestMachine) -> Vec<String> {
-    station.session("s").workflow().unwrap().unwrap().state.notices
+fn notices(machine: &TestMachine) -> Vec<String> {
+    machine.session("s").workflow().unwrap().unwrap().state.notices
 }
 
-fn reasons(station: &TestMachine) -> Vec<RefusalReason> {
-    refused_orders(&station.home).orders.iter().map(|order: &RefusedOrder| order.reason).collect()
+fn reasons(machine: &TestMachine) -> Vec<RefusalReason> {
+    refused_orders(&machine.home).orders.iter().map(|order: &RefusedOrder| order.reason).collect()
 }
 
 #[test]
@@ -95,9 +96,9 @@ fn invalid_order_ids_of_a_member_are_refused() {
         assert_eq!(support::order(&link, &id, "s", OrderCommand::Stop, "ann").await, OrderOutcome::Done);
     });
     assert_eq!(notices(&one), [""; 0]);
-    let mut wanted = vec![RefusalReason::BadId; 6];
-    wanted.extend([RefusalReason::Malformed; 2]);
-    assert_eq!(reasons(&one), wanted);
+    let mut expected = vec![RefusalReason::BadId; 6];
+    expected.extend([RefusalReason::Malformed; 2]);
+    assert_eq!(reasons(&one), expected);
     let refused = refused_orders(&one.home);
     assert_eq!(refused.orders[0].from.as_deref(), Some("two"));
     assert_eq!((relay.status().restarts, relay.status().is_connected), (0, true));
@@ -111,8 +112,8 @@ fn a_replayed_claim_does_not_change_the_owner() {
     let (_first, _second) = (one.relay(), two.relay());
     wait_until_listed(&one);
     let key = session_claim_key("s");
-    let claim = |station: &TestMachine| {
-        block_on(async { station.link().await.claims.get(&key).await.unwrap().unwrap() })
+    let claim = |machine: &TestMachine| {
+        block_on(async { machine.link().await.claims.get(&key).await.unwrap().unwrap() })
     };
     let pull = |to: &TestMachine| {
         let (machine, session) = (to.machine(), SessionId::parse("s").unwrap());
@@ -126,7 +127,7 @@ fn a_replayed_claim_does_not_change_the_owner() {
         };
         block_on(async { pull.run(&to.link().await).await.unwrap() })
     };
-    let moved_to = |station: &TestMachine| station.session("s").workflow().unwrap().unwrap().state.moved_to;
+    let moved_to = |machine: &TestMachine| machine.session("s").workflow().unwrap().unwrap().state.moved_to;
     // Move the session there and back again.
     pull(&two);
     let of_two = claim(&one);

@@ -32,53 +32,54 @@ function drawing(title, height, content) {
   return svg('svg', props, content);
 }
 
-function label(text, x, y, looks, anchor) {
-  return svg('text', { class: looks, x, y, 'text-anchor': anchor }, text);
+function label(text, x, y, className, anchor) {
+  return svg('text', { class: className, x, y, 'text-anchor': anchor }, text);
 }
 
 // Horizontal bars.
 
-const LINE = 28;
+const BAR_HEIGHT = 28;
 const NAME_WIDTH = 116;
 const VALUE_WIDTH = 112;
 
 /** `list`: `{label, value, text, color}`. */
 export function bars(title, list) {
   const most = Math.max(...list.map((bar) => bar.value)) || 1;
-  return drawing(title, list.length * LINE, list.map((bar, index) => lyingBar(bar, index * LINE, bar.value / most)));
+  const drawn = list.map((bar, index) => horizontalBar(bar, index * BAR_HEIGHT, bar.value / most));
+  return drawing(title, list.length * BAR_HEIGHT, drawn);
 }
 
-function lyingBar({ label: name, text, color = 'accent' }, top, share) {
+function horizontalBar({ label: name, text, color = 'accent' }, top, share) {
   const width = Math.max(2, share * (WIDTH - NAME_WIDTH - VALUE_WIDTH));
   return svg('g', { 'data-color': color, transform: `translate(0 ${top})` },
     label(name, NAME_WIDTH - 10, 19, 'chart-name', 'end'),
-    svg('rect', { class: 'chart-bar', x: NAME_WIDTH, y: 6, width, height: LINE - 12, rx: 3 }),
+    svg('rect', { class: 'chart-bar', x: NAME_WIDTH, y: 6, width, height: BAR_HEIGHT - 12, rx: 3 }),
     label(text, NAME_WIDTH + width + 8, 19, 'chart-value'));
 }
 
 // Charts by day: names on the horizontal axis, numbers on the vertical one.
 
-const TALL = 200;
-const FLOOR = 172;
+const HEIGHT = 200;
+const BASELINE = 172;
 const TOP = 16;
-const SIDE = 58;
-const NAME_ROOM = 52;
+const AXIS_WIDTH = 58;
+const MIN_NAME_WIDTH = 52;
 
-const slotOf = (names) => (WIDTH - SIDE) / Math.max(1, names.length);
+const slotOf = (names) => (WIDTH - AXIS_WIDTH) / Math.max(1, names.length);
 
 function byDay(title, names, most, format, content) {
-  const every = Math.max(1, Math.ceil(NAME_ROOM / slotOf(names)));
-  const middle = (index) => SIDE + (index + 0.5) * slotOf(names);
+  const every = Math.max(1, Math.ceil(MIN_NAME_WIDTH / slotOf(names)));
+  const middle = (index) => AXIS_WIDTH + (index + 0.5) * slotOf(names);
   const days = names.map((name, index) =>
-    index % every === 0 && label(name, middle(index), FLOOR + 18, 'chart-axis', 'middle'));
-  return drawing(title, TALL, [[0, 0.5, 1].map((share) => gridLine(share, format(most * share))), content, days]);
+    index % every === 0 && label(name, middle(index), BASELINE + 18, 'chart-axis', 'middle'));
+  return drawing(title, HEIGHT, [[0, 0.5, 1].map((share) => gridLine(share, format(most * share))), content, days]);
 }
 
 function gridLine(share, text) {
-  const y = FLOOR - share * (FLOOR - TOP);
+  const y = BASELINE - share * (BASELINE - TOP);
   return svg('g', {},
-    svg('line', { class: 'chart-grid', x1: SIDE, x2: WIDTH, y1: y, y2: y }),
-    label(text, SIDE - 8, y + 4, 'chart-axis', 'end'));
+    svg('line', { class: 'chart-grid', x1: AXIS_WIDTH, x2: WIDTH, y1: y, y2: y }),
+    label(text, AXIS_WIDTH - 8, y + 4, 'chart-axis', 'end'));
 }
 
 /** Stacked vertical bars. `series`: `{name, values, hatched}`, drawn from the bottom up. */
@@ -91,14 +92,14 @@ export function columns(title, names, series, format) {
 
 function stack(name, index, slot, series, most, format) {
   const width = Math.max(1, Math.min(28, slot * 0.72));
-  const x = SIDE + index * slot + (slot - width) / 2;
-  let y = FLOOR;
+  const x = AXIS_WIDTH + index * slot + (slot - width) / 2;
+  let y = BASELINE;
   return series.filter(({ values }) => values[index] > 0).map(({ name: part, values, hatched }) => {
-    const height = (values[index] / most) * (FLOOR - TOP);
+    const height = (values[index] / most) * (BASELINE - TOP);
     y -= height;
-    const looks = hatched ? { class: 'chart-bar bad', fill: 'url(#hatch)' } : { class: 'chart-bar' };
+    const look = hatched ? { class: 'chart-bar bad', fill: 'url(#hatch)' } : { class: 'chart-bar' };
     const title = svg('title', {}, `${name} · ${part} ${format(values[index])}`);
-    return svg('rect', { ...looks, x, y, width, height }, title);
+    return svg('rect', { ...look, x, y, width, height }, title);
   });
 }
 
@@ -112,8 +113,9 @@ function hatch() {
 
 /** A line chart of shares; days without a value are gaps. */
 export function shares(title, names, values, format) {
-  const place = (value, index) => [SIDE + (index + 0.5) * slotOf(names), FLOOR - value * (FLOOR - TOP)];
-  const points = values.map((value, index) => (typeof value === 'number' ? place(value, index) : null));
+  const top = (value) => BASELINE - value * (BASELINE - TOP);
+  const position = (value, index) => [AXIS_WIDTH + (index + 0.5) * slotOf(names), top(value)];
+  const points = values.map((value, index) => (typeof value === 'number' ? position(value, index) : null));
   const dots = points.map((point, index) => point && dot(point, `${names[index]} · ${format(values[index])}`));
   return byDay(title, names, 1, format, [svg('path', { class: 'chart-line', d: lineThrough(points) }), dots]);
 }

@@ -1,16 +1,17 @@
 // Questions and long texts, each in a real <dialog>: the browser keeps the focus inside and gives it back.
 
-import { enter } from '../api.js';
+import { logIn } from '../api.js';
 import { h } from '../dom.js';
 import { isFleet } from '../store.js';
 import { t } from '../text.js';
-import { button } from './bits.js';
+import { button } from './components.js';
 
 /** Opens a dialog with `content`; resolves to the answer, `''` if it was dismissed. */
 function open(name, title, content, buttons) {
   return new Promise((resolve) => {
     const id = `dialog-${name}`;
-    const form = h('form', { on: { submit: finish } }, h('h2', { id }, title), content, h('footer', {}, buttons));
+    const form = h('form', { on: { submit: closeWithAnswer } },
+      h('h2', { id }, title), content, h('footer', {}, buttons));
     const dialog = h('dialog', { class: `dialog dialog-${name}`, 'aria-labelledby': id, 'data-test': id }, form);
     dialog.addEventListener('close', () => {
       dialog.remove();
@@ -21,36 +22,36 @@ function open(name, title, content, buttons) {
   });
 }
 
-/** Nothing is ever submitted anywhere: the page's policy forbids it, and some browsers count `method=dialog`. */
-function finish(event) {
+/** Closes the dialog. The page's policy forbids submitting forms, in some browsers even with `method=dialog`. */
+function closeWithAnswer(event) {
   event.preventDefault();
   event.target.closest('dialog').close(event.submitter?.value ?? '');
 }
 
-function submit(name, label, kind) {
+function submitButton(name, label, kind) {
   return h('button', { type: 'submit', value: name, class: `button ${kind}`, 'data-test': `dialog-${name}` }, label);
 }
 
-function closer(name, label, kind, value = '') {
+function closeButton(name, label, kind, value = '') {
   return button(`dialog-${name}`, label, (event) => event.target.closest('dialog').close(value), { kind });
 }
 
 /** Asks for confirmation before something that cannot be undone easily. */
 export async function confirm({ title, text, action, danger }) {
   const answer = await open('confirm', title, h('p', {}, text), [
-    closer('cancel', t('cancel'), 'plain'),
-    closer('confirm', action, danger ? 'danger' : 'primary', 'yes'),
+    closeButton('cancel', t('cancel'), 'plain'),
+    closeButton('confirm', action, danger ? 'danger' : 'primary', 'yes'),
   ]);
   return answer === 'yes';
 }
 
 /** Explains the token and accepts pasted ones until one is right; false if the user cancels. */
 export async function askForToken() {
-  for (let wasRefused = false; ; wasRefused = true) {
-    const token = await askOnceForToken(wasRefused);
+  for (let wasRejected = false; ; wasRejected = true) {
+    const token = await askOnceForToken(wasRejected);
     if (!token) return false;
     try {
-      await enter({ token });
+      await logIn({ token });
       return true;
     } catch (error) {
       if (error.status !== 401) throw error;
@@ -59,33 +60,35 @@ export async function askForToken() {
 }
 
 /** The pasted text; empty if the user cancels. */
-async function askOnceForToken(wasRefused) {
+async function askOnceForToken(wasRejected) {
   const input = h('input', {
     type: 'password', id: 'token', autocomplete: 'off', spellcheck: 'false', autofocus: true,
     'data-test': 'token-input',
   });
   const field = h('label', { class: 'field field-token', for: 'token' }, h('span', {}, t('token')), input);
   const text = [
-    wasRefused && h('p', { class: 'problem-what' }, t('token_refused')),
+    wasRejected && h('p', { class: 'problem-what' }, t('token_refused')),
     h('p', {}, t('token_why')),
     h('p', {}, t(isFleet() ? 'token_where_fleet' : 'token_where')),
     h('pre', {}, isFleet() ? 'overtone dashboard --fleet --open' : 'overtone dashboard --open'),
     field,
   ].filter(Boolean);
   const answer = await open('token', t('token_title'), text, [
-    closer('cancel', t('cancel'), 'plain'),
-    submit('save', t('token_use'), 'primary'),
+    closeButton('cancel', t('cancel'), 'plain'),
+    submitButton('save', t('token_use'), 'primary'),
   ]);
   return answer === 'save' ? input.value.trim() : '';
 }
 
 /** A message for the main agent; empty if the user cancels. */
 export async function askForMessage(name) {
-  const input = h('textarea', { id: 'message', rows: '4', required: true, autofocus: true, 'data-test': 'message-input' });
+  const input = h('textarea', {
+    id: 'message', rows: '4', required: true, autofocus: true, 'data-test': 'message-input',
+  });
   const field = h('label', { class: 'field', for: 'message' }, h('span', {}, t('message')), input);
   const answer = await open('message', t('message_title', { name }), [h('p', {}, t('message_how')), field], [
-    closer('cancel', t('cancel'), 'plain'),
-    submit('send', t('send'), 'primary'),
+    closeButton('cancel', t('cancel'), 'plain'),
+    submitButton('send', t('send'), 'primary'),
   ]);
   return answer === 'send' ? input.value.trim() : '';
 }
@@ -93,7 +96,7 @@ export async function askForMessage(name) {
 /** Shows a long text as it is. */
 export function showText(title, text) {
   const body = h('pre', { class: 'long-text', tabindex: '0', 'data-test': 'long-text' }, text);
-  return open('text', title, body, [closer('close', t('close'), 'primary')]);
+  return open('text', title, body, [closeButton('close', t('close'), 'primary')]);
 }
 
 /** The keyboard shortcuts. `rows`: pairs of keys and descriptions. */
@@ -101,5 +104,6 @@ export function showHelp(rows) {
   const lines = rows.map(([keys, words]) => [
     h('dt', {}, keys.split(' ').map((key) => h('kbd', {}, key))), h('dd', {}, words),
   ]);
-  return open('help', t('help_title'), h('dl', { class: 'keys' }, lines), [closer('close', t('close'), 'primary')]);
+  const close = closeButton('close', t('close'), 'primary');
+  return open('help', t('help_title'), h('dl', { class: 'keys' }, lines), [close]);
 }

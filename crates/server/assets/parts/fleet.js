@@ -3,7 +3,7 @@
 import { h } from '../dom.js';
 import { sessionPath } from '../paths.js';
 import { count, t } from '../text.js';
-import { empty, panel, problem, when } from './bits.js';
+import { empty, panel, problem, when } from './components.js';
 import { icon } from './icon.js';
 
 /** Both panels; nothing before the state of the fleet is loaded. */
@@ -18,13 +18,14 @@ export function fleetPanels(fleet) {
 
 function machines({ machines: list, foreign, laterVersion }) {
   const present = list.filter((machine) => machine.present).length;
-  const glance = h('span', { class: 'muted' }, t('machines_present', { n: count(present), all: count(list.length) }));
-  return panel('machines', t('machines'), glance,
+  const words = t('machines_present', { n: count(present), all: count(list.length) });
+  const presentCount = h('span', { class: 'muted' }, words);
+  return panel('machines', t('machines'), presentCount,
     list.length ? scroller(t('machines'), machineTable(list)) : empty(t('no_machines')),
-    foreign > 0 && h('p', { class: 'muted', 'data-test': 'foreign' }, foreignWords(foreign, laterVersion)));
+    foreign > 0 && h('p', { class: 'muted', 'data-test': 'foreign' }, unreadableNote(foreign, laterVersion)));
 }
 
-function foreignWords(n, version) {
+function unreadableNote(n, version) {
   return version ? t('foreign_later', { n: count(n), version: count(version) }) : t('foreign', { n: count(n) });
 }
 

@@ -1,10 +1,10 @@
 // The chart of a session: a row per stage, a bar per run of an agent, the compactions, and a line for now.
 
 import { fill, h } from '../dom.js';
-import { drawSoon } from '../frame.js';
+import { drawSoon } from '../schedule.js';
 import { agentOf, stageOf } from '../store.js';
 import { clock, count, day, duration, minute, moment, t, time, word } from '../text.js';
-import { segments } from './bits.js';
+import { segments } from './components.js';
 import { icon } from './icon.js';
 import { DAY, HOUR, merge, ticks, toBar, toLanes, toRows } from './spans.js';
 
@@ -14,7 +14,7 @@ const LABEL_WIDTH = 60;
 
 export class Gantt {
   zoom = 'all';
-  data = { stages: [], spans: null, compactionsAt: [], atWork: new Set(), isOpen: false };
+  data = { stages: [], spans: null, compactionsAt: [], active: new Set(), isOpen: false };
   current = null;
 
   constructor(host) {
@@ -38,23 +38,23 @@ export class Gantt {
   tick(now) {
     if (!this.data.isOpen || !this.range) return;
     if (now >= this.range.end) return this.draw();
-    this.host.style.setProperty('--now', this.place(now));
+    this.host.style.setProperty('--now', this.position(now));
     for (const bar of this.host.querySelectorAll('[data-running]')) {
-      bar.style.setProperty('--width', this.place(now) - Number(bar.style.getPropertyValue('--left')));
+      bar.style.setProperty('--width', this.position(now) - Number(bar.style.getPropertyValue('--left')));
     }
   }
 
   // Drawing.
 
   draw = () => {
-    const { spans, atWork } = this.data;
-    const bars = (spans ?? []).map((span) => toBar(span, atWork)).filter((bar) => Number.isFinite(bar.start));
+    const { spans, active } = this.data;
+    const bars = (spans ?? []).map((span) => toBar(span, active)).filter((bar) => Number.isFinite(bar.start));
     if (bars.length === 0) return fill(this.host, h('p', { class: 'empty' }, t('gantt_empty')));
     this.now = Date.now();
     const length = this.setRange(bars);
     const shown = bars.filter((bar) => (bar.end ?? this.now) >= this.range.start);
     const rows = toRows(shown, this.data.stages.map((stage) => stage.key)).map(([name, list]) => this.row(name, list));
-    this.host.style.setProperty('--now', this.place(this.now));
+    this.host.style.setProperty('--now', this.position(this.now));
     const grid = h('div', { class: 'gantt-grid' }, this.axis(), rows, this.overlay());
     const tip = { class: 'gantt-tip', hidden: true, 'aria-hidden': 'true', 'data-test': 'gantt-tip' };
     fill(this.host, this.zooms(length), grid, h('div', { ...tip, key: 'tip', island: true }));
@@ -66,21 +66,21 @@ export class Gantt {
     const last = this.data.isOpen ? this.now : Math.max(...bars.map((bar) => bar.end ?? bar.start));
     const first = Math.min(...bars.map((bar) => bar.start));
     const start = Math.max(first, last - ZOOMS[this.zoom]);
-    // Leave room on the right, so that the line for now can move before everything is drawn again.
-    const room = Math.max(last - start, 1000) * (this.data.isOpen ? 0.06 : 0.01);
-    this.range = { start, end: last + room };
+    // Leave a margin on the right, so that the line for now can move before everything is drawn again.
+    const margin = Math.max(last - start, 1000) * (this.data.isOpen ? 0.06 : 0.01);
+    this.range = { start, end: last + margin };
     return last - first;
   }
 
   /** The position of a time, in per cent of the track. */
-  place(at) {
+  position(at) {
     const { start, end } = this.range;
     return (100 * (Math.max(at, start) - start)) / (end - start);
   }
 
   box(bar) {
-    const left = this.place(bar.start);
-    return { '--left': String(left), '--width': String(this.place(bar.end ?? this.now) - left) };
+    const left = this.position(bar.start);
+    return { '--left': String(left), '--width': String(this.position(bar.end ?? this.now) - left) };
   }
 
   get trackWidth() {
@@ -104,9 +104,9 @@ export class Gantt {
     const label = step < 60_000 ? time : step < DAY ? minute : day;
     // A label that does not fit is omitted.
     const last = 100 * (1 - LABEL_WIDTH / this.trackWidth);
-    const shown = times.filter((at) => this.place(at) < last);
+    const shown = times.filter((at) => this.position(at) < last);
     const marks = shown.map((at) =>
-      h('span', { class: 'gantt-tick', key: at, style: { '--left': String(this.place(at)) } }, label(at)));
+      h('span', { class: 'gantt-tick', key: at, style: { '--left': String(this.position(at)) } }, label(at)));
     return h('div', { class: 'gantt-axis', 'aria-hidden': 'true' }, marks);
   }
 
@@ -133,15 +133,15 @@ export class Gantt {
     const text = barText(bar);
     const lines = details(bar, this.now);
     const key = `${bar.kind}-${bar.agent}-${bar.start}-${lane}`;
-    const point = (event) => this.point(key, event.currentTarget, lines);
-    const { leave, move } = this;
+    const showTip = (event) => this.showTip(key, event.currentTarget, lines);
+    const { hideTip, moveFocus } = this;
     return h('button', {
       type: 'button', class: 'gantt-bar', key, tabindex: '-1',
       'aria-label': [text, bar.key, ...lines.slice(1)].join(' · '),
       'data-test': 'gantt-bar', 'data-key': bar.key,
       'data-bad': bar.bad === bar.runs, 'data-running': bar.end === null,
       style: { ...this.box(bar), '--lane': String(lane) },
-      on: { focus: point, pointerenter: point, blur: leave, pointerleave: leave, keydown: move },
+      on: { focus: showTip, pointerenter: showTip, blur: hideTip, pointerleave: hideTip, keydown: moveFocus },
     }, h('span', { class: 'gantt-text' }, text));
   }
 
@@ -154,14 +154,14 @@ export class Gantt {
 
   compaction(at) {
     const title = `${t('compaction')} ${moment(at)}`;
-    const style = { '--left': String(this.place(at)) };
+    const style = { '--left': String(this.position(at)) };
     const props = { class: 'gantt-compaction', key: at, title, style, 'data-test': 'gantt-compaction' };
     return h('span', { ...props, role: 'img', 'aria-label': title }, icon('fold'));
   }
 
   // Details of the bar that is pointed at or focused.
 
-  point(key, bar, lines) {
+  showTip(key, bar, lines) {
     this.current = key;
     this.keepOneTabStop();
     const tip = this.host.querySelector('.gantt-tip');
@@ -170,7 +170,7 @@ export class Gantt {
     placeBelow(tip, bar.getBoundingClientRect(), this.host.getBoundingClientRect());
   }
 
-  leave = () => {
+  hideTip = () => {
     this.host.querySelector('.gantt-tip').hidden = true;
   };
 
@@ -186,7 +186,7 @@ export class Gantt {
     for (const bar of bars) bar.tabIndex = bar === chosen ? 0 : -1;
   }
 
-  move = (event) => {
+  moveFocus = (event) => {
     const bars = this.bars();
     const here = bars.indexOf(event.currentTarget);
     const steps = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1, Home: -here, End: bars.length - 1 - here };

@@ -10,7 +10,7 @@ import { icon } from './icon.js';
 const OPEN_VERDICTS = new Set(['fail', 'reject', 'blocked']);
 const MARKS = { done: 'completed', failed: 'aborted', active: 'running' };
 // From this many columns on, a card uses the compact layout.
-const MANY = 9;
+const DENSE_FROM = 9;
 
 /** The appearance of a stage: one that ended with a bad verdict is not shown as done. */
 function statusOf(stage) {
@@ -23,9 +23,9 @@ export const areDone = (stages) => stages.length > 0 && stages.every((stage) => 
 
 export function pipeline(stages, size = 'normal') {
   const steps = columns(stages).map(step);
-  const looks = `pipeline pipeline-${size}${steps.length >= MANY ? ' pipeline-dense' : ''}`;
+  const className = `pipeline pipeline-${size}${steps.length >= DENSE_FROM ? ' pipeline-dense' : ''}`;
   return h('div', { class: 'pipeline-frame', key: 'pipeline' },
-    h('ol', { class: looks, 'aria-label': t('pipeline'), 'data-test': 'pipeline' }, steps));
+    h('ol', { class: className, 'aria-label': t('pipeline'), 'data-test': 'pipeline' }, steps));
 }
 
 /** Neighbouring stages of one group share a column. */

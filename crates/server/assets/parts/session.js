@@ -3,7 +3,7 @@
 import { h } from '../dom.js';
 import { agentOf, sessions, stageOf, workflows } from '../store.js';
 import { cost, count, t, word } from '../text.js';
-import { choice, contextMeter, elapsed, fact, meter } from './bits.js';
+import { choice, contextMeter, elapsed, fact, meter } from './components.js';
 import { icon } from './icon.js';
 
 // The length of the shown id, which distinguishes the sessions of one project.

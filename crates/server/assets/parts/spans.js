@@ -6,19 +6,20 @@ export const DAY = 24 * HOUR;
 
 const MINUTES = [1, 2, 5, 10, 15, 30, 60, 120, 360, 720, 1440, 10_080];
 const STEPS = [1000, 5000, 15_000, 30_000, ...MINUTES.map((number) => number * MINUTE)];
-// Narrower neighbours are drawn as one bar: they are indistinguishable, and thousands would be slow.
-const THIN = 4;
-const TOUCHING = 2;
+// Neighbours that are narrower and closer than this are drawn as one bar: they are indistinguishable, and thousands
+// would be slow.
+const MIN_BAR_PIXELS = 4;
+const MIN_GAP_PIXELS = 2;
 
 const BAD = new Set(['fail', 'reject', 'blocked', 'error']);
 
 /**
- * A bar may stand for several `runs`, of which some went `bad`. Without an `end` it is still running; `atWork` has
- * the agents and stages that are. A bar without an end that is not at work ended without an event: `isLost`.
+ * A bar may stand for several `runs`, of which some went `bad`. Without an `end` it is still running; `active` has
+ * the agents and stages that are. A bar without an end that is not active ended without an event: `isLost`.
  */
-export function toBar(span, atWork) {
+export function toBar(span, active) {
   const start = Date.parse(span.start);
-  const isLost = !span.end && !atWork.has(span.agent || span.key);
+  const isLost = !span.end && !active.has(span.agent || span.key);
   const end = isLost ? start : span.end ? Date.parse(span.end) : null;
   return { ...span, start, end, isLost, runs: 1, bad: Number(BAD.has(span.result)) };
 }
@@ -44,11 +45,11 @@ export function toLanes(bars, now) {
 
 /** Joins thin neighbours of a lane that would touch. `pixel`: how long a pixel takes. */
 export function merge(lane, pixel) {
-  const isThin = (bar) => bar.end !== null && bar.end - bar.start < THIN * pixel;
+  const isThin = (bar) => bar.end !== null && bar.end - bar.start < MIN_BAR_PIXELS * pixel;
   const joined = [];
   for (const bar of lane) {
     const last = joined.at(-1);
-    const isNear = last?.isThin && bar.start - last.end < TOUCHING * pixel;
+    const isNear = last?.isThin && bar.start - last.end < MIN_GAP_PIXELS * pixel;
     if (isNear && isThin(bar)) join(last, bar);
     else joined.push({ ...bar, isThin: isThin(bar) });
   }
@@ -61,9 +62,9 @@ function join(last, bar) {
   last.bad += bar.bad;
 }
 
-/** Round local times from `start` to `end`, at most `most` of them, and the step between two. */
-export function ticks(start, end, most) {
-  const step = STEPS.find((size) => (end - start) / size <= most) ?? STEPS.at(-1);
+/** Round local times from `start` to `end`, at most `limit` of them, and the step between two. */
+export function ticks(start, end, limit) {
+  const step = STEPS.find((size) => (end - start) / size <= limit) ?? STEPS.at(-1);
   const zone = new Date(start).getTimezoneOffset() * MINUTE;
   const first = Math.ceil((start - zone) / step) * step + zone;
   const number = Math.max(0, Math.ceil((end - first) / step));

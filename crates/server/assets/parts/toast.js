@@ -2,14 +2,14 @@
 
 import { h } from '../dom.js';
 import { t } from '../text.js';
-import { iconButton } from './bits.js';
+import { iconButton } from './components.js';
 import { icon } from './icon.js';
 
-const STAYS = 6000;
+const VISIBLE_FOR = 6000;
 
 export function toast(text) {
   const element = show('good', 'completed', [h('p', {}, text)]);
-  setTimeout(() => element.remove(), STAYS);
+  setTimeout(() => element.remove(), VISIBLE_FOR);
 }
 
 export function toastProblem(error) {

@@ -2,8 +2,8 @@
 
 import { get } from '../api.js';
 import { h } from '../dom.js';
-import { problem, segments } from '../parts/bits.js';
 import { bars, columns, figure, shares, table } from '../parts/charts.js';
+import { problem, segments } from '../parts/components.js';
 import { projectChoice, workflowChoice } from '../parts/session.js';
 import { DAY } from '../parts/spans.js';
 import { stageOf } from '../store.js';
@@ -11,7 +11,7 @@ import { compact, cost, count, day, duration, percent, t } from '../text.js';
 import { View } from '../view.js';
 
 const PERIODS = ['7', '30', '90', ''];
-const READ_ON = 500;
+const CONTINUE_AFTER = 500;
 
 let filter = { days: '30', workflow: '', project: '' };
 
@@ -35,7 +35,7 @@ class History extends View {
   take(stats) {
     this.stats = stats;
     // The server reads the conversations of agents in steps; each request continues.
-    if (stats.unreadConversations > 0) setTimeout(() => this.isClosed || this.load(), READ_ON);
+    if (stats.unreadConversations > 0) setTimeout(() => this.isClosed || this.load(), CONTINUE_AFTER);
   }
 
   set(name) {

@@ -1,9 +1,9 @@
 // The lessons learned in each project with their confidence, which the user can confirm or contradict.
 
 import { get } from '../api.js';
+import { judgeLesson } from '../commands.js';
 import { h } from '../dom.js';
-import { button, meter, problem, searchField, when } from '../parts/bits.js';
-import { judgeLesson } from '../steer.js';
+import { button, meter, problem, searchField, when } from '../parts/components.js';
 import { count, percent, t, word } from '../text.js';
 import { View } from '../view.js';
 

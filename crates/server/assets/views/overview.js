@@ -2,13 +2,13 @@
 
 import { get } from '../api.js';
 import { h } from '../dom.js';
-import { everySecond } from '../frame.js';
-import { button, choice, needsYouBadge, problem, searchField, stateBadge, when } from '../parts/bits.js';
+import { button, choice, needsYouBadge, problem, searchField, stateBadge, when } from '../parts/components.js';
 import { fleetPanels } from '../parts/fleet.js';
 import { pipeline, stageDots } from '../parts/pipeline.js';
 import { activeAgents, facts, projectChoice, subtitle, titleOf, workflowChoice } from '../parts/session.js';
 import { sessionPath } from '../paths.js';
-import { isFleet, keep, sessions } from '../store.js';
+import { everySecond } from '../schedule.js';
+import { addSessions, isFleet, sessions } from '../store.js';
 import { cost, count, duration, t, word } from '../text.js';
 import { View } from '../view.js';
 
@@ -16,12 +16,12 @@ const STATES = ['open', 'running', 'stopped', 'completed', 'aborted', 'none', 'b
 const OPEN = new Set(['running', 'stopped']);
 const NO_FILTER = { state: '', workflow: '', project: '', q: '' };
 // Sessions that have waited longer are listed below, so that old ones do not hide what is running.
-const URGENT_FOR = 3 * 24 * 3_600_000;
+const MAX_URGENT_AGE = 3 * 24 * 3_600_000;
 
 // Kept between visits, so that the list is unchanged when the user returns from a session.
 let filter = { ...NO_FILTER };
 // The presence of machines changes without events of a session.
-const FLEET_EVERY = 4_000;
+const FLEET_INTERVAL = 4_000;
 
 export function open(host) {
   return new Overview(host);
@@ -38,9 +38,9 @@ class Overview extends View {
   constructor(host) {
     super(host);
     this.search = this.loadWhenQuiet(250);
-    this.listen('session', (session) => this.met(session));
+    this.listen('session', (session) => this.updateSession(session));
     this.listen('removed', this.drawLater);
-    if (isFleet()) this.stops.push(everySecond((now) => this.lookAtFleet(now)));
+    if (isFleet()) this.stops.push(everySecond((now) => this.refreshFleet(now)));
     this.draw();
     this.load();
   }
@@ -66,13 +66,13 @@ class Overview extends View {
   }
 
   add(list, next) {
-    keep(list);
+    addSessions(list);
     for (const session of list) this.shown.add(session.id);
     this.next = next;
   }
 
-  async lookAtFleet(now) {
-    if (now - this.fleetAt < FLEET_EVERY) return;
+  async refreshFleet(now) {
+    if (now - this.fleetAt < FLEET_INTERVAL) return;
     this.fleetAt = now;
     try {
       this.fleet = await get('/api/fleet');
@@ -93,8 +93,8 @@ class Overview extends View {
     this.drawLater();
   }
 
-  /** Whether a session from the stream matches the filter. */
-  met(session) {
+  /** Shows or hides a session from the stream, by the filter. */
+  updateSession(session) {
     if (passes(session)) this.shown.add(session.id);
     else this.shown.delete(session.id);
     this.drawLater();
@@ -113,7 +113,8 @@ class Overview extends View {
     const cards = list.filter(isCard).sort(byUrgency);
     const rows = list.filter((session) => !isCard(session)).sort(byActivity);
     return [
-      h('div', { class: 'view-head', key: 'head' }, h('h1', { tabindex: '-1' }, t(isFleet() ? 'fleet' : 'nav_overview')), glance(cards)),
+      h('div', { class: 'view-head', key: 'head' },
+        h('h1', { tabindex: '-1' }, t(isFleet() ? 'fleet' : 'nav_overview')), totals(cards)),
       fleetPanels(this.fleet),
       (this.shown.size > 0 || isFiltered()) && this.filters(),
       this.error && problem(this.error),
@@ -136,7 +137,8 @@ class Overview extends View {
     if (!this.isLoaded) return !this.error && h('p', { class: 'empty', key: 'loading' }, t('loading'));
     if (cards.length + rows.length > 0) return [this.cards(cards), rows.length > 0 && this.rows(rows)];
     if (isFiltered()) return this.noMatch();
-    return isFleet() ? h('p', { class: 'empty', key: 'empty', 'data-test': 'no-sessions' }, t('fleet_empty')) : welcome();
+    if (!isFleet()) return welcome();
+    return h('p', { class: 'empty', key: 'empty', 'data-test': 'no-sessions' }, t('fleet_empty'));
   }
 
   cards(list) {
@@ -165,7 +167,7 @@ function isFiltered() {
 
 /** Whether a session matches the filter, by the same rules as on the server. */
 function passes({ id, state, workflow, project, tasks, machine }) {
-  const isAllowed = (wanted, value) => wanted === '' || wanted === value;
+  const isAllowed = (expected, value) => expected === '' || expected === value;
   const text = [id, project, workflow, tasks?.name, machine?.name].join('\n').toLowerCase();
   return (
     (isAllowed(filter.state, state) || (filter.state === 'open' && OPEN.has(state))) &&
@@ -177,7 +179,7 @@ function passes({ id, state, workflow, project, tasks, machine }) {
 
 /** An unreadable session has no pipeline; its row shows the reason. */
 function isCard({ state, needsPerson, lastActivity }) {
-  const isUrgent = needsPerson && state !== 'broken' && Date.now() - Date.parse(lastActivity) < URGENT_FOR;
+  const isUrgent = needsPerson && state !== 'broken' && Date.now() - Date.parse(lastActivity) < MAX_URGENT_AGE;
   return OPEN.has(state) || isUrgent;
 }
 
@@ -198,7 +200,7 @@ function section(name, title, ...content) {
   return h('section', { 'aria-labelledby': id, key: name }, h('h2', { id, class: 'section-title' }, title), content);
 }
 
-function glance(cards) {
+function totals(cards) {
   const running = cards.filter((session) => session.state === 'running').length;
   const waiting = cards.filter((session) => session.needsPerson).length;
   const agents = cards.reduce((total, session) => total + session.activeAgents.length, 0);
@@ -228,11 +230,11 @@ function link(session) {
 function row(session, skipped) {
   const { id, state, stages, createdAt, lastActivity, costUsd } = session;
   const spent = stages.length ? Date.parse(lastActivity) - Date.parse(createdAt) : null;
-  const trouble = skipped.find((one) => one.session === id)?.problem;
+  const problemText = skipped.find((one) => one.session === id)?.problem;
   return h('li', { class: 'row', key: id, 'data-test': 'session-row', 'data-id': id, 'data-state': state },
     stateBadge(session),
     h('div', { class: 'row-title' }, link(session), subtitle(session)),
-    trouble ? h('span', { class: 'row-trouble', title: trouble }, trouble) : stageDots(stages),
+    problemText ? h('span', { class: 'row-trouble', title: problemText }, problemText) : stageDots(stages),
     h('span', { class: 'row-number' }, duration(spent)),
     h('span', { class: 'row-number' }, cost(costUsd)),
     when(lastActivity));

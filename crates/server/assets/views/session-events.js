@@ -1,14 +1,14 @@
 // The filter above the event list, and the details of one event.
 
 import { h } from '../dom.js';
-import { button, searchField } from '../parts/bits.js';
+import { button, searchField } from '../parts/components.js';
 import { eventKinds, eventLabel } from '../store.js';
 import { moment, t, word } from '../text.js';
 
 /** `change` gets `{kind}` (a category, a type, or nothing) or `{q}`. */
 export function eventFilter({ kind, q }, change) {
-  const pick = (event) => change({ kind: event.target.value });
-  const select = h('select', { value: kind, 'data-test': 'filter-kind', on: { change: pick } },
+  const changeKind = (event) => change({ kind: event.target.value });
+  const select = h('select', { value: kind, 'data-test': 'filter-kind', on: { change: changeKind } },
     h('option', { value: '' }, t('all_kinds')), groups());
   return h('div', { class: 'filters filters-inline', role: 'search' },
     h('label', { class: 'field', key: 'kind' }, h('span', { class: 'field-name' }, t('kind')), select),
@@ -25,11 +25,11 @@ function groups() {
 }
 
 // Fields that are shown elsewhere, or are the same for all events here.
-const TOLD = new Set(['label', 'session', 'category']);
+const SHOWN_ELSEWHERE = new Set(['label', 'session', 'category']);
 
 /** Everything in an event, as it was recorded. */
 export function eventDetails(event, close) {
-  const fields = Object.entries(event).filter(([name]) => !TOLD.has(name));
+  const fields = Object.entries(event).filter(([name]) => !SHOWN_ELSEWHERE.has(name));
   const props = { class: 'event-details', key: 'details', 'data-test': 'event-details' };
   return h('section', { ...props, 'aria-label': t('event_details') },
     h('header', {},

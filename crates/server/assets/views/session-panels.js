@@ -2,8 +2,8 @@
 
 import { getText, path } from '../api.js';
 import { h } from '../dom.js';
-import { empty, panel, when } from '../parts/bits.js';
 import { table } from '../parts/charts.js';
+import { empty, panel, when } from '../parts/components.js';
 import { showText } from '../parts/dialog.js';
 import { icon } from '../parts/icon.js';
 import { taskMeter } from '../parts/session.js';
@@ -78,15 +78,15 @@ function round({ time, round: number, outcome, reason, feedback, evidence, ...ef
     h('summary', {}, icon(OUTCOME_ICONS[outcome] ?? 'none'), h('span', {}, title), when(time)),
     reason && h('p', {}, reason),
     feedback && h('pre', { class: 'quote', tabindex: '0' }, feedback),
-    (evidence ?? []).map(proof),
-    h('p', { class: 'muted' }, price(effort)));
+    (evidence ?? []).map(evidenceItem),
+    h('p', { class: 'muted' }, effortText(effort)));
 }
 
-function price({ provider, model, seconds, cost_usd: spent }) {
+function effortText({ provider, model, seconds, cost_usd: spent }) {
   return joined([provider, model, seconds && duration(seconds * 1000), spent && cost(spent)]);
 }
 
-function proof({ name, result, exit_code: code, seconds, tail }) {
+function evidenceItem({ name, result, exit_code: code, seconds, tail }) {
   const isPassed = result === 'passed';
   const exit = !isPassed && code !== null && code !== undefined && t('exit_code', { code });
   const title = joined([name, word('evidence', result), exit, duration((seconds ?? 0) * 1000)]);

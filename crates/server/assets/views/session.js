@@ -1,16 +1,16 @@
 // One session: its pipeline, the chart of its agents, its events, and its commands.
 
 import { get, path } from '../api.js';
+import { deleteSession, messageSession, pauseSession, resumeSession, stopSession } from '../commands.js';
 import { h } from '../dom.js';
-import { everySecond, settle } from '../frame.js';
-import { button, needsYouBadge, panel, problem, stateBadge, when } from '../parts/bits.js';
+import { button, needsYouBadge, panel, problem, stateBadge, when } from '../parts/components.js';
+import { EventList } from '../parts/event-list.js';
 import { Gantt } from '../parts/gantt.js';
 import { icon } from '../parts/icon.js';
-import { EventList } from '../parts/list.js';
 import { pipeline } from '../parts/pipeline.js';
 import { activeAgents, facts, subtitle, summaryOf, titleOf } from '../parts/session.js';
 import { OVERVIEW } from '../paths.js';
-import { deleteSession, messageSession, pauseSession, resumeSession, stopSession } from '../steer.js';
+import { debounce, everySecond } from '../schedule.js';
 import { isFleet, sessions } from '../store.js';
 import { t } from '../text.js';
 import { View } from '../view.js';
@@ -32,14 +32,14 @@ class SessionView extends View {
     this.summary = sessions.get(id) ?? null;
     // The stream may report changes many times a second; the details are fetched less often.
     this.loadSoon = this.loadWhenQuiet(400, 2000);
-    this.search = settle(() => this.list?.setFilter(this.query()), 250);
+    this.search = debounce(() => this.list?.setFilter(this.query()), 250);
     this.listenToStream();
     this.draw();
     this.load();
   }
 
   listenToStream() {
-    this.listen('session', (summary) => summary.id === this.id && this.met(summary));
+    this.listen('session', (summary) => summary.id === this.id && this.updateSummary(summary));
     this.listen('removed', (id) => {
       if (id === this.id) location.hash = OVERVIEW;
     });
@@ -70,7 +70,7 @@ class SessionView extends View {
     this.summary = summaryOf(detail);
   }
 
-  met(summary) {
+  updateSummary(summary) {
     this.summary = summary;
     this.drawLater();
     this.loadSoon();
@@ -151,9 +151,9 @@ class SessionView extends View {
   times() {
     const { spans = [], compactionsAt = [] } = this.detail ?? {};
     const { stages, state, activeAgents: agents } = this.summary;
-    const active = stages.filter((stage) => stage.status === 'active').map((stage) => stage.key);
-    const atWork = new Set([...active, ...agents.map(({ agent }) => agent)]);
-    return { stages, spans, compactionsAt, atWork, isOpen: state === 'running' || state === 'stopped' };
+    const activeStages = stages.filter((stage) => stage.status === 'active').map((stage) => stage.key);
+    const active = new Set([...activeStages, ...agents.map(({ agent }) => agent)]);
+    return { stages, spans, compactionsAt, active, isOpen: state === 'running' || state === 'stopped' };
   }
 
   // The event list.

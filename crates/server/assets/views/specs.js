@@ -1,11 +1,11 @@
 // The features of each project on their shelves. They are moved by menu or by drag and drop.
 
 import { get } from '../api.js';
+import { moveFeature } from '../commands.js';
 import { h } from '../dom.js';
-import { problem } from '../parts/bits.js';
+import { problem } from '../parts/components.js';
 import { menu } from '../parts/menu.js';
 import { taskMeter } from '../parts/session.js';
-import { moveFeature } from '../steer.js';
 import { count, day, t, word } from '../text.js';
 import { View } from '../view.js';
 

@@ -7,7 +7,7 @@ use overtone_core::engine::Record;
 use overtone_core::registry::WarningReason;
 use overtone_session::control::{ControlCommand, ControlError, Controller};
 use overtone_store::{Session, StoreError, clock, files, timeline};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::dashboard::app::App;
 use crate::dashboard::instance::actions_file;
@@ -21,25 +21,25 @@ pub(crate) fn control(
 ) -> Result<(), ControlError> {
     let controller = Controller { home: &app.home, settings: &app.settings, lang: app.lang };
     controller.run(session, command, by)?;
-    log(app, command.name(), by, &json!({ "session": session.id().as_str() }));
+    log(app, command.name(), by, &AboutSession { session: session.id().as_str() });
     Ok(())
 }
 
 /// Logs a command that another machine has carried out.
 pub(crate) fn log_forwarded(app: &App, session: &Session, command: &ControlCommand) {
-    log(app, command.name(), "dashboard", &json!({ "session": session.id().as_str() }));
+    log(app, command.name(), "dashboard", &AboutSession { session: session.id().as_str() });
 }
 
 pub(crate) fn delete(app: &App, session: &Session) -> Result<(), StoreError> {
     session.remove()?;
-    log(app, "delete", "dashboard", &json!({ "session": session.id().as_str() }));
+    log(app, "delete", "dashboard", &AboutSession { session: session.id().as_str() });
     Ok(())
 }
 
 pub(crate) fn feature_moved(app: &App, project: &Path, feature: &str, to: &str) {
     let record = Record::warning(WarningReason::FeatureMoved);
     record_in_sessions(app, project, &record.with("by", "dashboard").with("feature", feature).with("to", to));
-    log(app, "move", "dashboard", &json!({ "project": project, "feature": feature, "to": to }));
+    log(app, "move", "dashboard", &AboutFeature { project, feature, to });
 }
 
 pub(crate) fn lesson_judged(app: &App, project: &Path, lesson: &str, signal: &str) {
@@ -49,7 +49,7 @@ pub(crate) fn lesson_judged(app: &App, project: &Path, lesson: &str, signal: &st
         project,
         &record.with("by", "dashboard").with("lesson", lesson).with("signal", signal),
     );
-    log(app, signal, "dashboard", &json!({ "project": project, "lesson": lesson }));
+    log(app, signal, "dashboard", &AboutLesson { project, lesson });
 }
 
 /// Adds a record to the timelines of the project's open sessions.
@@ -67,9 +67,41 @@ fn record_in_sessions(app: &App, project: &Path, record: &Record) {
     }
 }
 
-fn log(app: &App, action: &str, by: &str, about: &Value) {
-    let line = json!({ "ts": clock::to_iso(clock::now()), "action": action, "by": by, "about": about });
-    if let Err(error) = files::append_lines(&actions_file(&app.home), &format!("{line}\n")) {
-        eprintln!("[overtone/dashboard] cannot write {}: {error}", actions_file(&app.home).display());
+/// A line of the dashboard's log.
+#[derive(Serialize)]
+struct LogLine<'a, T> {
+    ts: String,
+    action: &'a str,
+    by: &'a str,
+    about: &'a T,
+}
+
+#[derive(Serialize)]
+struct AboutSession<'a> {
+    session: &'a str,
+}
+
+#[derive(Serialize)]
+struct AboutFeature<'a> {
+    project: &'a Path,
+    feature: &'a str,
+    to: &'a str,
+}
+
+#[derive(Serialize)]
+struct AboutLesson<'a> {
+    project: &'a Path,
+    lesson: &'a str,
+}
+
+fn log(app: &App, action: &str, by: &str, about: &impl Serialize) {
+    let file = actions_file(&app.home);
+    let line = LogLine { ts: clock::to_iso(clock::now()), action, by, about };
+    let written = match serde_json::to_string(&line) {
+        Ok(text) => files::append_lines(&file, &format!("{text}\n")),
+        Err(error) => Err(error.into()),
+    };
+    if let Err(error) = written {
+        eprintln!("[overtone/dashboard] cannot write {}: {error}", file.display());
     }
 }

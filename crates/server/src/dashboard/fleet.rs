@@ -43,7 +43,7 @@ pub trait Fleet: Debug + Send + Sync + 'static {
     fn send<'a>(&'a self, session: &'a str, command: &'a ControlCommand) -> OrderResult<'a>;
 }
 
-/// No fleet at all: the sessions of this machine, told to nobody.
+/// No fleet: the sessions of this machine only.
 #[derive(Debug)]
 pub struct NoFleet;
 

@@ -1,7 +1,6 @@
 //! The histories of all sessions. Each timeline is read once; afterwards only what was added.
 
 use std::collections::HashMap;
-use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -61,7 +60,10 @@ impl Histories {
 }
 
 fn thread_count() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS)
+    match thread::available_parallelism() {
+        Ok(processors) => processors.get().min(MAX_THREADS),
+        Err(_) => 1,
+    }
 }
 
 #[cfg(test)]
@@ -81,8 +83,11 @@ mod tests {
             files::append_lines(&session.timeline_file(), &line.repeat(number)).unwrap();
         }
         let histories = Histories::default();
-        let count =
-            |shared: &SharedReader| lock(shared).history().stages.first().map_or(0, |run| run.verdicts.len());
+        let count = |shared: &SharedReader| {
+            let reader = lock(shared);
+            let verdicts = reader.history().stages.first().map(|run| run.verdicts.len());
+            verdicts.unwrap_or(0)
+        };
         let sessions = home.sessions().unwrap();
         let found: usize = histories.update_all(&sessions).iter().map(count).sum();
         assert_eq!(found, 49 * 50 / 2);

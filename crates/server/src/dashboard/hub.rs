@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use overtone_session::view::TimelineEvent;
 use overtone_store::clock;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use tokio::sync::broadcast;
 
 /// What is buffered for listeners that reconnect.
@@ -184,7 +185,11 @@ impl Inner {
             Update::Event { session, event } => render_event(boot, self.number, session, event),
             Update::Session { summary, .. } => format!("event: session\ndata: {summary}\n\n"),
             Update::Resync { .. } => RESYNC.to_owned(),
-            Update::Removed { session } => format!("event: removed\ndata: {}\n\n", json!({ "id": session })),
+            Update::Removed { session } => {
+                // A string cannot fail to serialize.
+                let data = serde_json::to_string(&RemovedSession { id: session }).unwrap_or_default();
+                format!("event: removed\ndata: {data}\n\n")
+            }
         }
     }
 
@@ -199,7 +204,10 @@ impl Inner {
 
     /// Everything after a number; `None` if some of it is no longer buffered.
     fn since(&self, number: u64) -> Option<Vec<Bytes>> {
-        let oldest = self.buffer.front().map_or(self.number + 1, |update| update.number);
+        let oldest = match self.buffer.front() {
+            Some(update) => update.number,
+            None => self.number + 1,
+        };
         if number > self.number || (number < self.number && number + 1 < oldest) {
             return None;
         }
@@ -208,11 +216,17 @@ impl Inner {
     }
 }
 
+/// The data of the event `removed`.
+#[derive(Serialize)]
+struct RemovedSession<'a> {
+    id: &'a str,
+}
+
 /// Renders a timeline event as a server-sent event. Compact JSON contains no line breaks, so the data is one line.
 fn render_event(boot: &str, number: u64, session: &str, event: &TimelineEvent) -> String {
     let mut data = serde_json::Map::new();
-    data.insert("session".to_owned(), json!(session));
-    data.insert("id".to_owned(), json!(event.offset));
+    data.insert("session".to_owned(), session.into());
+    data.insert("id".to_owned(), event.offset.into());
     data.extend(
         event
             .fields
@@ -232,6 +246,8 @@ pub(crate) const RESYNC: &str = "event: resync\ndata: {}\n\n";
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn event(session: &str, offset: u64) -> Update {

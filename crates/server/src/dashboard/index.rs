@@ -10,9 +10,10 @@ use overtone_session::view::{
     Query, SkippedFile, Summary, Supervision, copied_session_json, read_page, session_json,
 };
 use overtone_store::{Home, Session, SessionId, clock, files};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::dashboard::hub::Update;
+use crate::file_length::file_length;
 
 /// How many events are read at a time.
 const EVENTS_PER_READ: usize = 2_000;
@@ -34,8 +35,8 @@ impl Entry {
         self.summary.timeline_bytes = offset;
         self.summary.last_activity = clock::now();
         let json = Arc::make_mut(&mut self.json);
-        json["bytes"] = json!(offset);
-        json["lastActivity"] = json!(clock::to_iso(self.summary.last_activity));
+        json["bytes"] = offset.into();
+        json["lastActivity"] = clock::to_iso(self.summary.last_activity).into();
     }
 }
 
@@ -208,8 +209,7 @@ fn is_line_end(path: &Path, offset: u64) -> bool {
 /// from its beginning.
 fn read_new_events(home: &Home, id: &SessionId, from: u64) -> (Vec<Update>, u64) {
     let path = home.session(id).timeline_file();
-    let length = path.symlink_metadata().map_or(0, |metadata| metadata.len());
-    let from = if length < from { 0 } else { from };
+    let from = if file_length(&path) < from { 0 } else { from };
     let mut offset = from;
     let mut updates = Vec::new();
     let session = id.to_string();

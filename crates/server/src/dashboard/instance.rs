@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use overtone_store::{Home, clock, create_private_dir, files};
 use rustix::process::{Pid, PidfdFlags, Signal, getuid, pidfd_open, pidfd_send_signal};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::dashboard::process::{ProcessIdentity, has_open};
 use crate::dashboard::random;
@@ -80,13 +81,30 @@ impl Instance {
     /// Writes the address to a file, where other processes find it.
     pub(crate) fn announce(&self, address: SocketAddr, version: &str) -> io::Result<()> {
         let pid = std::process::id();
-        let process = ProcessIdentity::find(pid).map(|process| process.to_json());
-        let info = json!({
-            "pid": pid, "address": address.to_string(), "version": version,
-            "startedAt": clock::to_iso(clock::now()), "instance": self.id, "process": process,
-        });
-        files::write_atomic(&server_file(&self.home), format!("{info:#}\n").as_bytes(), files::PRIVATE)
+        let info = ServerFile {
+            pid,
+            address: address.to_string(),
+            version,
+            started_at: clock::to_iso(clock::now()),
+            instance: &self.id,
+            process: ProcessIdentity::find(pid),
+        };
+        let mut text = serde_json::to_string_pretty(&info)?;
+        text.push('\n');
+        files::write_atomic(&server_file(&self.home), text.as_bytes(), files::PRIVATE)
     }
+}
+
+/// The content of `server.json`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ServerFile<'a> {
+    pid: u32,
+    address: String,
+    version: &'a str,
+    started_at: String,
+    instance: &'a str,
+    process: Option<ProcessIdentity>,
 }
 
 impl Drop for Instance {
@@ -193,6 +211,8 @@ fn check_private(path: &Path, forbidden: u32) -> Result<(), TokenError> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use std::net::IpAddr;
 
     use proptest::prelude::*;

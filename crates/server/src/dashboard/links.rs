@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use overtone_store::{Home, create_private_dir, files};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::dashboard::instance::{RunningServer, server_dir};
 use crate::dashboard::random::{constant_time_eq, hex};
@@ -27,6 +28,13 @@ pub struct OpenLink {
     pub page: PathBuf,
 }
 
+/// The content of a link's file.
+#[derive(Serialize)]
+struct LinkFile<'a> {
+    secret: &'a str,
+    server: &'a str,
+}
+
 fn links_dir(home: &Home) -> PathBuf {
     server_dir(home).join("links")
 }
@@ -37,8 +45,8 @@ pub fn make_link(home: &Home, server: &RunningServer, address: &str) -> io::Resu
     create_private_dir(&folder)?;
     remove_expired_links(&folder);
     let (id, secret) = (hex(ID_BYTES)?, hex(SECRET_BYTES)?);
-    let content = json!({ "secret": secret, "server": server.instance });
-    files::write_atomic(&link_file(&folder, &id), content.to_string().as_bytes(), files::PRIVATE)?;
+    let content = serde_json::to_vec(&LinkFile { secret: &secret, server: &server.instance })?;
+    files::write_atomic(&link_file(&folder, &id), &content, files::PRIVATE)?;
     let url = format!("{address}/#code={id}.{secret}");
     let page = folder.join(format!("{id}.html"));
     files::write_atomic(&page, redirect_page(&url).as_bytes(), files::PRIVATE)?;
@@ -88,7 +96,7 @@ fn remove_expired_links(folder: &Path) {
     let now = SystemTime::now();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let Ok(created) = entry.metadata().and_then(|metadata| metadata.modified()) else { continue };
-        if now.duration_since(created).is_ok_and(|age| age > LINK_TTL) {
+        if matches!(now.duration_since(created), Ok(age) if age > LINK_TTL) {
             let _ = fs::remove_file(entry.path());
         }
     }

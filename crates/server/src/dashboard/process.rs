@@ -4,10 +4,12 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Identifies a process until the machine restarts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct ProcessIdentity {
     pub(crate) pid: u32,
     /// The start time in the kernel's clock ticks since the machine was booted.
@@ -24,17 +26,9 @@ impl ProcessIdentity {
         Some(Self { pid, start_ticks: start_ticks(&stat)?, boot })
     }
 
-    pub(crate) fn to_json(&self) -> Value {
-        json!({ "pid": self.pid, "startTicks": self.start_ticks, "boot": self.boot })
-    }
-
     /// `None` if the file was written by a version that does not record it.
     pub(crate) fn from_json(value: &Value) -> Option<Self> {
-        Some(Self {
-            pid: value["pid"].as_u64()?.try_into().ok()?,
-            start_ticks: value["startTicks"].as_u64()?,
-            boot: value["boot"].as_str()?.to_owned(),
-        })
+        Self::deserialize(value).ok()
     }
 
     pub(crate) fn is_alive(&self) -> bool {
@@ -71,7 +65,7 @@ mod tests {
     fn a_process_is_recognized_until_it_ends() {
         let own = ProcessIdentity::find(std::process::id()).unwrap();
         assert!(own.is_alive());
-        assert_eq!(ProcessIdentity::from_json(&own.to_json()), Some(own.clone()));
+        assert_eq!(ProcessIdentity::from_json(&serde_json::to_value(&own).unwrap()), Some(own.clone()));
         let other = ProcessIdentity { start_ticks: own.start_ticks + 1, ..own.clone() };
         assert!(!other.is_alive(), "the same id, but another process");
         assert!(!ProcessIdentity { boot: "x".to_owned(), ..own }.is_alive());

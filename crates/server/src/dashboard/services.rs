@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::{Arc, Weak};
 
 use crate::remote::{RemoteService, SessionBackend, Setup};
-use crate::telemetry::Exporter;
 use overtone_session::control::ControlCommand;
 use overtone_session::view::Summary;
 use overtone_store::{Session, SessionId};
@@ -87,9 +86,9 @@ impl App {
 
     /// Whether the server must keep running although no client uses it.
     pub(crate) fn has_background_work(&self) -> bool {
-        self.remote.get().is_some_and(RemoteService::is_needed)
-            || self.telemetry.get().is_some_and(Exporter::is_needed)
-            || self.is_needed_by_fleet()
+        let is_remote_needed = matches!(self.remote.get(), Some(remote) if remote.is_needed());
+        let is_export_needed = matches!(self.telemetry.get(), Some(exporter) if exporter.is_needed());
+        is_remote_needed || is_export_needed || self.is_needed_by_fleet()
     }
 
     /// Stops the notifications and the export, before another server may take over.

@@ -1,6 +1,5 @@
 //! Carries out a chat command and composes the reply.
 
-use overtone_core::engine::state::WorkflowState;
 use overtone_core::messages::{Lang, remote as messages};
 use overtone_session::view::{SessionState, Summary};
 use overtone_store::Session;
@@ -69,9 +68,10 @@ impl CommandHandler<'_> {
     }
 
     fn session_line(&self, summary: &Summary) -> String {
-        let workflow = summary.workflow.as_ref();
-        let done = workflow.map_or(0, WorkflowState::resolved_count);
-        let total = workflow.map_or(0, |workflow| workflow.stages.len());
+        let (done, total) = match &summary.workflow {
+            Some(workflow) => (workflow.resolved_count(), workflow.stages.len()),
+            None => (0, 0),
+        };
         let project = single_line(&summary.project_name().unwrap_or_else(|| "-".to_owned()));
         let kind = single_line(summary.workflow_name().unwrap_or("-"));
         let cost = match summary.usage.cost_usd {

@@ -364,9 +364,11 @@ impl Reader<'_> {
 }
 
 fn is_address(text: &str) -> bool {
-    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let Some(rest) = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")) else {
+        return false;
+    };
     let is_plain = text.bytes().all(|b| b.is_ascii_graphic() && !b"\"<>\\^`{|}#".contains(&b));
-    is_plain && rest.is_some_and(|rest| !host(rest).is_empty()) && text.parse::<ureq::http::Uri>().is_ok()
+    is_plain && !host(rest).is_empty() && text.parse::<ureq::http::Uri>().is_ok()
 }
 
 fn is_unencrypted(text: &str) -> bool {
@@ -438,7 +440,7 @@ mod tests {
             (json!({ "ntfi": {} }), "remote.ntfi: "),
         ] {
             let mut with_other = remote.clone();
-            let has_other = remote.as_object().is_some_and(|fields| !fields.contains_key("ntfy"));
+            let has_other = remote.is_object() && remote.get("ntfy").is_none();
             if has_other {
                 with_other["ntfy"] = json!({ "topic": "t" });
             }

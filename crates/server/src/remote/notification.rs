@@ -4,7 +4,8 @@ use overtone_core::engine::state::Millis;
 use overtone_core::engine::text::{cut, duration, printable};
 use overtone_core::messages::{Lang, remote as messages};
 use overtone_store::clock;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::remote::config::Settings;
 use crate::remote::event::Event;
@@ -93,23 +94,47 @@ impl Notification {
 
     /// The same as JSON for webhooks; unknown fields are omitted.
     fn fields(&self, id: &str, event: Event, lang: Lang) -> Value {
-        let all = [
-            ("id", json!(id)),
-            ("event", json!(event.key())),
-            ("session", json!(self.session)),
-            ("at", json!(clock::to_iso(self.at))),
-            ("project", json!(self.project)),
-            ("workflow", json!(self.workflow)),
-            ("stage", json!(self.stage)),
-            ("reason", json!(self.reason)),
-            ("durationMs", json!(self.duration_ms)),
-            ("costUsd", json!(self.cost_usd)),
-            ("title", json!(self.title(event, lang))),
-            ("text", json!(self.body(lang))),
-        ];
-        let known = all.into_iter().filter(|(_, value)| !value.is_null());
-        Value::Object(known.map(|(name, value)| (name.to_owned(), value)).collect())
+        let payload = WebhookPayload {
+            id,
+            event: event.key(),
+            session: &self.session,
+            at: clock::to_iso(self.at),
+            project: self.project.as_deref(),
+            workflow: self.workflow.as_deref(),
+            stage: self.stage.as_deref(),
+            reason: self.reason.as_deref(),
+            duration_ms: self.duration_ms,
+            cost_usd: self.cost_usd,
+            title: self.title(event, lang),
+            text: self.body(lang),
+        };
+        // Strings and numbers cannot fail to serialize.
+        serde_json::to_value(payload).unwrap_or_default()
     }
+}
+
+/// A notification as JSON. Fields without a value are omitted.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WebhookPayload<'a> {
+    id: &'a str,
+    event: &'static str,
+    session: &'a str,
+    at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workflow: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stage: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_ms: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_usd: Option<f64>,
+    title: String,
+    text: String,
 }
 
 /// The beginning of a session's id, as it is shown to users.

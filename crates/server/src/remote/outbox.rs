@@ -397,7 +397,9 @@ impl Outbox {
 
     /// Records an update before it is carried out. Returns whether it is new and has to be carried out.
     pub(crate) fn accept_update(&self, bot: &str, update: i64, is_known_chat: bool) -> io::Result<bool> {
-        if self.next_update(bot).is_some_and(|next| update < next) {
+        if let Some(next) = self.next_update(bot)
+            && update < next
+        {
             return Ok(false);
         }
         self.commit(|state| {

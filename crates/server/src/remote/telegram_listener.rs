@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use overtone_core::messages::Lang;
 use overtone_net::{Backoff, Client};
 use overtone_store::{Log, clock};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::remote::command_handler::CommandHandler;
 use crate::remote::config::Telegram;
@@ -149,7 +149,7 @@ impl TelegramListener {
             event: "reply".to_owned(),
             title: String::new(),
             text,
-            fields: json!(null),
+            fields: Value::Null,
             expires_at: clock::now().0 + REPLY_TTL_MS,
             attempts: 0,
             due: 0,

@@ -2,7 +2,8 @@
 
 use overtone_core::messages::{Lang, remote as messages};
 use overtone_store::clock;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::remote::channels::{Channel, SendOutcome};
 use crate::remote::config::{Settings, host};
@@ -19,25 +20,67 @@ pub struct TestResult {
     pub error: Option<String>,
 }
 
+/// The usable channels and their settings, without secrets.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ChannelsJson<'a> {
+    budget_usd: Option<f64>,
+    telegram: Option<TelegramJson<'a>>,
+    webhook: Option<WebhookJson>,
+    ntfy: Option<NtfyJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct TelegramJson<'a> {
+    base: String,
+    token: &'static str,
+    chats: &'a [i64],
+    events: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct WebhookJson {
+    url: String,
+    secret: &'static str,
+    events: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct NtfyJson<'a> {
+    base: String,
+    topic: &'a str,
+    token: Option<&'static str>,
+    events: Vec<&'static str>,
+}
+
+/// Stands for a secret.
+const MASK: &str = "****";
+
 /// The usable channels and their settings as JSON, without secrets.
 pub fn describe_channels(settings: &Settings) -> Value {
-    let keys = |events: &[Event]| events.iter().map(|event| event.key()).collect::<Vec<_>>();
-    let telegram = settings.telegram.as_ref().map(|telegram| {
-        json!({
-            "base": redact_url(&telegram.base), "token": "****", "chats": telegram.chats,
-            "events": keys(&telegram.events),
-        })
-    });
-    let webhook = settings.webhook.as_ref().map(
-        |webhook| json!({ "url": redact_url(&webhook.url), "secret": "****", "events": keys(&webhook.events) }),
-    );
-    let ntfy = settings.ntfy.as_ref().map(|ntfy| {
-        json!({
-            "base": redact_url(&ntfy.base), "topic": ntfy.topic, "token": ntfy.token.as_ref().map(|_| "****"),
-            "events": keys(&ntfy.events),
-        })
-    });
-    json!({ "budgetUsd": settings.budget_usd, "telegram": telegram, "webhook": webhook, "ntfy": ntfy })
+    let keys = |events: &[Event]| events.iter().map(|event| event.key()).collect();
+    let channels = ChannelsJson {
+        budget_usd: settings.budget_usd,
+        telegram: settings.telegram.as_ref().map(|telegram| TelegramJson {
+            base: redact_url(&telegram.base),
+            token: MASK,
+            chats: &telegram.chats,
+            events: keys(&telegram.events),
+        }),
+        webhook: settings.webhook.as_ref().map(|webhook| WebhookJson {
+            url: redact_url(&webhook.url),
+            secret: MASK,
+            events: keys(&webhook.events),
+        }),
+        ntfy: settings.ntfy.as_ref().map(|ntfy| NtfyJson {
+            base: redact_url(&ntfy.base),
+            topic: &ntfy.topic,
+            token: ntfy.token.as_ref().map(|_| MASK),
+            events: keys(&ntfy.events),
+        }),
+    };
+    // Strings and numbers cannot fail to serialize.
+    serde_json::to_value(channels).unwrap_or_default()
 }
 
 /// An address without user and path, which may contain secrets.
@@ -71,13 +114,23 @@ pub fn send_test_messages(settings: &Settings, lang: Lang, version: &str) -> Vec
     results
 }
 
+/// The JSON that a webhook receives.
+#[derive(Serialize)]
+struct TestPayload<'a> {
+    id: &'a str,
+    event: &'static str,
+    at: String,
+    title: &'a str,
+    text: &'a str,
+}
+
 fn test_message(target: &str, lang: Lang) -> OutgoingMessage {
     let now = clock::now();
     let id = format!("test:{}:{target}", now.0);
     let (title, text) = (messages::test_title(lang), messages::test_text(lang));
-    let fields = json!({
-        "id": id, "event": "test", "at": clock::to_iso(now), "title": title, "text": text,
-    });
+    let payload = TestPayload { id: &id, event: "test", at: clock::to_iso(now), title: &title, text: &text };
+    // Strings cannot fail to serialize.
+    let fields = serde_json::to_value(payload).unwrap_or_default();
     OutgoingMessage {
         id,
         target: target.to_owned(),

@@ -13,6 +13,7 @@ use overtone_store::supervision::{StateFolder, list_trails, read_rounds};
 use overtone_store::{Log, SessionId, clock};
 use serde_json::Value;
 
+use crate::file_length::file_length;
 use crate::remote::config::Settings;
 use crate::remote::event::Event;
 use crate::remote::notification::Notification;
@@ -121,7 +122,10 @@ impl Watcher {
 
     fn is_over_budget(&self, summary: &Summary) -> bool {
         let cost = summary.usage.cost_usd.unwrap_or_default();
-        self.settings.budget_usd.is_some_and(|budget| cost > budget)
+        match self.settings.budget_usd {
+            Some(budget) => cost > budget,
+            None => false,
+        }
     }
 
     /// Checks the supervisor's own folder, which covers sessions with and without a workflow.
@@ -143,7 +147,7 @@ impl Watcher {
 
     fn check_rounds(&self, session: &SessionId, rounds: &[Value]) -> bool {
         let since = self.outbox.last_round(session).unwrap_or_default();
-        let is_new = |round: &&Value| round["time"].as_str().is_some_and(|time| time > since.as_str());
+        let is_new = |round: &&Value| round["time"].as_str() > Some(since.as_str());
         let new: Vec<_> = rounds.iter().filter(is_new).collect();
         let Some(last) = new.last().and_then(|round| round["time"].as_str()) else { return true };
         let summary = self.backend.session(session);
@@ -164,7 +168,7 @@ impl Watcher {
 fn read_new_events(summary: &Summary, cursor: &mut Cursor) -> Vec<Notification> {
     let path = summary.session.timeline_file();
     // A timeline that has become shorter is a new file.
-    if path.symlink_metadata().map_or(0, |metadata| metadata.len()) < cursor.offset {
+    if file_length(&path) < cursor.offset {
         *cursor = Cursor::default();
     }
     let types = RELEVANT_EVENTS.map(|kind| kind.name().to_owned()).to_vec();

@@ -181,13 +181,13 @@ fn is_endpoint(text: &str) -> bool {
         ["/v1/traces", "/v1/metrics"].iter().any(|path| text.trim_end_matches('/').ends_with(path));
     let Ok(uri) = text.parse::<Uri>() else { return false };
     let is_web = matches!(uri.scheme_str(), Some("http" | "https"));
-    let has_host = uri.host().is_some_and(|host| !host.is_empty());
+    let has_host = !uri.host().unwrap_or_default().is_empty();
     is_plain && is_web && has_host && !names_signal
 }
 
 fn is_unencrypted(endpoint: &str) -> bool {
     let uri = endpoint.parse::<Uri>().unwrap_or_default();
-    let is_local = uri.host().is_some_and(|host| ["127.0.0.1", "localhost", "[::1]"].contains(&host));
+    let is_local = matches!(uri.host(), Some("127.0.0.1" | "localhost" | "[::1]"));
     uri.scheme_str() == Some("http") && !is_local
 }
 

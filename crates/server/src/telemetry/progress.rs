@@ -151,8 +151,10 @@ fn first_recent_workflow(timeline: &Path, since: Millis) -> io::Result<u64> {
         let types = vec![EventKind::WorkflowStart.name().to_owned()];
         let page = read_page(timeline, &Query { types, ..Query::starting_at(offset, EVENTS_PER_READ) })?;
         for event in &page.events {
-            let began = event.fields.get("ts").and_then(Value::as_str).and_then(clock::from_iso);
-            if began.is_some_and(|at| at >= since) {
+            let started = event.fields.get("ts").and_then(Value::as_str).and_then(clock::from_iso);
+            if let Some(at) = started
+                && at >= since
+            {
                 return Ok(event.offset);
             }
         }
@@ -166,6 +168,7 @@ fn first_recent_workflow(timeline: &Path, since: Millis) -> io::Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::file_length::file_length;
 
     fn home() -> (tempfile::TempDir, Home) {
         let dir = tempfile::tempdir().unwrap();
@@ -184,12 +187,12 @@ mod tests {
         let mut offsets = Vec::new();
         for age in ages {
             let path = session.timeline_file();
-            offsets.push(path.metadata().map_or(0, |metadata| metadata.len()));
+            offsets.push(file_length(&path));
             let ts = clock::to_iso(Millis(clock::now().0 - age));
             files::append_lines(&path, &format!("{{\"ts\":\"{ts}\",\"type\":\"workflow:start\"}}\n"))
                 .unwrap();
         }
-        offsets.push(session.timeline_file().metadata().map_or(0, |metadata| metadata.len()));
+        offsets.push(file_length(&session.timeline_file()));
         (session.id().clone(), offsets)
     }
 

@@ -13,7 +13,7 @@ pub(crate) fn name(text: &str) -> &str {
 /// The name of a model, which may begin with a vendor and a slash; [`OTHER`] if it does not look like one.
 pub(crate) fn model(text: &str) -> &str {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || b":_-./@".contains(&b);
-    let starts_alphanumeric = text.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric());
+    let starts_alphanumeric = text.starts_with(|c: char| c.is_ascii_alphanumeric());
     if is_short(text) && starts_alphanumeric && text.bytes().all(is_plain) { text } else { OTHER }
 }
 

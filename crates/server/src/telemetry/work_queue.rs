@@ -124,9 +124,13 @@ impl WorkQueue {
 
     pub(crate) fn has_work(&self) -> bool {
         let inner = self.lock();
-        let is_unreachable = inner.unreachable_since.is_some_and(|since| since.elapsed() > MAX_UNREACHABLE);
+        if let Some(since) = inner.unreachable_since
+            && since.elapsed() > MAX_UNREACHABLE
+        {
+            return false;
+        }
         let has_work = inner.is_busy || inner.has_new_sums || !inner.sessions.is_empty();
-        has_work && !is_unreachable && inner.phase == Phase::Running
+        has_work && inner.phase == Phase::Running
     }
 
     /// Asks the thread to end and waits for it up to this time.

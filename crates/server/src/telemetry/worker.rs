@@ -111,8 +111,9 @@ impl Worker {
                 Some(tracker) => tracker.offset,
                 None => self.progress.cursor(session.id()).offset,
             };
-            if timeline_length(&session).is_some_and(|length| length != offset) {
-                self.queue.push(session.id().clone());
+            match timeline_length(&session) {
+                Some(length) if length != offset => self.queue.push(session.id().clone()),
+                _ => {}
             }
         }
         if !self.progress.totals().is_empty() {

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
@@ -16,8 +16,6 @@ use opentelemetry_proto::tonic::metrics::v1::number_data_point;
 use opentelemetry_proto::tonic::resource::v1::Resource;
 use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, Span};
 use prost::Message;
-
-const WAIT_TIMEOUT: Duration = Duration::from_mins(10);
 
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
@@ -167,12 +165,4 @@ fn read_request(stream: &TcpStream) -> Option<Request> {
     reader.read_exact(&mut body).ok()?;
     let path = head.split(' ').nth(1)?.to_owned();
     Some(Request { at: Instant::now(), path, head: lower, body, is_accepted: false })
-}
-
-pub(crate) fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !condition() {
-        assert!(started.elapsed() < WAIT_TIMEOUT, "timed out waiting for {what}");
-        thread::sleep(Duration::from_millis(5));
-    }
 }

@@ -12,8 +12,9 @@ use overtone_server::telemetry::{Exporter, Setup};
 use prost::Message;
 use serde_json::json;
 
-use crate::collector::{Collector, wait_for};
+use crate::collector::Collector;
 use crate::test_home::{TestHome, agent, completed, stage, stage_done, workflow};
+use overtone_testkit::wait_until;
 
 fn write_short_workflow(home: &TestHome) {
     home.write("s1", &[workflow("quick"), stage("DEV", 1), stage_done("DEV", "pass"), completed("quick")]);
@@ -25,12 +26,12 @@ fn an_unreachable_collector_receives_everything_later() {
     let home = TestHome::new(&format!("http://{address}"));
     write_short_workflow(&home);
     let exporter = home.start();
-    wait_for("the first attempt", || home.log().contains("cannot send"));
+    wait_until("the first attempt", || home.log().contains("cannot send"));
     assert!(exporter.is_needed());
     home.write("s1", &[workflow("standard"), completed("standard")]);
     exporter.notify_changed("s1");
     let collector = Collector::start_at(address);
-    wait_for("an idle exporter", || !exporter.is_needed());
+    wait_until("an idle exporter", || !exporter.is_needed());
     exporter.stop();
     assert_eq!(collector.span_names(), ["stage DEV", "workflow quick", "workflow standard"]);
     // Attempts after the first are not logged.
@@ -43,7 +44,7 @@ fn the_next_server_sends_what_could_not_be_sent() {
     let home = TestHome::new(&format!("http://{address}"));
     write_short_workflow(&home);
     let exporter = home.start();
-    wait_for("the first attempt", || home.log().contains("cannot send"));
+    wait_until("the first attempt", || home.log().contains("cannot send"));
     exporter.stop();
     let collector = Collector::start_at(address);
     home.export();

@@ -5,8 +5,9 @@ use std::fs;
 
 use overtone_store::files;
 
-use crate::collector::{Collector, wait_for};
+use crate::collector::Collector;
 use crate::test_home::{TestHome, agent, agent_done, completed, stage, stage_done, workflow};
+use overtone_testkit::wait_until;
 
 fn write_first_half(home: &TestHome) {
     home.write(
@@ -95,13 +96,13 @@ fn a_second_server_takes_over() {
     let home = TestHome::new(&collector.url());
     write_first_half(&home);
     let first = home.start();
-    wait_for("the first spans", || collector.spans().len() == 2);
+    wait_until("the first spans", || collector.spans().len() == 2);
     let second = home.start();
     write_second_half(&home);
     second.notify_changed("s1");
-    wait_for("the second server to stand by", || !second.is_needed());
+    wait_until("the second server to stand by", || !second.is_needed());
     first.stop();
-    wait_for("the rest", || collector.spans().len() == 5);
+    wait_until("the rest", || collector.spans().len() == 5);
     second.stop();
     assert_eq!(collector.span_names(), ALL_SPANS);
 }
@@ -113,11 +114,11 @@ fn a_running_exporter_continues_at_each_notification() {
     let exporter = home.start();
     write_first_half(&home);
     exporter.notify_changed("s1");
-    wait_for("the first spans", || collector.spans().len() == 2);
+    wait_until("the first spans", || collector.spans().len() == 2);
     write_second_half(&home);
     exporter.notify_changed("s1");
     exporter.notify_changed("../no-session");
-    wait_for("the rest", || collector.spans().len() == 5);
+    wait_until("the rest", || collector.spans().len() == 5);
     exporter.stop();
     assert_eq!(collector.span_names(), ALL_SPANS);
     assert_eq!(home.log(), "");

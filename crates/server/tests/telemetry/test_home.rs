@@ -11,10 +11,9 @@ use overtone_core::registry::EventKind as Kind;
 use overtone_net::Backoff;
 use overtone_server::telemetry::{Exporter, Setup};
 use overtone_store::{Home, Origin, Session, SessionId, clock, files, timeline};
+use overtone_testkit::wait_until;
 use serde_json::json;
 use tempfile::TempDir;
-
-use crate::collector::wait_for;
 
 pub(crate) const MACHINE: &str = "workbench";
 
@@ -102,7 +101,7 @@ impl TestHome {
     pub(crate) fn export(&self) {
         let exporter = self.start();
         exporter.notify_changed("s1");
-        wait_for("an idle exporter", || !exporter.is_needed());
+        wait_until("an idle exporter", || !exporter.is_needed());
         exporter.stop();
     }
 

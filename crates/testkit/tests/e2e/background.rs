@@ -1,4 +1,4 @@
-//! Agents that run beside the main one: nobody is hurried while they work, and their work counts.
+//! Agents in the background: the main agent is not asked to continue while they work, and their work counts.
 
 use overtone_testkit::{Actor, Client, Request, Sandbox, Turn, error, text, tool, tools};
 use serde_json::json;
@@ -9,7 +9,7 @@ use crate::steps::{ALL_DONE, RETRO, allow_background, begin, in_background, of_s
 const WHILE: u64 = 3000;
 
 #[test]
-fn a_running_agent_is_waited_for_in_silence() {
+fn the_loop_waits_silently_for_a_running_agent() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         allow_background(&sandbox);
@@ -22,7 +22,7 @@ fn a_running_agent_is_waited_for_in_silence() {
             .session(&session)
             .run("go");
         let main = run.requests(Actor::Main);
-        assert_eq!((main.times_told("[Overtone Loop "), main.times_told(ALL_DONE)), (0, 1));
+        assert_eq!((main.times_received("[Overtone Loop "), main.times_received(ALL_DONE)), (0, 1));
         assert!(main.nth(2).new_text().contains("<task-notification>"));
         assert!(main.nth(2).new_text().contains(ALL_DONE));
         assert_eq!((main.len(), run.result_text()), (3, "done"));
@@ -50,7 +50,7 @@ fn a_group_converges_after_its_last_notification() {
             .session(&session)
             .run("go");
         let main = run.requests(Actor::Main);
-        assert_eq!((main.times_told("[Overtone Loop "), main.times_told(RETRO)), (0, 0));
+        assert_eq!((main.times_received("[Overtone Loop "), main.times_received(RETRO)), (0, 0));
         let last = main.last().new_text();
         assert!(last.contains("🔀 並行群組 quality 已全部完成。") && last.contains(ALL_DONE), "{last}");
         for kind in ["parallel:start", "parallel:converge", "workflow:complete"] {
@@ -62,7 +62,7 @@ fn a_group_converges_after_its_last_notification() {
 }
 
 #[test]
-fn a_background_agent_that_breaks_leaves_its_stage_open() {
+fn a_background_agent_that_fails_leaves_its_stage_open() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         allow_background(&sandbox);
@@ -78,9 +78,9 @@ fn a_background_agent_that_breaks_leaves_its_stage_open() {
             .run("go");
         let main = run.requests(Actor::Main);
         assert_eq!(sandbox.event_count(&session, "agent:error"), 1);
-        let told = main.nth(2).new_text();
+        let received = main.nth(2).new_text();
         for words in ["⚠️ developer ", "下一步請委派 DEVELOPER（ot:developer）。"] {
-            assert!(told.contains(words), "{told}");
+            assert!(received.contains(words), "{received}");
         }
         assert_eq!(run.requests(Actor::Sub("developer")).len(), 2);
         assert_eq!(sandbox.workflow(&session)["ending"], "completed");
@@ -89,13 +89,13 @@ fn a_background_agent_that_breaks_leaves_its_stage_open() {
 
 /// Ends the agent that the request tells of.
 fn end_agent(request: &Request) -> Turn {
-    let told = request.new_text();
-    let id = told.split_once("agentId: ").unwrap().1.split_whitespace().next().unwrap();
+    let received = request.new_text();
+    let id = received.split_once("agentId: ").unwrap().1.split_whitespace().next().unwrap();
     tool("TaskStop", json!({"task_id": id}))
 }
 
 #[test]
-fn a_background_agent_that_is_ended_does_not_hold_its_stage() {
+fn a_background_agent_that_is_killed_releases_its_stage() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         allow_background(&sandbox);

@@ -49,7 +49,7 @@ fn assert_answered(run: &Run, which: usize) {
 }
 
 #[test]
-fn one_after_the_other_each_start_reaches_its_provider() {
+fn consecutive_starts_reach_their_providers() {
     for client in Client::all() {
         let two = Two::new(&client);
         for (words, which) in [("a", 0), ("b", 1), ("a", 0)] {
@@ -127,7 +127,7 @@ fn logins_that_the_client_has_stored_do_not_go_to_the_provider() {
 }
 
 #[test]
-fn a_helper_that_prints_the_users_key_prints_it_for_nobody_else() {
+fn a_key_helper_of_the_user_does_not_reach_the_provider() {
     for client in Client::all() {
         let two = Two::new(&client);
         fs::write(two.sandbox.settings_file(), r#"{"apiKeyHelper": "echo key-of-mine"}"#).unwrap();
@@ -139,7 +139,7 @@ fn a_helper_that_prints_the_users_key_prints_it_for_nobody_else() {
 
 /// Each settings file that the client reads wins over the environment.
 #[test]
-fn settings_that_name_another_server_do_not_win() {
+fn settings_with_another_server_do_not_win() {
     for client in Client::all() {
         let two = Two::new(&client);
         let env =
@@ -170,7 +170,7 @@ fn settings_that_name_another_server_do_not_win() {
 }
 
 #[test]
-fn settings_that_the_user_gives_do_not_win() {
+fn a_settings_argument_of_the_user_does_not_win() {
     for client in Client::all() {
         let two = Two::new(&client);
         two.start(&["a"], 0);
@@ -216,7 +216,7 @@ fn a_running_session_stays_on_its_provider() {
 }
 
 #[test]
-fn two_at_once_reach_two_providers_and_change_nothing() {
+fn two_simultaneous_starts_reach_two_providers_and_change_nothing() {
     for client in Client::all() {
         let two = Two::new(&client);
         let settings = "{\n  \"env\": { \"ANTHROPIC_MODEL\": \"mine\" }, \"n\": 1.50\n}";
@@ -236,7 +236,7 @@ fn two_at_once_reach_two_providers_and_change_nothing() {
 }
 
 #[test]
-fn the_provider_of_the_settings_does_not_shine_through() {
+fn an_isolated_start_ignores_the_provider_of_the_settings() {
     for client in Client::all() {
         let two = Two::new(&client);
         let file = two.sandbox.home().join(".claude/ccc.json");

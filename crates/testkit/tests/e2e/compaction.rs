@@ -1,4 +1,4 @@
-//! What a compaction takes away, Overtone brings back.
+//! Overtone restores the state that a compaction drops.
 
 use overtone_testkit::{Actor, Client, Run, Sandbox, text, tool};
 use serde_json::json;
@@ -44,9 +44,9 @@ fn overflow(sandbox: &Sandbox, session: &str) -> Run {
 }
 
 #[track_caller]
-fn assert_recovered(told: &str) {
+fn assert_recovered(received: &str) {
     for part in RECOVERED {
-        assert!(told.contains(part), "no {part:?} in {told}");
+        assert!(received.contains(part), "no {part:?} in {received}");
     }
 }
 
@@ -72,9 +72,9 @@ fn a_compaction_by_hand_keeps_the_workflow_in_mind() {
         assert_recovered(&run.requests(Actor::Compaction).first().new_text());
         assert_recorded(&sandbox, &session, "manual");
         let later = sandbox.script(|s| s).resume(&session).run("go on");
-        let told = later.requests(Actor::Main).first().text();
-        assert!(told.contains("a login is being built") && told.contains(AS_CONTEXT), "{told}");
-        assert_recovered(&told);
+        let received = later.requests(Actor::Main).first().text();
+        assert!(received.contains("a login is being built") && received.contains(AS_CONTEXT), "{received}");
+        assert_recovered(&received);
     }
 }
 
@@ -87,9 +87,9 @@ fn a_compaction_by_itself_keeps_the_workflow_in_mind() {
         let summariser = run.requests(Actor::Compaction).first();
         assert_recovered(&summariser.new_text());
         let next = run.requests(Actor::Main).into_iter().find(|request| request.order() > summariser.order());
-        let told = next.unwrap().new_text();
-        assert!(told.contains(AS_CONTEXT), "{told}");
-        assert_recovered(&told);
+        let received = next.unwrap().new_text();
+        assert!(received.contains(AS_CONTEXT), "{received}");
+        assert_recovered(&received);
         assert_recorded(&sandbox, &session, "auto");
     }
 }
@@ -103,8 +103,8 @@ fn a_session_without_a_workflow_is_compacted_like_any_other() {
         let run = compact(&sandbox, &session);
         assert!(!run.requests(Actor::Compaction).first().text().contains(HEADER));
         let later = sandbox.script(|s| s.main([text("done")])).resume(&session).run("go on");
-        let told = later.requests(Actor::Main).first().text();
-        assert!(told.contains("a login is being built") && !told.contains(HEADER), "{told}");
+        let received = later.requests(Actor::Main).first().text();
+        assert!(received.contains("a login is being built") && !received.contains(HEADER), "{received}");
         assert_eq!(later.result_text(), "done");
         assert_eq!(sandbox.document(&session, "compact-count.json")["manual"], 1);
         assert!(sandbox.workflow(&session).is_null());

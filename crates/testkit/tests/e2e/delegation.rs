@@ -43,20 +43,20 @@ fn every_other_field_of_the_call_survives() {
         let model = run.requests(Actor::Sub("developer")).first().body()["model"].to_string();
         assert!(model.contains("haiku"), "{model}");
         let shown = run.events.iter().any(|event| event["description"] == "hang the door");
-        assert!(shown, "the person sees what the job is");
+        assert!(shown, "the user sees what the job is");
     }
 }
 
 #[test]
-fn a_skipped_stage_is_refused_with_the_reason() {
+fn a_skipped_stage_is_denied_with_the_reason() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let session = begin(&sandbox, "quick", &[]);
         let turns = [delegate("ot:tester", "test it"), text("done")];
         let run = sandbox.script(|s| s.main(turns)).session(&session).run("build it");
-        let told = run.requests(Actor::Main).nth(1).new_text();
+        let received = run.requests(Actor::Main).nth(1).new_text();
         let reason = "⛔ 不可跳過必要階段：DEV 尚未完成。下一步請委派 DEVELOPER（ot:developer）。";
-        assert!(told.contains(reason), "{told}");
+        assert!(received.contains(reason), "{received}");
         assert!(run.requests(Actor::Sub("tester")).is_empty());
         assert_eq!(sandbox.event_count(&session, "agent:delegate"), 0);
         assert_eq!(sandbox.workflow(&session)["stages"]["TEST"]["status"], "pending");
@@ -114,7 +114,7 @@ fn taken(sandbox: &Sandbox, session: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn the_gate_knows_an_agent_by_every_name_that_the_client_takes() {
+fn an_agent_is_recognised_by_every_name_that_the_client_accepts() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let known: Vec<_> = SPELLINGS
@@ -176,7 +176,7 @@ fn every_agent_has_its_tools_and_no_others() {
 }
 
 #[test]
-fn a_reader_that_tries_to_write_is_refused() {
+fn a_read_only_agent_cannot_write() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let session = begin(&sandbox, "review-only", &[]);
@@ -196,14 +196,18 @@ fn a_reader_that_tries_to_write_is_refused() {
 }
 
 #[test]
-fn reference_skills_are_in_the_requests_of_those_who_need_them() {
+fn agents_receive_their_reference_skills() {
     for client in Client::all() {
         let run = whole_team(&client);
         for agent in Agent::ALL {
-            let told = run.requests(Actor::Sub(agent.name())).first().text();
+            let received = run.requests(Actor::Sub(agent.name())).first().text();
             for skill in RefSkill::ALL {
                 let expected = usize::from(agent.skills().contains(&skill));
-                assert_eq!(told.matches(skill.body().trim_end()).count(), expected, "{agent:?} {skill:?}");
+                assert_eq!(
+                    received.matches(skill.body().trim_end()).count(),
+                    expected,
+                    "{agent:?} {skill:?}"
+                );
             }
         }
         for name in ["tester", "developer", "code-reviewer", "qa", "doc-updater"] {
@@ -213,7 +217,7 @@ fn reference_skills_are_in_the_requests_of_those_who_need_them() {
 }
 
 #[test]
-fn an_agent_that_is_named_in_the_description_does_the_stage_too() {
+fn an_agent_named_in_the_description_works_on_its_stage() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let session = begin(&sandbox, "single", &[]);

@@ -129,7 +129,7 @@ fn background(sandbox: &Sandbox) {
         .run("go");
 }
 
-/// Agents that nobody knows, that die, or that belong to others.
+/// Unknown agents, agents that fail, and agents of other plugins.
 fn misfortune(sandbox: &Sandbox) {
     let session = begin(sandbox, "single", &[]);
     let turns = [
@@ -161,9 +161,9 @@ fn distinct(all: Vec<Recorded>) -> Vec<Recorded> {
 fn fields_of(recorded: &Recorded) -> BTreeSet<String> {
     let mut fields = BTreeSet::new();
     outline(&recorded.hook, &recorded.payload, &mut fields);
-    for told in ["tool_name", "source", "trigger", "reason"] {
-        if let Some(word) = recorded.payload[told].as_str() {
-            fields.insert(format!("{}.{told}={word}", recorded.hook));
+    for received in ["tool_name", "source", "trigger", "reason"] {
+        if let Some(word) = recorded.payload[received].as_str() {
+            fields.insert(format!("{}.{received}={word}", recorded.hook));
         }
     }
     if let Some(kind) = recorded.payload["prompt"].as_str().and_then(kind_of_prompt) {
@@ -172,7 +172,7 @@ fn fields_of(recorded: &Recorded) -> BTreeSet<String> {
     fields
 }
 
-/// What the client puts into a person's place: the tag of a message of its own, a command, or a fixed sentence.
+/// What the client sends in the name of the user: the tag of a message of its own, a command, or a fixed sentence.
 fn kind_of_prompt(prompt: &str) -> Option<&str> {
     const STOPPED: &str = "was stopped by the user.";
     if prompt.starts_with(['<', '/']) {

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::delegate;
 
 #[test]
-fn a_compaction_is_asked_of_its_own_actor() {
+fn a_compaction_request_has_its_own_actor() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         // Twice: the client refuses to compact a few messages.
@@ -26,7 +26,7 @@ fn a_compaction_is_asked_of_its_own_actor() {
 }
 
 #[test]
-fn a_full_context_is_compacted_by_itself() {
+fn a_full_context_is_compacted_automatically() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let first = sandbox.script(|s| s.main([text("the first answer")])).run("one");
@@ -43,7 +43,7 @@ fn a_full_context_is_compacted_by_itself() {
 }
 
 #[test]
-fn a_foreign_sub_agent_is_not_taken_for_the_main_one() {
+fn a_foreign_sub_agent_is_not_the_main_agent() {
     for client in Client::all() {
         let run = Sandbox::new(&client)
             .script(|s| {
@@ -57,7 +57,7 @@ fn a_foreign_sub_agent_is_not_taken_for_the_main_one() {
 }
 
 #[test]
-fn a_forked_reviewer_is_known_by_its_prompt() {
+fn a_forked_reviewer_is_identified_by_its_prompt() {
     let schema =
         r#"{"type":"object","properties":{"completed":{"type":"boolean"}},"required":["completed"]}"#;
     for client in Client::all() {
@@ -78,7 +78,7 @@ fn a_forked_reviewer_is_known_by_its_prompt() {
 }
 
 #[test]
-fn tool_calls_of_one_turn_all_come_back() {
+fn the_results_of_all_tool_calls_of_a_turn_are_sent() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         sandbox.put_file("src/door.txt", "it creaks");
@@ -90,14 +90,14 @@ fn tool_calls_of_one_turn_all_come_back() {
             .env("OVERTONE_TEST", "inside")
             .allow(["Read", "Bash"])
             .run("look");
-        let told = run.requests(Actor::Main).last().new_text();
-        assert!(told.contains(&format!("inside-{}", sandbox.home().display())), "{told}");
+        let received = run.requests(Actor::Main).last().new_text();
+        assert!(received.contains(&format!("inside-{}", sandbox.home().display())), "{received}");
         assert_eq!(run.result_text(), "saw: true");
     }
 }
 
 #[test]
-fn what_the_person_has_not_allowed_is_refused() {
+fn a_tool_that_the_user_has_not_allowed_is_refused() {
     for client in Client::all() {
         let write = || tool("Write", json!({"file_path": "note.txt", "content": "x"}));
         let sandbox = Sandbox::new(&client);

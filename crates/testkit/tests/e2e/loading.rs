@@ -1,4 +1,4 @@
-//! The client accepts the plugin, all of it: a hook that it drops would be missed by nobody.
+//! The client accepts every part of the plugin. A dropped hook would not be noticed otherwise.
 
 use std::collections::BTreeSet;
 

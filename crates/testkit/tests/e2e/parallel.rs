@@ -28,10 +28,10 @@ fn stages_of_a_group_run_together_and_converge_once() {
             .session(&session)
             .run("go");
         let main = run.requests(Actor::Main);
-        assert_eq!(main.times_told(RETRO), 1);
-        let told = main.nth(1).new_text();
+        assert_eq!(main.times_received(RETRO), 1);
+        let received = main.nth(1).new_text();
         for words in ["well made", "12 passed", "🔀 並行群組 quality 已全部完成。", RETRO] {
-            assert!(told.contains(words), "{words} in {told}");
+            assert!(received.contains(words), "{words} in {received}");
         }
         for agent in ["code-reviewer", "tester", "retrospective", "doc-updater"] {
             assert_eq!(run.requests(Actor::Sub(agent)).len(), 1, "{agent}");

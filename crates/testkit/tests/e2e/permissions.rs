@@ -1,4 +1,4 @@
-//! What runs without asking the person: Overtone's own doings, and nothing else.
+//! What runs without asking the user: Overtone's own commands and skills, and nothing else.
 //!
 //! No tool is allowed beforehand, and without a terminal the client refuses whatever it would ask about.
 
@@ -32,7 +32,7 @@ fn unasked<const N: usize>(sandbox: &Sandbox, turns: [Turn; N]) -> Invocation<'_
     sandbox.script(|s| s.main(turns)).allow([])
 }
 
-/// The only call was one for the person to decide, and came back as an error.
+/// The only call needed the user's decision, and returned an error.
 #[track_caller]
 fn assert_asked(run: &Run) {
     let ending = run.events.iter().rfind(|event| event["type"] == "result").unwrap();
@@ -43,7 +43,7 @@ fn assert_asked(run: &Run) {
 }
 
 #[test]
-fn a_whole_workflow_runs_unasked() {
+fn a_whole_workflow_runs_without_questions() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let turns = [
@@ -63,7 +63,7 @@ fn a_whole_workflow_runs_unasked() {
 }
 
 #[test]
-fn more_than_one_plain_command_is_asked_about() {
+fn anything_but_one_plain_command_is_asked_about() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         sandbox.put_file("x/kept.txt", "kept");
@@ -96,14 +96,14 @@ fn a_foreign_skill_is_asked_about() {
         sandbox.put_file(".claude/skills/other/SKILL.md", FOREIGN_SKILL);
         let run = unasked(&sandbox, [skill("other"), text("done")]).run("use the other");
         assert_asked(&run);
-        assert_eq!(run.requests(Actor::Main).times_told("WORDS OF THE OTHER"), 0);
+        assert_eq!(run.requests(Actor::Main).times_received("WORDS OF THE OTHER"), 0);
         assert!(!sandbox.project().join("ran").exists());
     }
 }
 
 /// Our skills grant nothing but their own lines: what the model runs after one of them is still asked about.
 #[test]
-fn a_skill_does_not_open_other_commands() {
+fn a_skill_does_not_allow_other_commands() {
     for client in Client::all() {
         for (command, is_run) in [
             ("overtone status", true),
@@ -148,7 +148,7 @@ fn a_skill_of_the_repository_with_our_name_is_asked_about() {
             let is_added = file.contains("added");
             let invocation = if is_added { invocation.arg("--add-dir").arg("../added") } else { invocation };
             let run = invocation.run("use it");
-            assert_eq!(run.requests(Actor::Main).times_told("WORDS OF THE OTHER"), 0, "{file}");
+            assert_eq!(run.requests(Actor::Main).times_received("WORDS OF THE OTHER"), 0, "{file}");
             assert!(!sandbox.project().join("ran").exists(), "{file}");
         }
     }
@@ -156,7 +156,7 @@ fn a_skill_of_the_repository_with_our_name_is_asked_about() {
 
 /// Shell text that only looks like a command of ours has no opinion of ours, so the client refuses it here.
 #[test]
-fn what_a_shell_would_read_differently_is_asked_about() {
+fn shell_syntax_in_a_command_is_asked_about() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         sandbox.put_file("ccc", "");

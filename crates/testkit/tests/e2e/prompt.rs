@@ -1,4 +1,4 @@
-//! What the main agent is told when a person types something.
+//! What the main agent receives when a user types something.
 
 use overtone_testkit::{Actor, Client, Run, Sandbox};
 
@@ -6,8 +6,8 @@ use crate::steps::begin;
 
 /// What our hook adds to the prompt.
 fn pointer(run: &Run) -> String {
-    let told = run.requests(Actor::Main).first().new_text();
-    told.lines().find(|line| line.contains("UserPromptSubmit hook")).unwrap_or_default().to_owned()
+    let received = run.requests(Actor::Main).first().new_text();
+    received.lines().find(|line| line.contains("UserPromptSubmit hook")).unwrap_or_default().to_owned()
 }
 
 #[test]

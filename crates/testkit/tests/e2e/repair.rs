@@ -41,7 +41,7 @@ fn a_failed_test_is_repaired_and_run_again() {
         let main = run.requests(Actor::Main);
         let way_back = "下一步請委派 DEBUGGER（ot:debugger）找出原因，再委派 DEVELOPER（ot:developer）修復，然後重跑 TEST。";
         assert!(main.nth(2).new_text().contains("❌ 🧪 測試 失敗（1/3）。"));
-        assert_eq!((main.times_told(way_back), main.times_told(RETRO)), (1, 1));
+        assert_eq!((main.times_received(way_back), main.times_received(RETRO)), (1, 1));
         assert_eq!((main.len(), run.result_text()), (8, "done"));
 
         let workflow = sandbox.workflow(&session);
@@ -59,26 +59,26 @@ fn a_failed_test_is_repaired_and_run_again() {
 }
 
 #[test]
-fn the_repair_is_told_where_the_reports_are() {
+fn a_repair_prompt_names_the_reports() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let session = begin(&sandbox, "quick", &[]);
         let run = failing_once(&sandbox, &session);
         let folder = sandbox.state().join("sessions").join(&session).join("handoffs");
-        let told = run.requests(Actor::Sub("developer")).nth(1).new_text();
-        assert!(told.contains(&folder.display().to_string()), "{told}");
+        let received = run.requests(Actor::Sub("developer")).nth(1).new_text();
+        assert!(received.contains(&folder.display().to_string()), "{received}");
         for words in ["the lock sticks", "the bolt is too long"] {
             let files = fs::read_dir(&folder).unwrap().flatten();
             let report =
                 files.map(|file| file.path()).find(|path| fs::read_to_string(path).unwrap().contains(words));
             let name = report.unwrap().file_name().unwrap().to_string_lossy().into_owned();
-            assert!(told.contains(&name), "{name} in {told}");
+            assert!(received.contains(&name), "{name} in {received}");
         }
     }
 }
 
 #[test]
-fn at_the_limit_a_person_is_asked_and_the_session_may_end() {
+fn at_the_limit_the_user_is_asked_and_the_session_may_end() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let session = begin(&sandbox, "debug", &["DEBUG", "DEV"]);

@@ -1,4 +1,4 @@
-//! A session that ended, in whatever way, goes on where it was.
+//! A session that ended in any way continues where it was.
 
 use overtone_testkit::{Actor, Client, Exit, Run, Sandbox, text, tool};
 use serde_json::json;
@@ -21,15 +21,15 @@ fn after_stage(sandbox: &Sandbox, workflow: &str, agent: &str) -> String {
 }
 
 #[test]
-fn a_resumed_session_knows_its_next_step_and_is_sent_on() {
+fn a_resumed_session_receives_its_next_step() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let session = after_stage(&sandbox, "standard", "ot:planner");
         assert_eq!(sandbox.loop_state(&session)["stopped"], true, "the end of a session stops its loop");
         let run = resume(&sandbox, &session);
-        let told = run.requests(Actor::Main).first().text_since_answer();
+        let received = run.requests(Actor::Main).first().text_since_answer();
         for part in [HEADER, "下一步請委派 ARCHITECT（ot:architect）。", "01-PLAN-planner.md"] {
-            assert!(told.contains(part), "no {part:?} in {told}");
+            assert!(received.contains(part), "no {part:?} in {received}");
         }
         let sent_on = run.requests(Actor::Main).nth(1).new_text();
         assert!(sent_on.contains("[Overtone Loop ") && sent_on.contains("ARCHITECT"), "{sent_on}");
@@ -64,10 +64,12 @@ fn a_killed_client_leaves_no_agent_behind() {
         );
 
         let run = resume(&sandbox, &session);
-        let told = run.requests(Actor::Main).first().text();
+        let received = run.requests(Actor::Main).first().text();
         assert!(
-            told.contains(HEADER) && told.contains("下一步請委派 DEVELOPER") && !told.contains("活躍 Agents"),
-            "{told}"
+            received.contains(HEADER)
+                && received.contains("下一步請委派 DEVELOPER")
+                && !received.contains("活躍 Agents"),
+            "{received}"
         );
         let after = sandbox.workflow(&session);
         assert_eq!(
@@ -84,8 +86,8 @@ fn a_finished_workflow_is_not_announced_again() {
         let session = after_stage(&sandbox, "single", "ot:developer");
         let run = resume(&sandbox, &session);
         assert_eq!((run.result_text(), run.requests(Actor::Main).len()), ("ok", 1));
-        let told = run.requests(Actor::Main).first().text_since_answer();
-        assert!(!told.contains(HEADER) && !told.contains("進行中"), "{told}");
+        let received = run.requests(Actor::Main).first().text_since_answer();
+        assert!(!received.contains(HEADER) && !received.contains("進行中"), "{received}");
         assert!(!run.hook_events().iter().any(|hook| hook["stdout"].to_string().contains('🎉')));
         let ends =
             sandbox.timeline_types(&session).iter().filter(|kind| *kind == "workflow:complete").count();

@@ -1,4 +1,4 @@
-//! Whatever goes wrong, the session goes on; and what Overtone says and keeps stays within its bounds.
+//! The session continues whatever fails, and Overtone's texts and files stay within their bounds.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ const HOOKS: &str = "hooks/hooks.json";
 const PROGRAM: &str = "bin/overtone-hook";
 
 #[test]
-fn an_agent_that_dies_of_an_api_error_is_sent_again() {
+fn an_agent_that_ends_with_an_api_error_is_delegated_again() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let session = sandbox.new_session();
@@ -26,9 +26,9 @@ fn an_agent_that_dies_of_an_api_error_is_sent_again() {
             })
             .session(&session)
             .run("go");
-        let told = run.requests(Actor::Main).nth(1).new_text();
+        let received = run.requests(Actor::Main).nth(1).new_text();
         for part in ["developer 因 API 錯誤中斷", "下一步請委派 DEVELOPER（ot:developer）。"] {
-            assert!(told.contains(part), "no {part:?} in {told}");
+            assert!(received.contains(part), "no {part:?} in {received}");
         }
         let types = sandbox.timeline_types(&session);
         let flow: Vec<_> =
@@ -100,7 +100,7 @@ fn a_hook_that_hangs_does_not_stop_the_session() {
 }
 
 #[test]
-fn a_script_gets_the_answer_and_nothing_else() {
+fn a_script_receives_only_the_answer() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let session = sandbox.new_session();
@@ -126,13 +126,13 @@ fn contexts(run: &Run) -> Vec<String> {
 
 #[track_caller]
 fn assert_taken_whole(run: &Run) {
-    let told: Vec<_> = run.all_requests().iter().map(Request::text).collect();
+    let received: Vec<_> = run.all_requests().iter().map(Request::text).collect();
     let contexts = contexts(run);
     assert!(!contexts.is_empty());
     for context in contexts {
         assert!(context.encode_utf16().count() <= limits::MODEL_CONTEXT_UNITS, "{context}");
         assert!(
-            told.iter().any(|text| text.contains(context.trim_end())),
+            received.iter().any(|text| text.contains(context.trim_end())),
             "the model has not seen {context}"
         );
     }

@@ -44,8 +44,8 @@ fn two_sessions_do_not_mix() {
             assert!(run.all_requests().iter().all(|request| request.session() == session));
             assert_eq!(run.requests(Actor::Sub(agent)).len(), 1);
             for request in &run.requests(Actor::Main) {
-                let told = request.text();
-                assert!(told.contains(own) && !told.contains(other), "{told}");
+                let received = request.text();
+                assert!(received.contains(own) && !received.contains(other), "{received}");
             }
             assert_eq!(delegated(&sandbox, session), [agent]);
             assert_eq!(sandbox.workflow(session)["sessionId"], session.as_str());
@@ -61,7 +61,7 @@ fn pointer(sandbox: &Sandbox) -> Option<String> {
     fs::read_to_string(sandbox.state().join(".current-session-id")).ok().map(|id| id.trim().to_owned())
 }
 
-/// A session that tells when it has begun, and ends when it is told to.
+/// A session that signals its start, and ends on a signal of the test.
 struct Held<'a> {
     invocation: Invocation<'a>,
     began: Receiver<()>,
@@ -69,18 +69,18 @@ struct Held<'a> {
 }
 
 fn held<'a>(sandbox: &'a Sandbox, session: &str) -> Held<'a> {
-    let ((tell, began), (finish, told)) = (channel(), channel());
-    // Whoever has failed on the other side must not keep this one waiting: a closed channel will do.
+    let ((tell, began), (finish, received)) = (channel(), channel());
+    // A closed channel is fine: the other side has failed, and this one must not wait for it.
     let answer = move |_: &_| {
         let _ = tell.send(());
-        let _ = told.recv();
+        let _ = received.recv();
         text("done")
     };
     Held { invocation: sandbox.script(|s| s.main_with(answer)).session(session), began, finish }
 }
 
 #[test]
-fn a_session_that_ends_takes_back_only_its_own_pointer() {
+fn a_session_that_ends_clears_only_its_own_pointer() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let (older, newer) = (sandbox.new_session(), sandbox.new_session());
@@ -104,7 +104,7 @@ fn a_session_that_ends_takes_back_only_its_own_pointer() {
 }
 
 #[test]
-fn the_end_of_a_session_with_an_open_workflow_is_on_record() {
+fn the_end_of_a_session_with_an_open_workflow_is_recorded() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let session = sandbox.new_session();

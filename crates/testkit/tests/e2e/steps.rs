@@ -1,4 +1,4 @@
-//! After every stage the main agent is told what comes next, exactly once, wherever the agents run.
+//! After every stage the main agent receives the next step exactly once, wherever the agents run.
 
 use overtone_testkit::{Actor, Client, Request, Run, Sandbox, Script, Turn, text, tool, tools};
 use serde_json::{Value, json};
@@ -60,66 +60,66 @@ const FOLLOWING: [([&str; 2], &[&str]); 3] = [
     ([DOCS, "下一步：DOC-UPDATER。"], &["ot:doc-updater"]),
 ];
 
-/// A main agent that does what it is told and nothing else.
-fn obedient(script: Script, start: fn(&str) -> Turn) -> Script {
-    let obey = move |request: &Request| {
-        let told = request.new_text();
-        match FOLLOWING.iter().find(|(sentences, _)| sentences.iter().any(|words| told.contains(words))) {
+/// A main agent that follows the next step and does nothing else.
+fn following_steps(script: Script, start: fn(&str) -> Turn) -> Script {
+    let follow_step = move |request: &Request| {
+        let received = request.new_text();
+        match FOLLOWING.iter().find(|(sentences, _)| sentences.iter().any(|words| received.contains(words))) {
             Some((_, agents)) => tools(agents.iter().map(|agent| start(agent))),
             None => text("done"),
         }
     };
-    script.main([start("ot:developer")]).main_with(obey)
+    script.main([start("ot:developer")]).main_with(follow_step)
 }
 
-fn assert_each_told_once(run: &Run) {
+fn assert_each_step_received_once(run: &Run) {
     let main = run.requests(Actor::Main);
     for (sentences, _) in FOLLOWING {
-        let times: usize = sentences.iter().map(|words| main.times_told(words)).sum();
+        let times: usize = sentences.iter().map(|words| main.times_received(words)).sum();
         assert_eq!(times, 1, "{sentences:?}");
     }
-    assert_eq!(main.times_told(ALL_DONE), 1);
+    assert_eq!(main.times_received(ALL_DONE), 1);
 }
 
 #[test]
-fn the_next_step_is_in_the_very_next_request() {
+fn the_next_step_is_in_the_next_request() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let session = begin(&sandbox, "quick", &[]);
-        // Unless the settings allow it, a stage is waited for whatever the main agent wishes.
-        let run = sandbox.script(|s| obedient(s, in_background)).session(&session).run("go");
+        // Unless the settings allow it, a stage runs in the foreground, whatever the main agent asks for.
+        let run = sandbox.script(|s| following_steps(s, in_background)).session(&session).run("go");
         let main = run.requests(Actor::Main);
         for (index, sentence) in [REVIEW_AND_TEST, RETRO, DOCS, ALL_DONE].into_iter().enumerate() {
             assert!(main.nth(index + 1).new_text().contains(sentence), "{sentence}");
         }
-        assert_each_told_once(&run);
+        assert_each_step_received_once(&run);
         assert_eq!((main.len(), run.result_text()), (5, "done"));
         assert_eq!(of_stages(&sandbox, &session, "result"), ["pass"; 5]);
     }
 }
 
 #[test]
-fn background_agents_lead_to_the_next_step_too() {
+fn reports_of_background_agents_lead_to_the_next_step() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         allow_background(&sandbox);
         let session = begin(&sandbox, "quick", &[]);
-        let run = sandbox.script(|s| obedient(s, in_background)).session(&session).run("go");
+        let run = sandbox.script(|s| following_steps(s, in_background)).session(&session).run("go");
         assert!(run.requests(Actor::Main).nth(1).new_text().contains("agentId"), "it was not waited for");
-        assert_each_told_once(&run);
+        assert_each_step_received_once(&run);
         assert_eq!(of_stages(&sandbox, &session, "result"), ["pass"; 5]);
     }
 }
 
 #[test]
-fn where_agents_run_is_the_client_s_choice_when_the_settings_leave_it_open() {
+fn the_client_chooses_where_agents_run_if_the_settings_allow_it() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         allow_background(&sandbox);
         let session = begin(&sandbox, "quick", &[]);
         let plain = |agent: &str| delegate(agent, "the job");
-        let run = sandbox.script(|s| obedient(s, plain)).session(&session).run("go");
-        assert_each_told_once(&run);
+        let run = sandbox.script(|s| following_steps(s, plain)).session(&session).run("go");
+        assert_each_step_received_once(&run);
         assert_eq!(of_stages(&sandbox, &session, "result"), ["pass"; 5]);
     }
 }

@@ -1,4 +1,4 @@
-//! The loop: the session goes on until every stage is done, and not longer.
+//! The loop: the session continues until every stage is done, and no longer.
 
 use overtone_core::registry::Workflow;
 use overtone_testkit::{Actor, Client, Exit, Run, Sandbox, Turn, text};
@@ -16,7 +16,7 @@ fn impatient(workflow: &str) -> Vec<Turn> {
     jobs.flat_map(|job| [text("done, I think"), job]).chain([text("really done")]).collect()
 }
 
-/// What the person was shown when the session stopped, each time.
+/// The messages for the user at every stop of the session.
 fn shown_at_stop(run: &Run) -> Vec<Option<String>> {
     let message = |answer: Value| answer["systemMessage"].as_str().map(str::to_owned);
     run.hook_answers("Stop").into_iter().map(message).collect()
@@ -28,10 +28,10 @@ fn assert_looped_to_the_end(client: &Client, workflow: &str, stages: usize) {
     let run = sandbox.script(|s| s.main(impatient(workflow))).session(&session).run("go");
     let main = run.requests(Actor::Main);
     for round in 0..stages {
-        let told = main.nth(2 * round + 1).new_text();
-        assert!(told.contains(&format!("{LOOP}{}/100]", round + 1)), "{told}");
+        let received = main.nth(2 * round + 1).new_text();
+        assert!(received.contains(&format!("{LOOP}{}/100]", round + 1)), "{received}");
     }
-    assert_eq!((main.times_told(LOOP), main.len()), (stages, 2 * stages + 1));
+    assert_eq!((main.times_received(LOOP), main.len()), (stages, 2 * stages + 1));
     assert_eq!((run.exit, run.result_text()), (Exit::Code(0), "really done"));
 
     let (last, earlier) = shown_at_stop(&run).split_last().map(|(l, e)| (l.clone(), e.to_vec())).unwrap();
@@ -49,7 +49,7 @@ fn assert_looped_to_the_end(client: &Client, workflow: &str, stages: usize) {
 }
 
 #[test]
-fn an_early_end_is_turned_into_the_next_stage() {
+fn a_stop_before_the_end_continues_with_the_next_stage() {
     for client in Client::all() {
         assert_looped_to_the_end(&client, "quick", 5);
     }
@@ -57,7 +57,7 @@ fn an_early_end_is_turned_into_the_next_stage() {
 
 /// The client ends a turn by itself after 8 rounds without a tool.
 #[test]
-fn eleven_stages_do_not_meet_the_client_s_own_limit() {
+fn eleven_stages_stay_below_the_clients_own_limit() {
     for client in Client::all() {
         assert_looped_to_the_end(&client, "full", 11);
     }
@@ -70,7 +70,7 @@ fn without_progress_the_session_may_end() {
         let session = begin(&sandbox, "single", &[]);
         let run = sandbox.script(|s| s.main_with(|_| text("no"))).session(&session).run("go");
         let main = run.requests(Actor::Main);
-        assert_eq!((main.len(), main.times_told(LOOP)), (4, 3));
+        assert_eq!((main.len(), main.times_received(LOOP)), (4, 3));
         assert_eq!((run.exit, run.result_text()), (Exit::Code(0), "no"));
         let last = shown_at_stop(&run).pop().flatten();
         assert!(last.is_some_and(|text| text.contains("連續 3 次沒有進展")));
@@ -83,7 +83,7 @@ fn without_progress_the_session_may_end() {
 }
 
 #[test]
-fn a_finished_workflow_is_silent() {
+fn a_finished_workflow_adds_nothing() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let session = begin(&sandbox, "single", &[]);
@@ -92,7 +92,7 @@ fn a_finished_workflow_is_silent() {
         let before = (sandbox.workflow(&session), sandbox.event_count(&session, "workflow:complete"));
         let run = sandbox.script(|s| s.main([text("my pleasure")])).resume(&session).run("thanks");
         let main = run.requests(Actor::Main);
-        assert_eq!((main.len(), main.times_told(LOOP)), (1, 0));
+        assert_eq!((main.len(), main.times_received(LOOP)), (1, 0));
         assert_eq!((shown_at_stop(&run), run.result_text()), (vec![None], "my pleasure"));
         let after = (sandbox.workflow(&session), sandbox.event_count(&session, "workflow:complete"));
         assert_eq!(after, before);

@@ -13,7 +13,7 @@ const MARKER: &str = "JUDGE THE WORK";
 
 const GUARD: &str = r#"{"decision":"","":""}"#;
 
-/// A person with a provider, and their own words for the reviewer.
+/// A home with a provider and a prompt of the user's own for the reviewer.
 struct Scene {
     sandbox: Sandbox,
     mock: Mock,
@@ -51,7 +51,7 @@ impl Scene {
         serde_json::from_str::<Value>(&record).unwrap()["count"].clone()
     }
 
-    /// The clients that were started: how often by the person, how often as a reviewer.
+    /// How many clients were started by the user, and how many as a reviewer.
     fn starts(&self) -> (usize, usize) {
         let started = self.sandbox.clients_started();
         let reviewers = started.iter().filter(|(_, is_reviewer)| *is_reviewer).count();
@@ -63,7 +63,7 @@ fn verdict(completed: bool, feedback: &str) -> Turn {
     tool("StructuredOutput", json!({"completed": completed, "feedback": feedback}))
 }
 
-/// A reviewer that says this every time it is asked, and nothing to what the client makes of it.
+/// A reviewer that gives this answer every time it is asked, and no second one in the same conversation.
 fn always(mut turn: impl FnMut() -> Turn + Send + 'static) -> impl FnMut(&Request) -> Turn + Send + 'static {
     move |request| if request.text_since_answer().contains(MARKER) { turn() } else { text(".") }
 }
@@ -76,14 +76,14 @@ fn conversations(run: &Run) -> usize {
     sessions.len()
 }
 
-/// The session ended after its first answer, and the person was told that nobody has looked, and why.
+/// The session ended after its first answer, and the user was shown that there was no review, and why.
 #[track_caller]
 fn assert_not_reviewed(scene: &Scene, run: &Run, kind: &str, reason: &str) {
     assert_eq!(run.requests(Actor::Main).len(), 1, "nobody is sent round in circles");
     assert_eq!(run.result_text(), "done");
-    let told: Vec<_> = run.hook_answers("Stop");
-    assert_eq!(told.len(), 1, "{told:?}");
-    let message = told[0]["systemMessage"].as_str().unwrap_or_else(|| panic!("{told:?}"));
+    let received: Vec<_> = run.hook_answers("Stop");
+    assert_eq!(received.len(), 1, "{received:?}");
+    let message = received[0]["systemMessage"].as_str().unwrap_or_else(|| panic!("{received:?}"));
     assert!(message.contains("无法审查") && message.contains(reason), "{message}");
     assert_eq!((scene.rounds(run), scene.starts()), (json!(1), (1, 1)));
     let log = scene.state("hook-invocation.log");
@@ -91,7 +91,7 @@ fn assert_not_reviewed(scene: &Scene, run: &Run, kind: &str, reason: &str) {
 }
 
 #[test]
-fn incomplete_work_is_sent_back_and_then_let_go() {
+fn incomplete_work_is_sent_back_until_the_reviewer_agrees() {
     for client in Client::all() {
         let scene = Scene::of(
             &client,
@@ -99,8 +99,8 @@ fn incomplete_work_is_sent_back_and_then_let_go() {
             [verdict(false, "the door still creaks"), verdict(true, "good")],
         );
         let run = scene.run(scene.supervised());
-        let told = run.requests(Actor::Main).last().new_text();
-        assert!(told.contains("the door still creaks"), "{told}");
+        let received = run.requests(Actor::Main).last().new_text();
+        assert!(received.contains("the door still creaks"), "{received}");
         assert_eq!((run.requests(Actor::Main).len(), run.result_text()), (2, "now it is"));
         assert_eq!((scene.rounds(&run), scene.starts(), conversations(&run)), (json!(2), (1, 2), 2));
         // The reviewer sees the work itself, on the same provider.
@@ -111,7 +111,7 @@ fn incomplete_work_is_sent_back_and_then_let_go() {
     }
 }
 
-/// Whoever starts a client that does not know the switch, or has a plugin that ignores it.
+/// A client that does not know the switch, or a plugin that ignores it.
 const KEEP_HOOKS_ON: &str = r#"
 if [ "$CCC_SUPERVISOR_HOOK" = 1 ]; then
   for argument do
@@ -136,7 +136,7 @@ fn a_reviewer_with_hooks_meets_the_guard_and_no_third_client_is_started() {
         scene.sandbox.before_client(KEEP_HOOKS_ON);
         let run = scene.run(scene.supervised());
 
-        // Each of the two stops of the session, and the stop of each reviewer, has run the person's own hook.
+        // Each of the two stops of the session, and the stop of each reviewer, has run the user's own hook.
         let mut stops: Vec<_> = fs::read_to_string(&stops).unwrap().lines().map(str::to_owned).collect();
         stops.sort();
         assert_eq!(stops, ["0", "0", "1", "1"]);
@@ -157,7 +157,7 @@ fn stop_answer(line: &str) -> Option<String> {
 }
 
 #[test]
-fn a_reviewer_that_keeps_silent_is_ended() {
+fn a_silent_reviewer_is_killed() {
     for client in Client::all() {
         let silent = verdict(false, "too late").delay(3_600_000);
         let scene = Scene::of(&client, [text("done")], [silent]);
@@ -169,7 +169,7 @@ fn a_reviewer_that_keeps_silent_is_ended() {
 }
 
 #[test]
-fn a_reviewer_that_is_killed_lets_go() {
+fn a_killed_reviewer_lets_the_session_stop() {
     for client in Client::all() {
         let scene = Scene::new(&client, |script, sandbox| {
             let started = sandbox.bin().join("started");
@@ -177,7 +177,7 @@ fn a_reviewer_that_is_killed_lets_go() {
                 let text = fs::read_to_string(&started).unwrap();
                 let reviewer = text.lines().rev().find_map(|line| line.strip_suffix(" 1")).unwrap();
                 assert!(Command::new("kill").args(["-9", reviewer]).status().unwrap().success());
-                text_for_nobody()
+                unread_text()
             };
             script.main([text("done")]).actor_with(Actor::Reviewer, kill)
         });
@@ -186,12 +186,12 @@ fn a_reviewer_that_is_killed_lets_go() {
     }
 }
 
-fn text_for_nobody() -> Turn {
+fn unread_text() -> Turn {
     text("nobody is there to read it")
 }
 
 #[test]
-fn a_connection_that_breaks_in_the_middle_lets_go() {
+fn a_broken_connection_lets_the_session_stop() {
     for client in Client::all() {
         let scene = Scene::new(&client, |script, _| {
             let broken = |_: &Request| verdict(false, &"never to be read ".repeat(100)).cut();
@@ -204,7 +204,7 @@ fn a_connection_that_breaks_in_the_middle_lets_go() {
 }
 
 #[test]
-fn a_provider_that_refuses_the_reviewer_lets_go() {
+fn a_provider_error_lets_the_session_stop() {
     for client in Client::all() {
         let scene = Scene::of(&client, [text("done")], [error(401, "authentication_error", "no")]);
         let run = scene.run(scene.supervised());
@@ -213,7 +213,7 @@ fn a_provider_that_refuses_the_reviewer_lets_go() {
 }
 
 #[test]
-fn prose_is_feedback() {
+fn an_answer_in_prose_is_feedback() {
     for client in Client::all() {
         let prose = || text("The hinge was never oiled.");
         let scene =
@@ -225,7 +225,7 @@ fn prose_is_feedback() {
 }
 
 #[test]
-fn json_that_breaks_off_is_feedback_and_never_a_pass() {
+fn truncated_json_is_feedback_and_never_a_pass() {
     for client in Client::all() {
         let half = || text(r#"{"completed": true, "feedb"#);
         let scene =
@@ -247,21 +247,21 @@ fn stubborn(script: Script) -> Script {
 }
 
 #[test]
-fn a_reviewer_that_never_agrees_ends_after_ten_rounds() {
+fn a_reviewer_that_never_agrees_is_asked_ten_times() {
     for client in Client::all() {
         let scene = Scene::new(&client, |script, _| stubborn(script).main_with(|_| text("done")));
         // The client's own limit is lifted: this one is ours.
         let run = scene.run(scene.supervised().env("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "0"));
         assert_eq!(run.requests(Actor::Main).len(), 11);
         assert_eq!((scene.rounds(&run), scene.starts(), conversations(&run)), (json!(10), (1, 10), 10));
-        assert_eq!(run.requests(Actor::Main).times_told("it still creaks"), 10);
+        assert_eq!(run.requests(Actor::Main).times_received("it still creaks"), 10);
         assert!(scene.state("hook-invocation.log").contains("iteration limit reached"));
         assert_eq!(run.result_text(), "done");
     }
 }
 
 #[test]
-fn the_client_s_own_limit_only_makes_it_shorter() {
+fn the_clients_own_limit_can_end_the_rounds_earlier() {
     for client in Client::all() {
         let scene = Scene::new(&client, |script, _| stubborn(script).main_with(|_| text("done")));
         let run = scene.run(scene.supervised());
@@ -272,7 +272,7 @@ fn the_client_s_own_limit_only_makes_it_shorter() {
 }
 
 #[test]
-fn the_same_words_again_and_again_are_given_up() {
+fn repeated_feedback_ends_the_rounds() {
     for client in Client::all() {
         let scene = Scene::new(&client, |script, _| {
             let same = always(|| verdict(false, "it still creaks"));
@@ -287,7 +287,7 @@ fn the_same_words_again_and_again_are_given_up() {
 }
 
 #[test]
-fn the_loop_goes_first_and_there_is_one_decision() {
+fn the_loop_decides_before_the_supervisor() {
     for client in Client::all() {
         let scene = Scene::new(&client, |script, _| {
             script
@@ -307,12 +307,12 @@ fn the_loop_goes_first_and_there_is_one_decision() {
     }
 }
 
-/// Odd on purpose: order, numbers and spaces are the person's own.
+/// Order, numbers and spaces are unusual on purpose: they are the user's own.
 const SETTINGS: &str =
     "{\n    \"zeta\": 1.50,\n  \"hooks\": {\"Stop\": []},\n\t\"env\": {\"HTTP_PROXY\":\"\"}\n}";
 
 #[test]
-fn the_next_plain_start_leaves_no_trace_of_it() {
+fn an_unsupervised_start_removes_the_hook() {
     for client in Client::all() {
         let scene = Scene::new(&client, |script, _| {
             script.main_with(|_| text("done")).actor_with(Actor::Reviewer, always(|| verdict(true, "good")))

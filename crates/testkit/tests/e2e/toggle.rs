@@ -10,7 +10,7 @@ use serde_json::json;
 
 const MARKER: &str = "JUDGE THE WORK";
 
-/// A person who has run `overtone up`; the plugin itself is given to the client by the kit.
+/// A home in which `overtone up` was run; the kit passes the plugin itself to the client.
 fn sandbox(client: &Client) -> Sandbox {
     let sandbox = Sandbox::new(client);
     let elsewhere = tempfile::tempdir().unwrap();
@@ -47,8 +47,8 @@ fn a_session_is_switched_on_and_off_by_its_commands() {
         let sandbox = sandbox(&client);
         let session = sandbox.new_session();
         let on = start(&sandbox, |s| s.main([text("it is on")])).session(&session).run("/supervisor");
-        let told = on.requests(Actor::Main).first().text();
-        assert!(told.contains(&session), "the command's own words reach the conversation: {told}");
+        let received = on.requests(Actor::Main).first().text();
+        assert!(received.contains(&session), "the command's own words reach the conversation: {received}");
         assert_eq!(on.requests(Actor::Main).len(), 1, "the turn of the command is not reviewed");
 
         let work = start(&sandbox, |s| {

@@ -1,4 +1,4 @@
-//! A whole workflow, from a person's wish to the archive.
+//! A whole workflow, from a user's request to the archive.
 
 use std::fs;
 
@@ -121,10 +121,10 @@ fn assert_complete(sandbox: &Sandbox, run: &Run) {
 }
 
 #[track_caller]
-fn assert_told(run: &Run, words: &Words) {
-    let told = run.requests(Actor::Main).new_text();
+fn assert_received(run: &Run, words: &Words) {
+    let received = run.requests(Actor::Main).new_text();
     for part in ["overtone init <workflow>", words.after_plan, words.parallel] {
-        assert!(told.contains(part), "no {part:?} in {told}");
+        assert!(received.contains(part), "no {part:?} in {received}");
     }
     let shown: String = run.hook_events().iter().map(|hook| hook["stdout"].to_string()).collect();
     assert!(shown.contains(words.summary) && shown.contains(words.archived), "{shown}");
@@ -140,16 +140,16 @@ fn standard(language: Option<&str>, words: &Words) {
         }
         let run = invocation.run("add a login");
         assert_complete(&sandbox, &run);
-        assert_told(&run, words);
+        assert_received(&run, words);
     }
 }
 
 #[test]
-fn a_wish_becomes_an_archived_feature() {
+fn a_request_becomes_an_archived_feature() {
     standard(None, &CHINESE);
 }
 
 #[test]
-fn a_wish_becomes_an_archived_feature_in_english() {
+fn a_request_becomes_an_archived_feature_in_english() {
     standard(Some("en"), &ENGLISH);
 }

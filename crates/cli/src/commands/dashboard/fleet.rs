@@ -12,7 +12,8 @@ use overtone_fleet::{
 use overtone_server::dashboard::{Fleet, OrderError, OrderResult};
 use overtone_session::control::ControlCommand;
 use overtone_store::Home;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::ui::error::note;
 
@@ -81,7 +82,12 @@ impl Fleet for OwnMachine {
 
     fn health(&self) -> Option<Value> {
         let status = self.relay().as_ref()?.status();
-        Some(json!({ "connected": status.is_connected, "told": status.published, "problem": status.problem }))
+        let health = RelayHealth {
+            connected: status.is_connected,
+            published: status.published,
+            problem: status.problem,
+        };
+        serde_json::to_value(health).ok()
     }
 
     fn overview(&self) -> Option<Value> {
@@ -160,15 +166,18 @@ impl Fleet for WholeFleet {
     }
 
     fn health(&self) -> Option<Value> {
-        self.mirror().map(|mirror| mirror_json(&mirror))
+        serde_json::to_value(MirrorHealth::new(self.mirror()?.as_ref())).ok()
     }
 
     fn overview(&self) -> Option<Value> {
         let mirror = self.mirror()?;
-        let mut json = mirror_json(&mirror);
-        json["machines"] = mirror.machines().iter().map(machine_json).collect();
-        json["features"] = mirror.features().iter().map(feature_json).collect();
-        Some(json)
+        let (machines, features) = (mirror.machines(), mirror.features());
+        let overview = FleetOverview {
+            health: MirrorHealth::new(&mirror),
+            machines: machines.iter().map(MachineJson::new).collect(),
+            features: features.iter().map(FeatureJson::new).collect(),
+        };
+        serde_json::to_value(overview).ok()
     }
 
     fn send<'a>(&'a self, session: &'a str, command: &'a ControlCommand) -> OrderResult<'a> {
@@ -176,32 +185,116 @@ impl Fleet for WholeFleet {
     }
 }
 
-fn mirror_json(mirror: &Mirror) -> Value {
-    let status = mirror.status();
-    json!({
-        "connected": status.is_connected, "heard": status.events, "foreign": status.unreadable,
-        "laterVersion": status.newer_version, "problem": status.problem,
-    })
+/// The state of a relay in the status of the server.
+#[derive(Serialize)]
+struct RelayHealth {
+    connected: bool,
+    #[serde(rename = "told")]
+    published: u64,
+    problem: Option<String>,
 }
 
-fn machine_json(view: &MachineView) -> Value {
-    let info = &view.info;
-    json!({
-        "id": info.machine, "name": info.name, "present": view.is_present, "lastSeen": info.at,
-        "version": info.version, "load": info.load, "processors": info.processors, "sessions": info.sessions,
-    })
+/// The state of a mirror in the status of the server.
+#[derive(Serialize)]
+struct MirrorHealth {
+    connected: bool,
+    #[serde(rename = "heard")]
+    events: u64,
+    #[serde(rename = "foreign")]
+    unreadable: usize,
+    #[serde(rename = "laterVersion")]
+    newer_version: Option<u32>,
+    problem: Option<String>,
 }
 
-fn feature_json(work: &FeatureWork) -> Value {
-    json!({
-        "repository": work.repository, "feature": work.feature, "contested": work.is_contested(),
-        "workers": work.workers.iter().map(worker_json).collect::<Vec<_>>(),
-    })
+/// All machines and features, for the page.
+#[derive(Serialize)]
+struct FleetOverview<'a> {
+    #[serde(flatten)]
+    health: MirrorHealth,
+    machines: Vec<MachineJson<'a>>,
+    features: Vec<FeatureJson<'a>>,
 }
 
-fn worker_json(worker: &FeatureWorker) -> Value {
-    json!({
-        "machine": worker.machine, "name": worker.name, "session": worker.session,
-        "present": worker.is_present, "hasClaim": worker.has_claim,
-    })
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct MachineJson<'a> {
+    id: &'a str,
+    name: &'a str,
+    present: bool,
+    last_seen: &'a str,
+    version: &'a str,
+    load: f64,
+    processors: usize,
+    sessions: usize,
+}
+
+#[derive(Serialize)]
+struct FeatureJson<'a> {
+    repository: &'a str,
+    feature: &'a str,
+    contested: bool,
+    workers: Vec<WorkerJson<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WorkerJson<'a> {
+    machine: &'a str,
+    name: &'a str,
+    session: Option<&'a str>,
+    present: bool,
+    has_claim: bool,
+}
+
+impl MirrorHealth {
+    fn new(mirror: &Mirror) -> Self {
+        let status = mirror.status();
+        Self {
+            connected: status.is_connected,
+            events: status.events,
+            unreadable: status.unreadable,
+            newer_version: status.newer_version,
+            problem: status.problem,
+        }
+    }
+}
+
+impl<'a> MachineJson<'a> {
+    fn new(view: &'a MachineView) -> Self {
+        let info = &view.info;
+        Self {
+            id: &info.machine,
+            name: &info.name,
+            present: view.is_present,
+            last_seen: &info.at,
+            version: &info.version,
+            load: info.load,
+            processors: info.processors,
+            sessions: info.sessions,
+        }
+    }
+}
+
+impl<'a> FeatureJson<'a> {
+    fn new(work: &'a FeatureWork) -> Self {
+        Self {
+            repository: &work.repository,
+            feature: &work.feature,
+            contested: work.is_contested(),
+            workers: work.workers.iter().map(WorkerJson::new).collect(),
+        }
+    }
+}
+
+impl<'a> WorkerJson<'a> {
+    fn new(worker: &'a FeatureWorker) -> Self {
+        Self {
+            machine: &worker.machine,
+            name: &worker.name,
+            session: worker.session.as_deref(),
+            present: worker.is_present,
+            has_claim: worker.has_claim,
+        }
+    }
 }

@@ -18,9 +18,9 @@ pub(super) enum Expected<'a> {
     /// A delegation that is allowed in the foreground, with our context before this prompt.
     Briefed(&'a str),
     /// Text for the model with these words.
-    Told(&'a [&'a str]),
+    ForModel(&'a [&'a str]),
     /// Text for the user with these words, and permission to stop.
-    Shown(&'a [&'a str]),
+    ForUser(&'a [&'a str]),
 }
 
 impl Expected<'_> {
@@ -45,8 +45,8 @@ impl Expected<'_> {
                 let briefing = prompt.strip_suffix(original).unwrap_or_default();
                 decision == "allow" && foreground && briefing.starts_with("[Overtone Workflow Context]")
             }
-            Self::Told(words) => decision.is_empty() && has_all(model_text(answer), words),
-            Self::Shown(words) => {
+            Self::ForModel(words) => decision.is_empty() && has_all(model_text(answer), words),
+            Self::ForUser(words) => {
                 continues(answer) && model_text(answer).is_empty() && has_all(user_text(answer), words)
             }
         }
@@ -83,8 +83,10 @@ fn continues(answer: &Value) -> bool {
 
 /// The client discards an answer that names another event.
 fn has_matching_event(hook: Hook, answer: &Value) -> bool {
-    answer.is_object()
-        && answer.get("hookSpecificOutput").is_none_or(|output| output["hookEventName"] == hook.event())
+    match answer.get("hookSpecificOutput") {
+        Some(output) => output["hookEventName"] == hook.event(),
+        None => answer.is_object(),
+    }
 }
 
 fn has_all(text: &str, words: &[&str]) -> bool {
@@ -131,11 +133,11 @@ mod tests {
 
     #[test]
     fn an_answer_under_another_event_is_no_answer() {
-        let told =
+        let answer =
             json!({ "hookSpecificOutput": { "hookEventName": "Stop", "additionalContext": "ot:tester" } });
-        assert!(Expected::Told(&["ot:tester"]).check(Hook::OnStop, &told).is_ok());
-        assert!(Expected::Told(&["ot:tester"]).check(Hook::PostUse, &told).is_err());
-        assert!(Expected::Told(&["ot:qa"]).check(Hook::OnStop, &told).is_err());
+        assert!(Expected::ForModel(&["ot:tester"]).check(Hook::OnStop, &answer).is_ok());
+        assert!(Expected::ForModel(&["ot:tester"]).check(Hook::PostUse, &answer).is_err());
+        assert!(Expected::ForModel(&["ot:qa"]).check(Hook::OnStop, &answer).is_err());
     }
 
     #[test]
@@ -144,11 +146,13 @@ mod tests {
         assert!(Expected::Quiet.check(Hook::OnStop, &json!({ "decision": "block", "reason": "x" })).is_err());
         assert!(Expected::Quiet.check(Hook::OnStop, &json!([])).is_err());
         let summary = json!({ "systemMessage": "standard complete" });
-        assert!(Expected::Shown(&["standard"]).check(Hook::OnStop, &summary).is_ok());
+        assert!(Expected::ForUser(&["standard"]).check(Hook::OnStop, &summary).is_ok());
         assert!(Expected::Quiet.check(Hook::OnStop, &summary).is_err());
-        let error = Expected::Shown(&["quick"]).check(Hook::OnStop, &summary).unwrap_err();
+        let error = Expected::ForUser(&["quick"]).check(Hook::OnStop, &summary).unwrap_err();
         assert!(
-            error.describe(overtone_core::messages::Lang::En).contains("on-stop should have answered Shown")
+            error
+                .describe(overtone_core::messages::Lang::En)
+                .contains("on-stop should have answered ForUser")
         );
     }
 }

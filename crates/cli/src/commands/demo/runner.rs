@@ -122,10 +122,10 @@ impl<'a> DemoRunner<'a> {
             Expected::Allowed => self.show_text(Tone::Good, &words::allowed(self.lang)),
             Expected::Briefed(_) => self.show_text(Tone::Plain, &words::briefed(self.lang)),
             Expected::Denied(_) => self.show_text(Tone::Bad, denial_reason(&answer.json)),
-            Expected::Told(_) => {
+            Expected::ForModel(_) => {
                 self.show_text(Tone::Plain, &self.without_instructions(model_text(&answer.json)))
             }
-            Expected::Shown(_) => {
+            Expected::ForUser(_) => {
                 self.show_text(Tone::Plain, &self.without_instructions(user_text(&answer.json)))
             }
         }

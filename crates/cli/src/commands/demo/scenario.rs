@@ -1,6 +1,6 @@
 //! The steps of the demo: a request, a denied shortcut, a failing test and its fix, a compaction, the end.
 
-use overtone_core::engine::state::Ending;
+use overtone_claude::install::Client;
 use overtone_core::engine::text::agent_name;
 use overtone_core::messages::demo as words;
 use overtone_core::registry::{Agent, Hook, Workflow};
@@ -13,6 +13,7 @@ use super::payload::Delegation;
 use super::runner::{DemoRunner, with_user_names};
 use super::sandbox::{Answer, archived_folder};
 use super::timings::format_millis;
+use crate::commands::up::search_path;
 use crate::ui::error::CommandResult;
 
 const FEATURE: &str = "login-page";
@@ -51,9 +52,13 @@ pub(super) fn print_end(runner: &mut DemoRunner) -> CommandResult {
             format!("⏱️ {}", words::timings(lang, count, &median, &format_millis(slowest), hook.name()));
         runner.screen().line(Tone::Plain, &text)?;
     }
+    let start_claude = match Client::find(search_path().as_deref()) {
+        Some(_) => words::next_claude(lang),
+        None => words::next_claude_missing(lang),
+    };
     let next = [
         ("overtone up".to_owned(), words::next_up(lang)),
-        ("claude".to_owned(), words::next_claude(lang)),
+        ("claude".to_owned(), start_claude),
         (words::next_auto(lang), words::next_wish(lang)),
     ];
     runner.screen().line(Tone::Strong, &format!("\n{}", words::next(lang)))?;
@@ -64,10 +69,10 @@ fn begin(runner: &mut DemoRunner) -> Result<(), DemoError> {
     let (lang, workflow) = (runner.lang(), Workflow::Standard.name());
     runner.screen().line(Tone::Strong, &format!("🎵 {}\n", words::title(lang, workflow)))?;
     runner.begin_step(words::session_starts(lang))?;
-    runner.send(Hook::OnStart, &json!({ "source": "startup" }), Expected::Shown(&["/ot:auto"]))?;
+    runner.send(Hook::OnStart, &json!({ "source": "startup" }), Expected::ForUser(&["/ot:auto"]))?;
     let prompt = words::wish(lang);
     runner.begin_step(words::person_wishes(lang, &prompt))?;
-    runner.send(Hook::OnSubmit, &json!({ "prompt": prompt }), Expected::Told(&["/ot:auto"]))?;
+    runner.send(Hook::OnSubmit, &json!({ "prompt": prompt }), Expected::ForModel(&["/ot:auto"]))?;
     runner.begin_step(words::opens_skill(lang))?;
     let skill = json!({ "tool_name": "Skill", "tool_input": { "skill": "ot:auto", "args": prompt } });
     runner.send(Hook::AllowOwn, &skill, Expected::Allowed)?;
@@ -113,7 +118,7 @@ fn review_and_test(runner: &mut DemoRunner, passes: bool, next: &[&str]) -> Resu
     if passes { Ok(()) } else { runner.screen().long_pause() }
 }
 
-/// Runs one or several delegations: each hook for all of them, then checks what the main agent is told.
+/// Runs one or several delegations: each hook for all of them, then checks what the main agent receives.
 fn delegate(runner: &mut DemoRunner, delegations: &[Delegation], next: &[&str]) -> Result<(), DemoError> {
     let mut answers = runner.send_all(Hook::PreTask, delegations, Expected::Briefed(Delegation::PROMPT))?;
     answers.extend(runner.send_all(Hook::OnAgentStart, delegations, Expected::Harmless)?);
@@ -127,7 +132,7 @@ fn delegate(runner: &mut DemoRunner, delegations: &[Delegation], next: &[&str]) 
     answers.extend(runner.send_all(Hook::OnAgentStop, delegations, Expected::Quiet)?);
     // If agents end together, the first answer may report both.
     let after = runner.send_all(Hook::PostUse, delegations, Expected::Harmless)?;
-    after.iter().try_for_each(|answer| runner.show_answer(answer, Expected::Told(&[])))?;
+    after.iter().try_for_each(|answer| runner.show_answer(answer, Expected::ForModel(&[])))?;
     answers.extend(after);
     runner.show_times(&answers.iter().collect::<Vec<_>>())?;
     runner.show_progress()?;
@@ -140,13 +145,13 @@ fn check_next_step(answers: &[Answer], next: &[&str]) -> Result<(), HookError> {
     let after = answers.iter().filter(|answer| answer.hook == Hook::PostUse);
     let text = after.map(|answer| model_text(&answer.json)).collect::<Vec<_>>().join("\n");
     let output = json!({ "hookEventName": Hook::PostUse.event(), "additionalContext": text });
-    Expected::Told(next).check(Hook::PostUse, &json!({ "hookSpecificOutput": output }))
+    Expected::ForModel(next).check(Hook::PostUse, &json!({ "hookSpecificOutput": output }))
 }
 
 /// The loop continues while work is unfinished.
 fn stop_early(runner: &mut DemoRunner) -> Result<(), DemoError> {
     runner.begin_step(words::wants_to_stop(runner.lang()))?;
-    runner.send(Hook::OnStop, &stop_payload(), Expected::Told(&["[Overtone", "DEBUGGER"]))?;
+    runner.send(Hook::OnStop, &stop_payload(), Expected::ForModel(&["[Overtone", "DEBUGGER"]))?;
     runner.screen().long_pause()
 }
 
@@ -156,9 +161,9 @@ fn compact(runner: &mut DemoRunner) -> Result<(), DemoError> {
     runner.begin_step(words::compacts(lang))?;
     let payload = json!({ "trigger": "auto", "custom_instructions": "" });
     let recovery = ["standard", "ot:retrospective"];
-    runner.send(Hook::PreCompact, &payload, Expected::Shown(&recovery))?;
+    runner.send(Hook::PreCompact, &payload, Expected::ForUser(&recovery))?;
     runner.begin_step(words::comes_back(lang))?;
-    runner.send(Hook::OnStart, &json!({ "source": "compact" }), Expected::Told(&recovery))?;
+    runner.send(Hook::OnStart, &json!({ "source": "compact" }), Expected::ForModel(&recovery))?;
     runner.screen().long_pause()
 }
 
@@ -166,7 +171,7 @@ fn compact(runner: &mut DemoRunner) -> Result<(), DemoError> {
 fn end(runner: &mut DemoRunner) -> Result<(), DemoError> {
     let lang = runner.lang();
     runner.begin_step(words::stops_when_done(lang))?;
-    runner.send(Hook::OnStop, &stop_payload(), Expected::Shown(&["standard", FEATURE]))?;
+    runner.send(Hook::OnStop, &stop_payload(), Expected::ForUser(&["standard", FEATURE]))?;
     check_completed(runner)?;
     runner.begin_step(words::session_ends(lang))?;
     runner.send(Hook::OnSessionEnd, &json!({ "reason": "prompt_input_exit" }), Expected::Quiet)?;
@@ -176,9 +181,14 @@ fn end(runner: &mut DemoRunner) -> Result<(), DemoError> {
 /// The state on disk must agree with the answers.
 fn check_completed(runner: &DemoRunner) -> Result<(), HookError> {
     let expected = format!("completed 8/8, archived {FEATURE}");
-    let state = runner.sandbox().workflow();
-    let ending = state.as_ref().and_then(|workflow| workflow.ending).map_or("open", Ending::key);
-    let (done, total) = state.map_or((0, 0), |workflow| (workflow.resolved_count(), workflow.stages.len()));
+    let (ending, done, total) = match runner.sandbox().workflow() {
+        Some(workflow) => (workflow.ending, workflow.resolved_count(), workflow.stages.len()),
+        None => (None, 0, 0),
+    };
+    let ending = match ending {
+        Some(ending) => ending.key(),
+        None => "open",
+    };
     let folder = archived_folder(&runner.sandbox().project()).unwrap_or_default();
     let archived = if folder.ends_with(FEATURE) { FEATURE } else { "–" };
     let found = format!("{ending} {done}/{total}, archived {archived}");

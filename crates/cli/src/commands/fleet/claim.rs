@@ -64,7 +64,10 @@ pub(in crate::commands) fn claim_feature(
 
 /// The age of a claim, by the other machine's clock.
 fn age_of(claim: &Claim) -> String {
-    clock::from_iso(&claim.at).map_or_else(|| "?".to_owned(), |at| age(clock::now().since(at)))
+    match clock::from_iso(&claim.at) {
+        Some(at) => age(clock::now().since(at)),
+        None => "?".to_owned(),
+    }
 }
 
 struct ClaimRequest<'a> {

@@ -7,6 +7,7 @@ use overtone_core::messages::{Lang, cli};
 use overtone_fleet::SessionState;
 use serde_json::Value;
 
+use crate::ui::quantity::or_dash;
 use crate::ui::table::Cell;
 use overtone_hook::ansi::Tone;
 
@@ -22,8 +23,8 @@ pub(super) fn text<'a>(state: &'a SessionState, name: &str) -> Option<Cow<'a, st
     state.summary[name].as_str().filter(|text| !text.is_empty()).map(printable)
 }
 
-pub(super) fn or_dash(text: Option<&str>) -> String {
-    text.map_or_else(|| "–".to_owned(), |text| printable(text).into_owned())
+pub(super) fn printable_or_dash(text: Option<&str>) -> String {
+    or_dash(text.map(|text| printable(text).into_owned()))
 }
 
 /// The name of the project.
@@ -39,7 +40,7 @@ pub(super) fn progress(state: &SessionState) -> String {
 }
 
 pub(super) fn cost(state: &SessionState) -> String {
-    state.summary["costUsd"].as_f64().map_or_else(|| "–".to_owned(), |dollars| format!("${dollars:.2}"))
+    or_dash(state.summary["costUsd"].as_f64().map(|dollars| format!("${dollars:.2}")))
 }
 
 pub(super) fn is_running(state: &SessionState) -> bool {

@@ -11,6 +11,7 @@ use overtone_fleet::{
 };
 use overtone_store::config::{Config, Section};
 use overtone_store::{Home, create_private_dir, files};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::connection::{FleetConnection, keyring, membership_problem};
@@ -135,10 +136,10 @@ fn section(
     let mut section = current_section(context)?;
     section.retain(|name, _| KEPT.contains(&name.as_str()));
     let (url, mut login) = split_login(args.url.as_deref().unwrap_or_default());
-    section.insert("url".to_owned(), json!(url));
+    section.insert("url".to_owned(), url.into());
     if let Some(invitation) = invitation {
-        section.insert("url".to_owned(), json!(invitation.url));
-        section.insert("prefix".to_owned(), json!(invitation.prefix));
+        section.insert("url".to_owned(), invitation.url.as_str().into());
+        section.insert("prefix".to_owned(), invitation.prefix.as_str().into());
         login.clone_from(&invitation.login);
     }
     let ca = invitation.and_then(|invitation| invitation.ca.clone());
@@ -146,14 +147,14 @@ fn section(
         if let Some(text) = text {
             let written = secrets.write(name, &text);
             let path = written.map_err(|error| CommandError::io(context.lang, &secrets.folder, &error))?;
-            section.insert(name.to_owned(), json!(path));
+            section.insert(name.to_owned(), path.into());
         }
     }
     add_files(context, args, &mut section)?;
     for (name, text) in [("prefix", &args.prefix), ("name", &args.name), ("share", &args.share)] {
-        section.extend(text.iter().map(|text| (name.to_owned(), json!(text))));
+        section.extend(text.iter().map(|text| (name.to_owned(), text.as_str().into())));
     }
-    section.extend(args.replicas.map(|count| ("replicas".to_owned(), json!(count))));
+    section.extend(args.replicas.map(|count| ("replicas".to_owned(), count.into())));
     Ok(Value::Object(section))
 }
 
@@ -178,6 +179,29 @@ fn absolute(context: &Context, file: &Path) -> CommandResult<PathBuf> {
     file.canonicalize().map_err(|error| CommandError::io(context.lang, file, &error))
 }
 
+/// The output of `overtone fleet join --json`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct JoinedJson<'a> {
+    joined: String,
+    prefix: &'a str,
+    machine: &'a str,
+    name: &'a str,
+    share: &'static str,
+    checked: bool,
+    relay_running: bool,
+    membership: &'static str,
+    fingerprint: String,
+}
+
+/// The output of `overtone fleet leave --json`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LeftJson {
+    left: bool,
+    relay_running: bool,
+}
+
 fn report(
     context: &Context,
     settings: &Settings,
@@ -189,11 +213,17 @@ fn report(
     let (membership, fingerprint) = (keyring.membership(), keyring.fingerprint());
     let is_full = settings.share == Share::Full;
     if output.json {
-        return out::json(&json!({
-            "joined": settings.redacted_urls(), "prefix": settings.names.prefix(), "machine": machine.id,
-            "name": machine.name, "share": if is_full { "full" } else { "state" }, "checked": !offline,
-            "relayRunning": is_relay_running(home), "membership": membership.name(), "fingerprint": fingerprint,
-        }));
+        return out::json(&JoinedJson {
+            joined: settings.redacted_urls(),
+            prefix: settings.names.prefix(),
+            machine: &machine.id,
+            name: &machine.name,
+            share: if is_full { "full" } else { "state" },
+            checked: !offline,
+            relay_running: is_relay_running(home),
+            membership: membership.name(),
+            fingerprint,
+        });
     }
     let lang = context.lang;
     let mut fields = Fields::default();
@@ -223,7 +253,7 @@ pub(super) fn leave(context: &Context, output: &OutputArgs) -> CommandResult {
     Keyring::leave(home).map_err(|error| CommandError::io(lang, &fleet_dir(home), &error))?;
     let runs = is_relay_running(home);
     if output.json {
-        return out::json(&json!({ "left": was_there, "relayRunning": runs }));
+        return out::json(&LeftJson { left: was_there, relay_running: runs });
     }
     if !was_there {
         return out::print(&words::was_not_joined(lang));

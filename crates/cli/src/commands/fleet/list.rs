@@ -6,11 +6,12 @@ use overtone_core::engine::text::printable;
 use overtone_core::messages::{cli, fleet as words};
 use overtone_fleet::{FleetSnapshot, MachineView, SessionState};
 use overtone_store::clock;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use super::connection::FleetConnection;
-use super::format::{cost, is_running, or_dash, progress, project, short, state_cell, text};
-use super::machines::{unknown_object, unknown_rows};
+use super::format::{cost, is_running, printable_or_dash, progress, project, short, state_cell, text};
+use super::machines::{UnknownJson, unknown_rows};
 use crate::args::OutputArgs;
 use crate::context::Context;
 use crate::ui::error::{CommandResult, note};
@@ -24,7 +25,7 @@ pub(super) fn run(context: &Context, output: &OutputArgs) -> CommandResult {
     let connection = FleetConnection::open(context)?;
     let snapshot = connection.snapshot()?;
     if output.json {
-        return out::json(&object(&snapshot));
+        return out::json(&FleetJson::new(&snapshot, &feature_work(&snapshot)));
     }
     out::print(&render(context, &snapshot))?;
     report_unreadable(context, &snapshot);
@@ -38,11 +39,12 @@ struct FeatureWork {
     others: Vec<Worker>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 struct Worker {
     machine: String,
     name: String,
     session: Option<String>,
+    #[serde(rename = "present")]
     is_present: bool,
     since: Option<String>,
 }
@@ -63,16 +65,18 @@ fn feature_work(snapshot: &FleetSnapshot) -> BTreeMap<(String, String), FeatureW
     for state in snapshot.sessions.iter().filter(|state| is_running(state)) {
         let Some(key) = state.repository.clone().zip(state.feature.clone()) else { continue };
         let work = feature_work.entry(key).or_default();
-        let is_owner = |owner: &Worker| owner.session.as_deref() == Some(&state.session);
-        if !work.owner.as_ref().is_some_and(is_owner) {
-            work.others.push(Worker {
-                machine: state.machine.clone(),
-                name: state.machine_name.clone(),
-                session: Some(state.session.clone()),
-                is_present: snapshot.is_present(&state.machine),
-                since: None,
-            });
+        if let Some(owner) = &work.owner
+            && owner.session.as_deref() == Some(&state.session)
+        {
+            continue;
         }
+        work.others.push(Worker {
+            machine: state.machine.clone(),
+            name: state.machine_name.clone(),
+            session: Some(state.session.clone()),
+            is_present: snapshot.is_present(&state.machine),
+            since: None,
+        });
     }
     feature_work
 }
@@ -88,51 +92,93 @@ impl FeatureWork {
     }
 }
 
-fn object(snapshot: &FleetSnapshot) -> Value {
-    json!({
-        "machines": snapshot.machines.iter().map(machine_object).collect::<Vec<_>>(),
-        "sessions": snapshot.sessions.iter().map(|state| session_object(snapshot, state)).collect::<Vec<_>>(),
-        "unknown": snapshot.unknown_machines.iter().map(unknown_object).collect::<Vec<_>>(),
-        "features": feature_work(snapshot).iter().map(|(key, work)| feature_object(key, work)).collect::<Vec<_>>(),
-        "foreign": snapshot.unreadable,
-        "laterVersion": snapshot.newer_version,
-    })
+/// The output of `overtone fleet list --json`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FleetJson<'a> {
+    machines: Vec<MachineJson<'a>>,
+    sessions: Vec<Value>,
+    unknown: Vec<UnknownJson<'a>>,
+    features: Vec<FeatureJson<'a>>,
+    #[serde(rename = "foreign")]
+    unreadable: usize,
+    #[serde(rename = "laterVersion")]
+    newer_version: Option<u32>,
 }
 
-fn machine_object(view: &MachineView) -> Value {
-    let info = &view.info;
-    json!({
-        "id": info.machine, "name": info.name, "present": view.is_present, "version": info.version,
-        "load": info.load, "processors": info.processors, "sessions": info.sessions, "lastSeen": info.at,
-    })
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct MachineJson<'a> {
+    id: &'a str,
+    name: &'a str,
+    present: bool,
+    version: &'a str,
+    load: f64,
+    processors: usize,
+    sessions: usize,
+    last_seen: &'a str,
 }
 
-pub(super) fn session_object(snapshot: &FleetSnapshot, state: &SessionState) -> Value {
-    let mut object = state.summary.clone();
-    if !object.is_object() {
-        object = json!({});
+#[derive(Serialize)]
+struct FeatureJson<'a> {
+    repository: &'a str,
+    feature: &'a str,
+    owner: Option<&'a Worker>,
+    others: &'a [Worker],
+    conflict: bool,
+}
+
+impl<'a> FleetJson<'a> {
+    fn new(snapshot: &'a FleetSnapshot, feature_work: &'a BTreeMap<(String, String), FeatureWork>) -> Self {
+        let sessions = snapshot.sessions.iter();
+        Self {
+            machines: snapshot.machines.iter().map(MachineJson::new).collect(),
+            sessions: sessions.map(|state| session_object(snapshot, state)).collect(),
+            unknown: snapshot.unknown_machines.iter().map(UnknownJson::new).collect(),
+            features: feature_work.iter().map(FeatureJson::new).collect(),
+            unreadable: snapshot.unreadable,
+            newer_version: snapshot.newer_version,
+        }
     }
-    object["id"] = json!(state.session);
+}
+
+impl<'a> MachineJson<'a> {
+    fn new(view: &'a MachineView) -> Self {
+        let info = &view.info;
+        Self {
+            id: &info.machine,
+            name: &info.name,
+            present: view.is_present,
+            version: &info.version,
+            load: info.load,
+            processors: info.processors,
+            sessions: info.sessions,
+            last_seen: &info.at,
+        }
+    }
+}
+
+impl<'a> FeatureJson<'a> {
+    fn new(((repository, feature), work): (&'a (String, String), &'a FeatureWork)) -> Self {
+        let (owner, others) = (work.owner.as_ref(), &work.others[..]);
+        Self { repository, feature, owner, others, conflict: work.is_conflict() }
+    }
+}
+
+/// The summary that the other machine has sent, with all its fields, and ours in addition.
+pub(super) fn session_object(snapshot: &FleetSnapshot, state: &SessionState) -> Value {
+    let mut object = Value::Object(match &state.summary {
+        Value::Object(fields) => fields.clone(),
+        _ => Map::new(),
+    });
+    object["id"] = state.session.as_str().into();
     object["machine"] = json!({
         "id": state.machine, "name": state.machine_name, "present": snapshot.is_present(&state.machine),
     });
-    object["repository"] = json!(state.repository);
-    object["feature"] = json!(state.feature);
-    object["full"] = json!(state.is_full);
+    object["repository"] = state.repository.clone().into();
+    object["feature"] = state.feature.clone().into();
+    object["full"] = state.is_full.into();
     object
-}
-
-fn feature_object((repository, feature): &(String, String), work: &FeatureWork) -> Value {
-    let of = |worker: &Worker| {
-        json!({
-            "machine": worker.machine, "name": worker.name, "session": worker.session,
-            "present": worker.is_present, "since": worker.since,
-        })
-    };
-    json!({
-        "repository": repository, "feature": feature, "owner": work.owner.as_ref().map(of),
-        "others": work.others.iter().map(of).collect::<Vec<_>>(), "conflict": work.is_conflict(),
-    })
 }
 
 fn render(context: &Context, snapshot: &FleetSnapshot) -> Text {
@@ -219,11 +265,11 @@ fn sessions(context: &Context, snapshot: &FleetSnapshot) -> Table {
         table.row([
             short(&state.session).into(),
             Cell::new(&state.machine_name).tone(if is_present { Tone::Plain } else { Tone::Faint }),
-            or_dash(project(state).as_deref()).into(),
-            or_dash(text(state, "workflow").as_deref()).into(),
+            printable_or_dash(project(state).as_deref()).into(),
+            printable_or_dash(text(state, "workflow").as_deref()).into(),
             Cell::new(progress(state)).right(),
             state_cell(lang, state),
-            or_dash(state.feature.as_deref()).into(),
+            printable_or_dash(state.feature.as_deref()).into(),
             Cell::new(cost(state)).right(),
         ]);
     }

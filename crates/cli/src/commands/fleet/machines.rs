@@ -1,8 +1,8 @@
 //! `overtone fleet machines`, `invite`, `accept` and `remove`: the members of the team.
 
 use overtone_core::messages::{Lang, fleet as words};
-use overtone_fleet::{FleetSnapshot, Invited, Member, TeamError, UnknownMachine};
-use serde_json::{Value, json};
+use overtone_fleet::{FleetSnapshot, Invited, MachineView, Member, PublicKey, TeamError, UnknownMachine};
+use serde::Serialize;
 
 use super::connection::FleetConnection;
 use super::list::last_seen;
@@ -10,6 +10,7 @@ use crate::args::{AcceptArgs, OutputArgs, RemoveArgs};
 use crate::context::Context;
 use crate::ui::error::{CommandError, CommandResult, note};
 use crate::ui::out;
+use crate::ui::quantity::or_dash;
 use crate::ui::table::{Cell, Table};
 use crate::ui::terminal;
 use overtone_hook::ansi::Text;
@@ -19,10 +20,10 @@ pub(super) fn list(context: &Context, output: &OutputArgs) -> CommandResult {
     let connection = FleetConnection::open(context)?;
     let snapshot = connection.snapshot()?;
     if output.json {
-        let members: Vec<_> =
-            snapshot.members.iter().map(|member| member_object(&snapshot, member)).collect();
-        let unknown: Vec<_> = snapshot.unknown_machines.iter().map(unknown_object).collect();
-        return out::json(&json!({ "machines": members, "unknown": unknown }));
+        return out::json(&MachinesJson {
+            machines: snapshot.members.iter().map(|member| MemberJson::new(&snapshot, member)).collect(),
+            unknown: snapshot.unknown_machines.iter().map(UnknownJson::new).collect(),
+        });
     }
     out::print(&members_table(context, &snapshot).render(context.palette))?;
     if snapshot.unknown_machines.is_empty() {
@@ -31,21 +32,66 @@ pub(super) fn list(context: &Context, output: &OutputArgs) -> CommandResult {
     out::print(&Text::join(["\n".into(), unknown_rows(context, &snapshot.unknown_machines)], ""))
 }
 
-fn member_object(snapshot: &FleetSnapshot, member: &Member) -> Value {
-    let view = snapshot.machines.iter().find(|view| view.info.machine == member.id);
-    json!({
-        "id": member.id, "name": member.name, "fingerprint": member.key.fingerprint(),
-        "present": view.is_some_and(|view| view.is_present), "version": view.map(|view| &view.info.version),
-        "lastSeen": view.map(|view| &view.info.at),
-    })
+/// The output of `overtone fleet machines --json`.
+#[derive(Serialize)]
+struct MachinesJson<'a> {
+    machines: Vec<MemberJson<'a>>,
+    unknown: Vec<UnknownJson<'a>>,
 }
 
-pub(super) fn unknown_object(machine: &UnknownMachine) -> Value {
-    json!({
-        "id": machine.id, "callsItself": machine.shown_name(), "version": machine.version, "lastSeen": machine.at,
-        "fingerprint": machine.key.as_ref().map(overtone_fleet::PublicKey::fingerprint),
-        "invited": machine.invited == Invited::ByUs,
-    })
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct MemberJson<'a> {
+    id: &'a str,
+    name: &'a str,
+    fingerprint: String,
+    present: bool,
+    version: Option<&'a str>,
+    last_seen: Option<&'a str>,
+}
+
+/// A machine outside of the team in the JSON output.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct UnknownJson<'a> {
+    id: &'a str,
+    calls_itself: Option<&'a str>,
+    version: &'a str,
+    last_seen: &'a str,
+    fingerprint: Option<String>,
+    invited: bool,
+}
+
+impl<'a> MemberJson<'a> {
+    fn new(snapshot: &'a FleetSnapshot, member: &'a Member) -> Self {
+        let view = machine_view(snapshot, member);
+        Self {
+            id: &member.id,
+            name: &member.name,
+            fingerprint: member.key.fingerprint(),
+            present: snapshot.is_present(&member.id),
+            version: view.map(|view| view.info.version.as_str()),
+            last_seen: view.map(|view| view.info.at.as_str()),
+        }
+    }
+}
+
+impl<'a> UnknownJson<'a> {
+    pub(super) fn new(machine: &'a UnknownMachine) -> Self {
+        Self {
+            id: &machine.id,
+            calls_itself: machine.shown_name(),
+            version: &machine.version,
+            last_seen: &machine.at,
+            fingerprint: machine.key.as_ref().map(PublicKey::fingerprint),
+            invited: machine.invited == Invited::ByUs,
+        }
+    }
+}
+
+/// What a member has last published about itself.
+fn machine_view<'a>(snapshot: &'a FleetSnapshot, member: &Member) -> Option<&'a MachineView> {
+    snapshot.machines.iter().find(|view| view.info.machine == member.id)
 }
 
 fn members_table(context: &Context, snapshot: &FleetSnapshot) -> Table {
@@ -58,15 +104,19 @@ fn members_table(context: &Context, snapshot: &FleetSnapshot) -> Table {
         words::head_last_seen(lang),
     ]);
     for member in &snapshot.members {
-        let view = snapshot.machines.iter().find(|view| view.info.machine == member.id);
-        let is_present = view.is_some_and(|view| view.is_present);
+        let view = machine_view(snapshot, member);
+        let is_present = snapshot.is_present(&member.id);
+        let last_seen = match view {
+            Some(view) => last_seen(context, &view.info.at),
+            None => words::never_seen(lang),
+        };
         let presence = if is_present { words::present(lang) } else { words::gone(lang) };
         table.row([
             Cell::new(&member.name).tone(Tone::Strong),
             Cell::new(presence).tone(if is_present { Tone::Good } else { Tone::Faint }),
             member.key.fingerprint().into(),
-            view.map_or_else(|| "–".to_owned(), |view| view.info.version.clone()).into(),
-            view.map_or_else(|| words::never_seen(lang), |view| last_seen(context, &view.info.at)).into(),
+            or_dash(view.map(|view| view.info.version.clone())).into(),
+            last_seen.into(),
         ]);
     }
     table
@@ -77,7 +127,7 @@ pub(super) fn unknown_rows(context: &Context, unknown: &[UnknownMachine]) -> Tex
     let lang = context.lang;
     let mut table = Table::default();
     for machine in unknown {
-        let key = machine.key.as_ref().map_or_else(|| "–".to_owned(), overtone_fleet::PublicKey::fingerprint);
+        let key = or_dash(machine.key.as_ref().map(PublicKey::fingerprint));
         let name = machine.shown_name().map(|name| words::unknown_claims(lang, name)).unwrap_or_default();
         let why = if machine.key.is_some() { words::unknown_waits(lang) } else { words::unknown_old(lang) };
         table.row([
@@ -90,6 +140,12 @@ pub(super) fn unknown_rows(context: &Context, unknown: &[UnknownMachine]) -> Tex
     table.render(context.palette)
 }
 
+/// The output of `overtone fleet invite --json`.
+#[derive(Serialize)]
+struct InvitationJson {
+    invitation: String,
+}
+
 pub(super) fn invite(context: &Context, output: &OutputArgs) -> CommandResult {
     let (connection, lang) = (FleetConnection::open_as_member(context)?, context.lang);
     let home = context.home()?;
@@ -97,7 +153,7 @@ pub(super) fn invite(context: &Context, output: &OutputArgs) -> CommandResult {
     let made = made.map_err(|error| CommandError::io(lang, home.root(), &error))?;
     let invitation = made.ok_or_else(|| not_a_member(lang))?;
     if output.json {
-        return out::json(&json!({ "invitation": invitation.encode() }));
+        return out::json(&InvitationJson { invitation: invitation.encode() });
     }
     note(&words::invitation_first(lang));
     out::print(&format!("\n{}\n\n", invitation.encode()))?;
@@ -129,10 +185,26 @@ pub(super) fn accept(context: &Context, args: &AcceptArgs) -> CommandResult {
         if !args.output.json {
             out::print(&words::accepted(lang, &member.name))?;
         }
-        accepted
-            .push(json!({ "id": member.id, "name": member.name, "fingerprint": member.key.fingerprint() }));
+        accepted.push(AcceptedMember {
+            fingerprint: member.key.fingerprint(),
+            id: member.id,
+            name: member.name,
+        });
     }
-    if args.output.json { out::json(&json!({ "accepted": accepted })) } else { Ok(()) }
+    if args.output.json { out::json(&AcceptedJson { accepted }) } else { Ok(()) }
+}
+
+/// The output of `overtone fleet accept --json`.
+#[derive(Serialize)]
+struct AcceptedJson {
+    accepted: Vec<AcceptedMember>,
+}
+
+#[derive(Serialize)]
+struct AcceptedMember {
+    id: String,
+    name: String,
+    fingerprint: String,
 }
 
 /// The machines that the user confirms, or with `--invited` those that have used an invitation of this machine.
@@ -156,9 +228,9 @@ fn choose_machines<'a>(
         let hint = words::accept_needs_answer_hint(lang, &fingerprint(first));
         return Err(CommandError::new(words::accept_needs_answer(lang)).hint(hint));
     }
-    let is_wanted =
+    let is_confirmed =
         |machine: &&&UnknownMachine| terminal::confirm(&words::accept_question(lang, &label(machine)));
-    Ok(waiting.iter().filter(is_wanted).copied().collect())
+    Ok(waiting.iter().filter(is_confirmed).copied().collect())
 }
 
 fn description(lang: Lang, machine: &UnknownMachine) -> String {
@@ -174,7 +246,7 @@ fn label(machine: &UnknownMachine) -> String {
 }
 
 fn fingerprint(machine: &UnknownMachine) -> String {
-    machine.key.as_ref().map(overtone_fleet::PublicKey::fingerprint).unwrap_or_default()
+    machine.key.as_ref().map(PublicKey::fingerprint).unwrap_or_default()
 }
 
 /// Finds a waiting machine by its complete fingerprint. Names are not accepted, because any machine can use any name.
@@ -193,6 +265,18 @@ fn find_waiting<'a>(
     Err(CommandError::new(words::no_such_machine(lang, name)).hint(words::no_such_machine_hint(lang)))
 }
 
+/// The output of `overtone fleet remove --json`.
+#[derive(Serialize)]
+struct RemovedJson<'a> {
+    removed: RemovedMember<'a>,
+}
+
+#[derive(Serialize)]
+struct RemovedMember<'a> {
+    id: &'a str,
+    name: &'a str,
+}
+
 pub(super) fn remove(context: &Context, args: &RemoveArgs) -> CommandResult {
     let (connection, lang) = (FleetConnection::open_as_member(context)?, context.lang);
     let member = find_member(lang, &connection.link.keyring.members(), &args.machine)?;
@@ -207,7 +291,8 @@ pub(super) fn remove(context: &Context, args: &RemoveArgs) -> CommandResult {
     let removed = connection.wait_for(Box::pin(connection.link.remove_member(&member.id)))?;
     removed.map_err(|reason| team_failure(context, &connection, &member.name, reason))?;
     if args.output.json {
-        return out::json(&json!({ "removed": { "id": member.id, "name": member.name } }));
+        let removed = RemovedMember { id: &member.id, name: &member.name };
+        return out::json(&RemovedJson { removed });
     }
     out::print(&words::removed(lang, &member.name))?;
     note(&words::remove_login_hint(lang));
@@ -236,7 +321,7 @@ fn team_failure(
         TeamError::NoSuchMachine => {
             CommandError::new(words::no_such_machine(lang, name)).hint(words::no_such_machine_hint(lang))
         }
-        TeamError::NumberTaken { name } => {
+        TeamError::IdTaken { name } => {
             CommandError::new(words::number_taken(lang, &name)).hint(words::number_taken_hint(lang, &name))
         }
         TeamError::LastMember => {

@@ -2,7 +2,7 @@
 
 use overtone_core::messages::fleet as words;
 use overtone_fleet::{OrderCommand, OrderOutcome, send_order};
-use serde_json::json;
+use serde::Serialize;
 
 use super::connection::{FleetConnection, find_session};
 use crate::args::OutputArgs;
@@ -14,6 +14,21 @@ use crate::ui::out;
 pub(super) const GONE: u8 = 3;
 const WITHDRAWN: u8 = 4;
 const UNKNOWN: u8 = 5;
+
+/// The JSON output of these commands.
+#[derive(Serialize)]
+struct OrderJson<'a> {
+    session: &'a str,
+    machine: MachineJson<'a>,
+    outcome: &'static str,
+    reason: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct MachineJson<'a> {
+    id: &'a str,
+    name: &'a str,
+}
 
 pub(super) fn run(
     context: &Context,
@@ -35,10 +50,8 @@ pub(super) fn run(
     let result = check_outcome(context, &reply, &state.machine_name, &state.session);
     if output.json {
         let (outcome, reason) = outcome_key(&reply);
-        let machine = json!({ "id": state.machine, "name": state.machine_name });
-        out::json(&json!({
-            "session": state.session, "machine": machine, "outcome": outcome, "reason": reason,
-        }))?;
+        let machine = MachineJson { id: &state.machine, name: &state.machine_name };
+        out::json(&OrderJson { session: &state.session, machine, outcome, reason })?;
         return result.map_err(|failure| CommandError::silent(failure.exit_code()));
     }
     result?;

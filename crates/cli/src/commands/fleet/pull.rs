@@ -6,7 +6,7 @@ use overtone_core::engine::text::printable;
 use overtone_core::messages::{cli, fleet as words};
 use overtone_fleet::{FleetSnapshot, Pull, PullError, PullSummary, repository_name};
 use overtone_store::{AdoptError, SessionId};
-use serde_json::json;
+use serde::Serialize;
 
 use super::connection::{FleetConnection, find_session};
 use super::order::GONE;
@@ -56,6 +56,21 @@ fn warn_of_other_repository(context: &Context, theirs: Option<&str>, project: &P
     }
 }
 
+/// The output of `overtone fleet pull --json`.
+#[derive(Serialize)]
+struct PulledJson<'a> {
+    session: &'a str,
+    from: &'a str,
+    events: usize,
+    handoffs: usize,
+    full: bool,
+    cut: bool,
+    feature: Option<&'a str>,
+    project: &'a Path,
+    next: &'a str,
+    kept: Option<&'a Path>,
+}
+
 fn report(
     context: &Context,
     args: &PullArgs,
@@ -65,11 +80,18 @@ fn report(
 ) -> CommandResult {
     let (lang, command) = (context.lang, format!("claude --session-id {session}"));
     if args.output.json {
-        return out::json(&json!({
-            "session": session.as_str(), "from": pulled.from, "events": pulled.events,
-            "handoffs": pulled.handoffs, "full": pulled.is_full, "cut": pulled.is_cut,
-            "feature": pulled.feature, "project": project, "next": command, "kept": pulled.backup,
-        }));
+        return out::json(&PulledJson {
+            session: session.as_str(),
+            from: &pulled.from,
+            events: pulled.events,
+            handoffs: pulled.handoffs,
+            full: pulled.is_full,
+            cut: pulled.is_cut,
+            feature: pulled.feature.as_deref(),
+            project,
+            next: &command,
+            kept: pulled.backup.as_deref(),
+        });
     }
     out::print(&words::pulled(lang, session.as_str(), &pulled.from, pulled.events, pulled.handoffs))?;
     if !pulled.is_full {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use overtone_core::engine::text::printable;
 use overtone_core::messages::fleet as words;
 use overtone_fleet::{Relay, RelaySetup, RelayStatus, Settings, is_relay_running};
-use serde_json::json;
+use serde::Serialize;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::connection::{keyring, settings};
@@ -101,6 +101,14 @@ fn follow(
     Ok(())
 }
 
+/// One line of `overtone relay --json`.
+#[derive(Serialize)]
+struct EventJson<'a> {
+    event: &'a str,
+    problem: Option<&'a str>,
+    text: &'a str,
+}
+
 struct EventReporter {
     is_json: bool,
 }
@@ -108,7 +116,7 @@ struct EventReporter {
 impl EventReporter {
     fn report(&self, event: &str, problem: Option<&str>, text: &str) -> CommandResult {
         if self.is_json {
-            return out::json_text(&json!({ "event": event, "problem": problem, "text": text }).to_string());
+            return out::json_line(&EventJson { event, problem, text });
         }
         out::print(text)
     }

@@ -15,6 +15,7 @@ use overtone_core::messages::fleet as words;
 use overtone_fleet::fleet_dir;
 use overtone_store::{Home, create_private_dir, files};
 use rustix::process::{Pid, Signal, kill_process};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::join;
@@ -31,8 +32,23 @@ const EXTRA_PATHS: [&str; 4] = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin"
 const TIMEOUT: Duration = Duration::from_secs(30);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// A server that `up` has started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The output of `overtone fleet up --json`.
+#[derive(Serialize)]
+struct UpJson<'a> {
+    url: &'a str,
+    pid: u32,
+    started: bool,
+}
+
+/// The output of `overtone fleet down --json`.
+#[derive(Serialize)]
+struct DownJson {
+    stopped: u32,
+    data: PathBuf,
+}
+
+/// A server that `up` has started, as recorded in `server.json`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Running {
     pid: u32,
     port: u16,
@@ -70,9 +86,11 @@ impl ServerDir {
     /// The last recorded server, whether it still runs or not.
     fn recorded(&self) -> Option<Running> {
         let text = files::read_small(&self.record_file()).ok()??;
-        let note: Value = serde_json::from_str(&text).ok()?;
-        let number = |name: &str| note[name].as_u64();
-        Some(Running { pid: number("pid")?.try_into().ok()?, port: number("port")?.try_into().ok()? })
+        serde_json::from_str(&text).ok()
+    }
+
+    fn record(&self, running: Running) -> io::Result<()> {
+        files::write_atomic(&self.record_file(), &serde_json::to_vec(&running)?, files::PRIVATE)
     }
 
     /// The recorded server if it is running. Process ids are reused, so its arguments must contain our data folder.
@@ -98,7 +116,11 @@ pub(super) fn up(context: &Context, port: Option<u16>, output: &OutputArgs) -> C
     let dir = ServerDir::new(home);
     let before = dir.running();
     let port = port.or_else(|| dir.recorded().map(|recorded| recorded.port)).unwrap_or(DEFAULT_PORT);
-    let url = format!("nats://127.0.0.1:{}", before.map_or(port, |running| running.port));
+    let port = match before {
+        Some(running) => running.port,
+        None => port,
+    };
+    let url = format!("nats://127.0.0.1:{port}");
     refuse_other_fleet(context, &url)?;
     let running = match before {
         Some(running) => running,
@@ -121,7 +143,7 @@ fn refuse_other_fleet(context: &Context, url: &str) -> CommandResult {
 
 fn join(context: &Context, url: &str, dir: &ServerDir) -> CommandResult {
     let mut section = join::current_section(context)?;
-    section.insert("url".to_owned(), json!(url));
+    section.insert("url".to_owned(), url.into());
     if dir.login().exists() {
         section.insert("login".to_owned(), json!(dir.login()));
     }
@@ -154,8 +176,7 @@ fn start(context: &Context, dir: &ServerDir, port: u16) -> CommandResult<Running
     configure(dir).map_err(failed)?;
     let mut child = spawn(&program, dir, port).map_err(failed)?;
     let running = Running { pid: child.id(), port };
-    let note = json!({ "pid": running.pid, "port": port });
-    files::write_atomic(&dir.record_file(), note.to_string().as_bytes(), files::PRIVATE).map_err(failed)?;
+    dir.record(running).map_err(failed)?;
     if wait(&mut child, port) {
         return Ok(running);
     }
@@ -183,7 +204,10 @@ fn spawn(program: &Path, dir: &ServerDir, port: u16) -> io::Result<Child> {
 
 fn wait(child: &mut Child, port: u16) -> bool {
     let started = Instant::now();
-    while started.elapsed() < TIMEOUT && !child.try_wait().is_ok_and(|ended| ended.is_some()) {
+    while started.elapsed() < TIMEOUT {
+        if let Ok(Some(_ended)) = child.try_wait() {
+            return false;
+        }
         if answers(port) {
             return true;
         }
@@ -204,7 +228,7 @@ fn report(
     output: &OutputArgs,
 ) -> CommandResult {
     if output.json {
-        return out::json(&json!({ "url": url, "pid": running.pid, "started": is_new }));
+        return out::json(&UpJson { url, pid: running.pid, started: is_new });
     }
     let lang = context.lang;
     out::print(&if is_new { words::server_started(lang, url) } else { words::server_runs(lang, url) })?;
@@ -219,7 +243,7 @@ pub(super) fn down(context: &Context, output: &OutputArgs) -> CommandResult {
     };
     stop(&dir, running).map_err(|error| CommandError::io(lang, &dir.0, &error))?;
     if output.json {
-        return out::json(&json!({ "stopped": running.pid, "data": dir.data() }));
+        return out::json(&DownJson { stopped: running.pid, data: dir.data() });
     }
     out::print(&words::server_stopped(lang, running.pid, &dir.data().display().to_string()))
 }

@@ -1,15 +1,24 @@
 //! `overtone fleet server-config`: writes the configuration of a server for one or more teams, with TLS and logins.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use overtone_core::messages::fleet as words;
 use overtone_fleet::{DEFAULT_PREFIX, Names, ServerConfig, ServerFiles};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::args::ServerConfigArgs;
 use crate::context::Context;
 use crate::ui::error::{CommandError, CommandResult};
-use crate::ui::out;
+use crate::ui::out::{self, JsonObject};
+
+/// The output of `overtone fleet server-config --json`.
+#[derive(Serialize)]
+struct ServerConfigJson<'a> {
+    config: &'a Path,
+    ca: &'a Path,
+    url: &'a str,
+    join: JsonObject<&'a String, String>,
+}
 
 pub(super) fn run(context: &Context, args: &ServerConfigArgs) -> CommandResult {
     let lang = context.lang;
@@ -34,7 +43,7 @@ fn absolute(context: &Context, args: &ServerConfigArgs) -> CommandResult<PathBuf
     std::path::absolute(&args.out).map_err(|error| CommandError::io(context.lang, &args.out, &error))
 }
 
-fn is_empty(folder: &std::path::Path) -> bool {
+fn is_empty(folder: &Path) -> bool {
     std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
@@ -46,15 +55,14 @@ fn report(
 ) -> CommandResult {
     let lang = context.lang;
     let url = config.hosts.first().map(|host| format!("tls://{host}:{}", config.port)).unwrap_or_default();
-    let line = |prefix: &str, login: &std::path::Path| {
+    let line = |prefix: &str, login: &Path| {
         let (login, ca) = (login.display(), files.ca.display());
         format!("overtone fleet join {url} --prefix {prefix} --login {login} --ca {ca}")
     };
     let joins = || files.logins.iter().map(|(prefix, login)| (prefix, line(prefix, login)));
     if args.output.json {
-        let joins: serde_json::Map<_, _> =
-            joins().map(|(prefix, line)| (prefix.clone(), json!(line))).collect();
-        return out::json(&json!({ "config": files.config, "ca": files.ca, "url": url, "join": joins }));
+        let join = joins().collect();
+        return out::json(&ServerConfigJson { config: &files.config, ca: &files.ca, url: &url, join });
     }
     let mut lines = vec![
         words::server_written(lang, &config.folder.display().to_string()),

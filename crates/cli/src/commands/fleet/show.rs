@@ -4,12 +4,12 @@ use overtone_core::engine::text::printable;
 use overtone_core::messages::{cli, fleet as words};
 use overtone_fleet::{FleetSnapshot, SessionState, fetch_timeline};
 use overtone_store::timeline::Entry;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::connection::{FleetConnection, find_session};
-use super::format::{cost, or_dash, project, stages, state_cell, text};
+use super::format::{cost, printable_or_dash, project, stages, state_cell, text};
 use super::list::{last_seen, report_unreadable, session_object};
-use crate::args::OfSessionArgs;
+use crate::args::FleetSessionArgs;
 use crate::commands::timeline::line;
 use crate::context::Context;
 use crate::ui::error::CommandResult;
@@ -20,7 +20,7 @@ use overtone_hook::ansi::Tone;
 /// How many of the last events are shown.
 const SHOWN_EVENTS: usize = 10;
 
-pub(super) fn run(context: &Context, args: &OfSessionArgs) -> CommandResult {
+pub(super) fn run(context: &Context, args: &FleetSessionArgs) -> CommandResult {
     let connection = FleetConnection::open(context)?;
     let snapshot = connection.snapshot()?;
     let state = find_session(context, &snapshot, &args.session)?;
@@ -34,7 +34,7 @@ pub(super) fn run(context: &Context, args: &OfSessionArgs) -> CommandResult {
         .collect();
     if args.output.json {
         let mut object = session_object(&snapshot, state);
-        object["events"] = json!(lines.len());
+        object["events"] = lines.len().into();
         object["lastEvents"] = last.into_iter().map(|entry| Value::Object(entry.fields)).collect();
         return out::json(&object);
     }
@@ -56,7 +56,7 @@ fn fields(context: &Context, snapshot: &FleetSnapshot, state: &SessionState) -> 
     fields.add(cli::label_session(lang), Cell::new(printable(&state.session)).tone(Tone::Strong));
     fields.add(words::head_machine(lang), machine(context, snapshot, state));
     fields.add(words::head_project(lang), project_and_repository(state));
-    fields.add(cli::label_workflow(lang), or_dash(text(state, "workflow").as_deref()));
+    fields.add(cli::label_workflow(lang), printable_or_dash(text(state, "workflow").as_deref()));
     fields.add(cli::head_state(lang), state_cell(lang, state));
     let stages = stages(state);
     if !stages.is_empty() {
@@ -73,7 +73,7 @@ fn fields(context: &Context, snapshot: &FleetSnapshot, state: &SessionState) -> 
         let rounds = supervisor["rounds"].as_u64().unwrap_or_default();
         fields.add(words::label_supervisor(lang), words::supervised(lang, rounds, &last));
     }
-    fields.add(cli::label_feature(lang), or_dash(state.feature.as_deref()));
+    fields.add(cli::label_feature(lang), printable_or_dash(state.feature.as_deref()));
     fields.add(words::head_cost(lang), cost(state));
     if let Some(at) = text(state, "lastActivity") {
         fields.add(cli::head_activity(lang), last_seen(context, &at));
@@ -91,7 +91,9 @@ fn machine(context: &Context, snapshot: &FleetSnapshot, state: &SessionState) ->
 
 fn project_and_repository(state: &SessionState) -> String {
     match &state.repository {
-        Some(repository) => format!("{} · {}", or_dash(project(state).as_deref()), printable(repository)),
-        None => or_dash(project(state).as_deref()),
+        Some(repository) => {
+            format!("{} · {}", printable_or_dash(project(state).as_deref()), printable(repository))
+        }
+        None => printable_or_dash(project(state).as_deref()),
     }
 }

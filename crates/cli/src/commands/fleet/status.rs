@@ -1,19 +1,22 @@
 //! `overtone fleet status`: the state of this machine's relay, without contacting the server.
 
+use std::path::PathBuf;
+
 use overtone_core::engine::text::printable;
 use overtone_core::messages::{Lang, cli, fleet as words};
 use overtone_fleet::{
     RefusalReason, RefusedOrder, fleet_dir, is_relay_running, last_relay_status, refused_orders,
 };
 use overtone_store::{Home, clock};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::connection::{keyring, settings};
 use crate::args::OutputArgs;
 use crate::context::Context;
 use crate::ui::error::CommandResult;
 use crate::ui::out;
-use crate::ui::quantity::age;
+use crate::ui::quantity::{age, or_dash};
 use crate::ui::table::{Cell, Fields};
 use overtone_hook::ansi::Tone;
 
@@ -21,6 +24,31 @@ use overtone_hook::ansi::Tone;
 const MAX_STATUS_AGE: i64 = 60_000;
 /// How many refused orders are shown.
 const SHOWN_ORDERS: usize = 5;
+
+/// The output of `overtone fleet status --json`. Values of the relay's own status are passed on as they are.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StatusJson<'a> {
+    machine: &'a str,
+    name: &'a str,
+    fingerprint: String,
+    membership: &'a str,
+    relay: &'static str,
+    restarts: u64,
+    last_failure: &'a Value,
+    problem: &'a Value,
+    last_sign: &'a Value,
+    #[serde(rename = "told")]
+    published: &'a Value,
+    refused: RefusedJson<'a>,
+}
+
+#[derive(Serialize)]
+struct RefusedJson<'a> {
+    count: u64,
+    file: PathBuf,
+    orders: &'a [RefusedOrder],
+}
 
 /// The state of the relay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +66,10 @@ impl RelayState {
             return Self::None;
         }
         let at = status["at"].as_str().and_then(clock::from_iso);
-        let silence = at.map_or(0, |at| clock::now().since(at));
+        let silence = match at {
+            Some(at) => clock::now().since(at),
+            None => 0,
+        };
         match status["connected"].as_bool() {
             _ if silence > MAX_STATUS_AGE => Self::Silent(silence),
             Some(true) => Self::Connected,
@@ -76,12 +107,23 @@ pub(super) fn run(context: &Context, output: &OutputArgs) -> CommandResult {
     let membership = status["membership"].as_str().unwrap_or("unknown").to_owned();
     let machine = keyring.machine();
     if output.json {
-        return out::json(&json!({
-            "machine": machine.id, "name": machine.name, "fingerprint": keyring.fingerprint(),
-            "membership": membership, "relay": state.name(), "restarts": restarts,
-            "lastFailure": status["lastFailure"], "problem": status["problem"], "lastSign": status["at"], "told": status["told"],
-            "refused": { "count": refused.count, "file": fleet_dir(home).join("refused.json"), "orders": refused.orders },
-        }));
+        return out::json(&StatusJson {
+            machine: &machine.id,
+            name: &machine.name,
+            fingerprint: keyring.fingerprint(),
+            membership: &membership,
+            relay: state.name(),
+            restarts,
+            last_failure: &status["lastFailure"],
+            problem: &status["problem"],
+            last_sign: &status["at"],
+            published: &status["told"],
+            refused: RefusedJson {
+                count: refused.count,
+                file: fleet_dir(home).join("refused.json"),
+                orders: &refused.orders,
+            },
+        });
     }
     let mut fields = Fields::default();
     fields.add(
@@ -116,8 +158,7 @@ fn membership_text(lang: Lang, membership: &str) -> String {
 }
 
 fn refused_cell(lang: Lang, order: &RefusedOrder) -> Cell {
-    let at = clock::from_iso(&order.at)
-        .map_or_else(|| "–".to_owned(), |at| cli::ago(lang, &age(clock::now().since(at))));
+    let at = or_dash(clock::from_iso(&order.at).map(|at| cli::ago(lang, &age(clock::now().since(at)))));
     let from = order.from.as_deref().map(|from| format!(" · {}", printable(from))).unwrap_or_default();
     let why = reason_text(lang, order.reason);
     let text = format!("{at}{from} · {why} · {} B: {}", order.bytes, printable(&order.preview));

@@ -85,6 +85,9 @@ impl Printer<'_> {
     /// The name of a machine, or its short id if it joined after the start.
     fn machine(&self, id: &str) -> String {
         let known = self.snapshot.machines.iter().find(|view| view.info.machine == id);
-        known.map_or_else(|| short(id), |view| printable(&view.info.name).into_owned())
+        match known {
+            Some(view) => printable(&view.info.name).into_owned(),
+            None => short(id),
+        }
     }
 }

@@ -9,7 +9,7 @@ use overtone_core::messages::{cli as words, shelf_label, stage_name, workflow_pu
 use overtone_core::registry::{StageKey, Workflow};
 use overtone_hook::ansi::{Text, Tone};
 use overtone_store::{Session, clock};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::feature::AttachedFeature;
 use crate::args::OutputArgs;
@@ -39,16 +39,29 @@ pub(super) fn print(context: &Context, output: &OutputArgs, started: &StartedWor
     }
 }
 
-fn to_json(started: &StartedWorkflow, next: &str) -> Value {
-    json!({
-        "session": started.session.id().as_str(),
-        "workflow": started.workflow.name(),
-        "stages": started.workflow.stage_keys().map(|key| key.to_string()).collect::<Vec<_>>(),
-        "feature": started.attached.name(),
-        "featureCreated": started.attached.is_new(),
-        "setAside": started.set_aside,
-        "next": next,
-    })
+/// The output of `overtone init --json`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StartedJson<'a> {
+    session: &'a str,
+    workflow: &'static str,
+    stages: Vec<String>,
+    feature: Option<&'a str>,
+    feature_created: bool,
+    set_aside: &'a [PathBuf],
+    next: &'a str,
+}
+
+fn to_json<'a>(started: &'a StartedWorkflow, next: &'a str) -> StartedJson<'a> {
+    StartedJson {
+        session: started.session.id().as_str(),
+        workflow: started.workflow.name(),
+        stages: started.workflow.stage_keys().map(|key| key.to_string()).collect(),
+        feature: started.attached.name(),
+        feature_created: started.attached.is_new(),
+        set_aside: &started.set_aside,
+        next,
+    }
 }
 
 fn render(context: &Context, started: &StartedWorkflow, next: &str) -> Text {

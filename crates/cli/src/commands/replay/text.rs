@@ -15,6 +15,7 @@ use crate::commands::timeline::line;
 use crate::context::Context;
 use crate::ui::error::CommandResult;
 use crate::ui::out;
+use crate::ui::quantity::or_dash;
 use crate::ui::table::{Cell, Fields};
 
 /// How many of the skipped lines are listed.
@@ -84,10 +85,12 @@ impl TextOutput<'_> {
             Finding::Missing { expected, found } => (Some(expected), found.as_ref()),
             Finding::Unexpected { found } => (None, Some(found)),
         };
-        let expected = expected
-            .map_or_else(|| "–".to_owned(), |record| Value::Object(record_fields(record)).to_string());
-        let found = found.map_or_else(|| words::end_of_timeline(lang), event_json);
-        fields.add(words::label_expected(lang), Cell::new(expected).tone(Tone::Good));
+        let expected = expected.map(|record| Value::Object(record_fields(record)).to_string());
+        let found = match found {
+            Some(line) => event_json(line),
+            None => words::end_of_timeline(lang),
+        };
+        fields.add(words::label_expected(lang), Cell::new(or_dash(expected)).tone(Tone::Good));
         fields.add(words::label_found(lang), Cell::new(found).tone(Tone::Bad));
         if let Finding::Changed { fields: names, .. } = finding {
             fields.add(words::label_differs(lang), names.join(", "));
@@ -157,7 +160,9 @@ impl TextOutput<'_> {
             }
             StoredState::Different(mismatches) => mismatches
                 .iter()
-                .map(|m| words::stored_differs(lang, &m.name, or_dash(&m.replayed), or_dash(&m.stored)))
+                .map(|m| {
+                    words::stored_differs(lang, &m.name, dash_if_empty(&m.replayed), dash_if_empty(&m.stored))
+                })
                 .map(|text| Cell::new(text).tone(Tone::Bad))
                 .collect(),
         };
@@ -188,6 +193,6 @@ fn stage_line(stage: &StageState) -> String {
     format!("{key:<10} {status}{} · {}×", result.unwrap_or_default(), stage.attempts)
 }
 
-fn or_dash(value: &str) -> &str {
+fn dash_if_empty(value: &str) -> &str {
     if value.is_empty() { "–" } else { value }
 }

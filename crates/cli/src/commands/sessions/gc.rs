@@ -4,7 +4,7 @@ use overtone_core::messages::cli as words;
 use overtone_hook::ansi::Text;
 use overtone_store::clock;
 use overtone_store::config::keys;
-use serde_json::json;
+use serde::Serialize;
 
 use super::retention::{Candidate, Rule, find_outdated};
 use super::summary::{self, Summary};
@@ -15,6 +15,16 @@ use crate::ui::error::CommandResult;
 use crate::ui::out;
 use crate::ui::quantity::size;
 
+/// The output of `overtone sessions gc --json`.
+#[derive(Serialize)]
+struct CleanupJson<'a> {
+    removed: Vec<&'a str>,
+    bytes: u64,
+    kept: usize,
+    #[serde(rename = "dryRun")]
+    dry_run: bool,
+}
+
 pub(super) fn run(context: &Context, days: Option<u32>, dry_run: bool, output: &OutputArgs) -> CommandResult {
     let sessions = summary::all(context)?;
     let outdated = find_removable(context, &sessions, days);
@@ -23,10 +33,12 @@ pub(super) fn run(context: &Context, days: Option<u32>, dry_run: bool, output: &
     }
     let bytes = outdated.iter().map(|session| session.bytes).sum::<u64>();
     if output.json {
-        return out::json(&json!({
-            "removed": outdated.iter().map(Summary::id).collect::<Vec<_>>(),
-            "bytes": bytes, "kept": sessions.len() - outdated.len(), "dryRun": dry_run,
-        }));
+        return out::json(&CleanupJson {
+            removed: outdated.iter().map(Summary::id).collect(),
+            bytes,
+            kept: sessions.len() - outdated.len(),
+            dry_run,
+        });
     }
     out::print(&render(context, &outdated, bytes, sessions.len(), dry_run))
 }

@@ -3,9 +3,9 @@
 use overtone_core::messages::cli as words;
 use overtone_hook::ansi::Tone;
 use overtone_store::clock;
-use serde_json::json;
+use serde::Serialize;
 
-use super::summary::{self, Summary};
+use super::summary::{self, Summary, SummaryJson};
 use crate::args::OutputArgs;
 use crate::context::Context;
 use crate::ui::error::CommandResult;
@@ -13,11 +13,16 @@ use crate::ui::out;
 use crate::ui::quantity::{age, size};
 use crate::ui::table::{Cell, Table};
 
+/// The output of `overtone sessions list --json`.
+#[derive(Serialize)]
+struct SessionsJson<'a> {
+    sessions: Vec<SummaryJson<'a>>,
+}
+
 pub(super) fn run(context: &Context, output: &OutputArgs) -> CommandResult {
     let sessions = summary::all(context)?;
     if output.json {
-        let list: Vec<_> = sessions.iter().map(Summary::to_json).collect();
-        return out::json(&json!({ "sessions": list }));
+        return out::json(&SessionsJson { sessions: sessions.iter().map(Summary::to_json).collect() });
     }
     if sessions.is_empty() {
         return out::print(&words::no_sessions(context.lang));

@@ -1,17 +1,22 @@
 //! `overtone sessions rm`: removes the given sessions, after the user has confirmed.
 
 use overtone_core::messages::cli as words;
+use overtone_session::view::SessionState;
 use overtone_store::Session;
-use serde_json::json;
+use serde::Serialize;
 
 use super::list;
-use overtone_session::view::SessionState;
-
 use super::summary::Summary;
 use crate::args::OutputArgs;
 use crate::context::Context;
 use crate::ui::error::{CommandError, CommandResult};
 use crate::ui::{out, terminal};
+
+/// The output of `overtone sessions rm --json`.
+#[derive(Serialize)]
+struct RemovedJson<'a> {
+    removed: Vec<&'a str>,
+}
 
 pub(super) fn run(context: &Context, ids: &[String], yes: bool, output: &OutputArgs) -> CommandResult {
     // First, because a retry after an interrupted removal may fail below with "no such session".
@@ -23,7 +28,7 @@ pub(super) fn run(context: &Context, ids: &[String], yes: bool, output: &OutputA
     }
     let names: Vec<_> = selected.iter().map(Summary::id).collect();
     if output.json {
-        return out::json(&json!({ "removed": names }));
+        return out::json(&RemovedJson { removed: names });
     }
     out::print(&match names.len() {
         0 => words::nothing_removed(context.lang),

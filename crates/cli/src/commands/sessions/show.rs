@@ -1,16 +1,30 @@
 //! `overtone sessions show`: the status of any session and its files.
 
+use std::path::Path;
+
 use overtone_core::messages::cli as words;
 use overtone_store::clock;
-use serde_json::json;
+use serde::Serialize;
 
 use super::summary::Summary;
 use crate::args::OutputArgs;
-use crate::commands::status::{self, SessionStatus};
+use crate::commands::status::{self, SessionStatus, StatusJson};
 use crate::context::Context;
 use crate::ui::error::CommandResult;
 use crate::ui::out;
 use crate::ui::quantity::{age, size, timestamp};
+
+/// The output of `overtone sessions show --json`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SessionJson<'a> {
+    #[serde(flatten)]
+    status: StatusJson<'a>,
+    dir: &'a Path,
+    current: bool,
+    last_activity: String,
+    bytes: u64,
+}
 
 pub(super) fn run(context: &Context, id: &str, output: &OutputArgs) -> CommandResult {
     let session = context.existing_session(id)?;
@@ -18,12 +32,13 @@ pub(super) fn run(context: &Context, id: &str, output: &OutputArgs) -> CommandRe
     let summary = Summary::read(&session, current);
     let session_status = SessionStatus::load(context, &session)?;
     if output.json {
-        let mut object = status::to_json(context, Some(&session_status));
-        object["dir"] = json!(session.dir());
-        object["current"] = json!(current);
-        object["lastActivity"] = json!(clock::to_iso(summary.last_activity));
-        object["bytes"] = json!(summary.bytes);
-        return out::json(&object);
+        return out::json(&SessionJson {
+            status: StatusJson::new(context, &session_status),
+            dir: session.dir(),
+            current,
+            last_activity: clock::to_iso(summary.last_activity),
+            bytes: summary.bytes,
+        });
     }
     let lang = context.lang;
     let mut fields = status::fields(context, &session_status);

@@ -9,7 +9,7 @@ use overtone_core::messages::{Lang, cli as words};
 use overtone_hook::ansi::Tone;
 use overtone_session::view::SessionState;
 use overtone_store::{Session, clock};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::context::Context;
 use crate::ui::error::{CommandError, CommandResult};
@@ -80,13 +80,35 @@ impl Summary {
         self.project.as_deref()?.file_name().map(|name| name.to_string_lossy().into_owned())
     }
 
-    pub(super) fn to_json(&self) -> Value {
+    pub(super) fn to_json(&self) -> SummaryJson<'_> {
         let (done, total) = self.progress;
-        json!({
-            "id": self.id(), "current": self.current, "project": self.project, "workflow": self.workflow, "done": done, "total": total,
-            "status": self.state.key(), "lastActivity": clock::to_iso(self.last_activity), "bytes": self.bytes,
-        })
+        SummaryJson {
+            id: self.id(),
+            current: self.current,
+            project: self.project.as_deref(),
+            workflow: self.workflow.as_deref(),
+            done,
+            total,
+            status: self.state.key(),
+            last_activity: clock::to_iso(self.last_activity),
+            bytes: self.bytes,
+        }
     }
+}
+
+/// A session in the JSON output.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SummaryJson<'a> {
+    id: &'a str,
+    current: bool,
+    project: Option<&'a Path>,
+    workflow: Option<&'a str>,
+    done: usize,
+    total: usize,
+    status: &'static str,
+    last_activity: String,
+    bytes: u64,
 }
 
 /// All sessions, the last active first.

@@ -1,27 +1,57 @@
 //! Features as text and as JSON.
 
+use std::path::Path;
+
 use overtone_core::messages::{cli as words, shelf_label};
 use overtone_hook::ansi::{Text, Tone};
 use overtone_store::specs::{Feature, Shelf};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::context::Context;
 use crate::ui::table::{Cell, Fields, Table};
 
-pub(super) fn feature_json(feature: &Feature) -> Value {
-    let tasks = feature
-        .tasks
-        .as_ref()
-        .map(|tasks| json!({ "checked": tasks.checked, "total": tasks.total, "pending": tasks.pending }));
-    json!({
-        "name": feature.name, "shelf": feature.shelf.folder(), "workflow": feature.workflow,
-        "created": feature.created, "dir": feature.dir, "tasks": tasks,
-    })
+/// A feature in the JSON output.
+#[derive(Serialize)]
+pub(super) struct FeatureJson<'a> {
+    name: &'a str,
+    shelf: &'static str,
+    workflow: Option<&'a str>,
+    created: Option<&'a str>,
+    dir: &'a Path,
+    tasks: Option<TasksJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct TasksJson<'a> {
+    checked: usize,
+    total: usize,
+    pending: &'a [String],
+}
+
+impl<'a> FeatureJson<'a> {
+    pub(super) fn new(feature: &'a Feature) -> Self {
+        let tasks = feature.tasks.as_ref();
+        Self {
+            name: &feature.name,
+            shelf: feature.shelf.folder(),
+            workflow: feature.workflow.as_deref(),
+            created: feature.created.as_deref(),
+            dir: &feature.dir,
+            tasks: tasks.map(|tasks| TasksJson {
+                checked: tasks.checked,
+                total: tasks.total,
+                pending: &tasks.pending,
+            }),
+        }
+    }
 }
 
 /// Ticked tasks and all tasks.
 pub(super) fn task_counts(feature: &Feature) -> (usize, usize) {
-    feature.tasks.as_ref().map_or((0, 0), |tasks| (tasks.checked, tasks.total))
+    match &feature.tasks {
+        Some(tasks) => (tasks.checked, tasks.total),
+        None => (0, 0),
+    }
 }
 
 pub(super) fn table(context: &Context, features: &[Feature]) -> Table {

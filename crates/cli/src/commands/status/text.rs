@@ -10,6 +10,7 @@ use overtone_session::view::{Condition, pause_reason};
 
 use super::{SessionStatus, next_step};
 use crate::context::Context;
+use crate::ui::quantity::or_dash;
 use crate::ui::table::{Cell, Fields};
 
 /// Everything but the next step.
@@ -120,7 +121,7 @@ fn stage_title(context: &Context, key: StageKey) -> String {
 }
 
 fn agent_line(context: &Context, status: &SessionStatus, agent: &ActiveAgent) -> Cell {
-    let stage = agent.stage.map_or_else(|| "–".to_owned(), |key| key.to_string());
+    let stage = or_dash(agent.stage.map(|key| key.to_string()));
     let name = shared::active_agent(context.lang, &agent.slot, &stage);
     let since =
         agent.started_at.map(|at| format!(" · {}", duration(status.now.since(at)))).unwrap_or_default();

@@ -45,8 +45,10 @@ pub(super) fn follow(
 pub(in crate::commands) fn output_is_closed(wait: &Timespec) -> bool {
     let stdout = io::stdout();
     let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
-    let ready = poll(&mut fds, Some(wait));
-    ready.is_ok_and(|count| count > 0) && fds[0].revents().intersects(PollFlags::ERR | PollFlags::NVAL)
+    match poll(&mut fds, Some(wait)) {
+        Ok(0) | Err(_) => false,
+        Ok(_) => fds[0].revents().intersects(PollFlags::ERR | PollFlags::NVAL),
+    }
 }
 
 /// A file with the offset up to which it has been read.

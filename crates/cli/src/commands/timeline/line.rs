@@ -30,7 +30,10 @@ pub(in crate::commands) fn render(context: &Context, entry: &Entry, label_width:
         // Written by another version.
         None => clean(entry.text("type")),
     };
-    let time = entry.at().map_or_else(|| clean(entry.text("ts")), timestamp);
+    let time = match entry.at() {
+        Some(at) => timestamp(at),
+        None => clean(entry.text("ts")),
+    };
     let mut line = context.palette.paint(Tone::Faint, &time) + "  ";
     line.push(context.palette.paint(kind.map(tone).unwrap_or_default(), &label));
     let details = details(entry);

@@ -10,7 +10,7 @@ use overtone_core::messages::{Lang, page};
 use overtone_session::view::SkippedFile;
 use overtone_store::clock;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::AppState;
 use super::responses::{HealthResponse, StatusResponse, TextResponse};
@@ -55,7 +55,7 @@ pub(super) async fn registry(State(app): AppState, Query(query): Query<LanguageQ
     let mut registry = overtone_session::view::registry(query.lang_or(app.lang), app.version);
     if app.fleet.shows_all_machines() {
         // The page then shows machines, and offers only what can be requested from another machine.
-        registry["fleet"] = json!(true);
+        registry["fleet"] = true.into();
     }
     Json(registry)
 }

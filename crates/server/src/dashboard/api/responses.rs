@@ -106,15 +106,25 @@ pub(crate) struct CountWithLimit {
 
 impl CountWithLimit {
     pub(crate) fn failures(workflow: Option<&WorkflowState>, settings: &Settings) -> Self {
-        Self { count: workflow.map_or(0, |workflow| workflow.fail_count), limit: settings.max_failures }
+        Self::new(workflow.map(|workflow| workflow.fail_count), settings.max_failures)
     }
 
     pub(crate) fn rejections(workflow: Option<&WorkflowState>, settings: &Settings) -> Self {
-        Self { count: workflow.map_or(0, |workflow| workflow.reject_count), limit: settings.max_rejections }
+        Self::new(workflow.map(|workflow| workflow.reject_count), settings.max_rejections)
     }
 
     pub(crate) fn retros(workflow: Option<&WorkflowState>, settings: &Settings) -> Self {
-        Self { count: workflow.map_or(0, |workflow| workflow.retro_count), limit: settings.max_retros }
+        Self::new(workflow.map(|workflow| workflow.retro_count), settings.max_retros)
+    }
+
+    /// Without a workflow, the count is 0.
+    fn new(count: Option<u32>, limit: u32) -> Self {
+        Self { count: count.unwrap_or(0), limit }
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        // Numbers cannot fail to serialize.
+        serde_json::to_value(self).unwrap_or_default()
     }
 }
 

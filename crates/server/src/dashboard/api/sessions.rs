@@ -18,7 +18,7 @@ use overtone_session::view::{
 };
 use overtone_store::files;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::responses::{
     AgentUsageResponse, CountWithLimit, FeatureTasks, Handoff, SessionListResponse, SessionResponse,
@@ -28,6 +28,7 @@ use super::{AppState, find_session, run_blocking};
 use crate::dashboard::app::{App, lock};
 use crate::dashboard::error::{ApiError, ApiResult};
 use crate::dashboard::index::{Entry, SessionOrigin};
+use crate::file_length::file_length;
 
 const DEFAULT_LIMIT: usize = 50;
 const MAX_LIMIT: usize = 500;
@@ -129,8 +130,8 @@ fn detail(app: &App, origin: SessionOrigin, summary: &Summary) -> SessionRespons
     let (settings, id) = (&app.settings, summary.session.id());
     let (workflow, looping) = (summary.workflow.as_ref(), summary.looping.as_ref());
     let mut fields = summary.to_json(settings);
-    fields["failures"] = json!(CountWithLimit::failures(workflow, settings));
-    fields["rejections"] = json!(CountWithLimit::rejections(workflow, settings));
+    fields["failures"] = CountWithLimit::failures(workflow, settings).to_json();
+    fields["rejections"] = CountWithLimit::rejections(workflow, settings).to_json();
     let feature = summary.tasks.as_ref().map(|tasks| FeatureTasks {
         name: tasks.feature.clone(),
         checked: tasks.checked,
@@ -145,7 +146,9 @@ fn detail(app: &App, origin: SessionOrigin, summary: &Summary) -> SessionRespons
     let is_supervised = enabled.is_some() || !rounds.is_empty();
     let machine = match origin {
         SessionOrigin::Local => None,
-        SessionOrigin::Mirrored => Some(json!(machine_of_copy(&summary.session))),
+        SessionOrigin::Mirrored => {
+            Some(serde_json::to_value(machine_of_copy(&summary.session)).unwrap_or_default())
+        }
     };
     let events = last_events(summary);
     SessionResponse {
@@ -169,8 +172,13 @@ fn last_events(summary: &Summary) -> Vec<TimelineEvent> {
 }
 
 fn event_times(events: &[TimelineEvent], kind: &str) -> Vec<Value> {
-    let of_kind = events.iter().filter(|event| event.fields.get("type").is_some_and(|name| name == kind));
-    of_kind.filter_map(|event| event.fields.get("ts").cloned()).collect()
+    let mut times = Vec::new();
+    for event in events {
+        if event.fields.get("type").and_then(Value::as_str) == Some(kind) {
+            times.extend(event.fields.get("ts").cloned());
+        }
+    }
+    times
 }
 
 /// The handoffs of the workflow. Those that another machine has not sent are omitted.
@@ -182,7 +190,7 @@ fn handoffs(origin: SessionOrigin, summary: &Summary) -> Vec<Handoff> {
     });
     let others = workflow.other_handoffs.iter().map(|file| (file.as_str(), None, None));
     let handoff = |(file, stage, agent): (&str, Option<String>, Option<&'static str>)| {
-        let bytes = summary.session.dir().join(file).symlink_metadata().map_or(0, |metadata| metadata.len());
+        let bytes = file_length(&summary.session.dir().join(file));
         Handoff { file: file.rsplit('/').next().unwrap_or(file).to_owned(), stage, agent, bytes }
     };
     let is_available =

@@ -109,7 +109,10 @@ fn conversations(summary: &Summary) -> Vec<(String, u64)> {
 fn matching_sessions(app: &App, query: &StatsQuery) -> Vec<Summary> {
     let mut sessions = all_sessions(app);
     if let Some(project) = query.project.as_deref().filter(|project| !project.is_empty()) {
-        sessions.retain(|summary| summary.project().is_some_and(|own| own.to_string_lossy() == project));
+        sessions.retain(|summary| match summary.project() {
+            Some(own) => own.to_string_lossy() == project,
+            None => false,
+        });
     }
     sessions
 }

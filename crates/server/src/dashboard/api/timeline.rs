@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::{Path, Query as Parameters, State};
 use overtone_session::view::{Direction, Query, TimelineEvent, read_page};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::responses::TimelineResponse;
 use super::{AppState, find_session, run_blocking};
@@ -62,7 +62,7 @@ pub(super) async fn page(
 
 /// The event as it was recorded, with its offset as id.
 fn event_json(event: &TimelineEvent) -> Value {
-    let mut object = Map::from_iter([("id".to_owned(), json!(event.offset))]);
+    let mut object = Map::from_iter([("id".to_owned(), event.offset.into())]);
     let recorded = event.fields.iter().filter(|(name, _)| *name != "id");
     object.extend(recorded.map(|(name, value)| (name.clone(), value.clone())));
     Value::Object(object)

@@ -44,9 +44,8 @@ fn encode_header(text: &str) -> String {
     let mut words = vec![String::new()];
     for c in text.chars() {
         let piece = quote(c);
-        if words
-            .last()
-            .is_some_and(|word| word.len() + piece.len() > MAX_ENCODED_WORD - ENCODED_WORD_OVERHEAD)
+        if let Some(word) = words.last()
+            && word.len() + piece.len() > MAX_ENCODED_WORD - ENCODED_WORD_OVERHEAD
         {
             words.push(String::new());
         }

@@ -3,7 +3,7 @@
 use overtone_testkit::{Actor, Client, Gate, Sandbox, text};
 use serde_json::json;
 
-use super::{LOOP, assert_calm, obedient, verdict, wait_for_completion};
+use super::{LOOP, assert_calm, following_steps, verdict, wait_for_completion};
 use crate::delegate;
 use crate::steps::begin;
 
@@ -20,7 +20,7 @@ fn the_next_stage_waits_for_a_running_agent() {
             let terminal = sandbox
                 .script(|s| {
                     let s = s.main([develop, review, text("I wait")]);
-                    obedient(s.sub("developer", [verdict("it is built", "PASS").behind(&gate)]))
+                    following_steps(s.sub("developer", [verdict("it is built", "PASS").behind(&gate)]))
                 })
                 .session(&session)
                 .permission_mode(mode)
@@ -34,7 +34,11 @@ fn the_next_stage_waits_for_a_running_agent() {
                 (&stages["DEV"]["status"], &stages["REVIEW"]["status"]),
                 (&json!("active"), &json!("pending"))
             );
-            assert_eq!(terminal.times_told(Actor::Main, LOOP), 0, "nobody is hurried while an agent works");
+            assert_eq!(
+                terminal.times_received(Actor::Main, LOOP),
+                0,
+                "nobody is hurried while an agent works"
+            );
             gate.open();
             wait_for_completion(&terminal, &session);
             let run = terminal.exit();

@@ -3,12 +3,12 @@
 use overtone_testkit::{Actor, Client, Sandbox, text};
 use serde_json::json;
 
-use super::{LOOP, assert_calm, obedient, obey, usual_mode, verdict, wait_for_completion};
+use super::{LOOP, assert_calm, follow_step, following_steps, usual_mode, verdict, wait_for_completion};
 use crate::delegate;
 use crate::steps::{begin, of_stages};
 
 #[test]
-fn a_blocked_stage_asks_the_user_and_goes_on_with_the_answer() {
+fn a_blocked_stage_asks_the_user_and_continues_with_the_answer() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let session = begin(&sandbox, "quick", &["DEV", "REVIEW"]);
@@ -16,14 +16,14 @@ fn a_blocked_stage_asks_the_user_and_goes_on_with_the_answer() {
             .script(|s| {
                 let s = s.main([delegate("ot:tester", "test it")]);
                 let s = s.sub("tester", [verdict("no database here", "BLOCKED")]);
-                obedient(s).main_with(|request| {
-                    let told = request.new_text();
-                    if told.contains("the database is up") {
+                following_steps(s).main_with(|request| {
+                    let received = request.new_text();
+                    if received.contains("the database is up") {
                         delegate("ot:tester", "test it with the database")
-                    } else if told.contains("AskUserQuestion") && !told.contains(LOOP) {
+                    } else if received.contains("AskUserQuestion") && !received.contains(LOOP) {
                         text("where is your database?")
                     } else {
-                        obey(request)
+                        follow_step(request)
                     }
                 })
             })

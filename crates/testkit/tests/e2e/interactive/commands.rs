@@ -1,14 +1,14 @@
-//! `/ot:status` and `/ot:stop`: what the person asks for, and nothing more.
+//! `/ot:status` and `/ot:stop` do what the user asks for, and nothing more.
 
 use overtone_testkit::{Actor, Client, Sandbox, text, tool};
 use serde_json::json;
 
-use super::{LOOP, NEXT_STEP, obedient, usual_mode};
+use super::{LOOP, NEXT_STEP, following_steps, usual_mode};
 use crate::steps::begin;
 
 /// A look at a loop that has paused must not set it going again.
 #[test]
-fn a_look_at_the_status_does_not_restart_a_paused_loop() {
+fn the_status_command_does_not_restart_a_paused_loop() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let session = begin(&sandbox, "quick", &["DEV"]);
@@ -36,12 +36,12 @@ fn a_look_at_the_status_does_not_restart_a_paused_loop() {
 }
 
 #[test]
-fn nothing_orders_the_model_on_after_a_stop() {
+fn after_a_stop_the_model_gets_no_next_step() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let (session, mode) = (begin(&sandbox, "quick", &["DEV"]), usual_mode(&client));
         let first = sandbox
-            .script(|s| obedient(s.main([text("it is stopped"), text("good morning")])))
+            .script(|s| following_steps(s.main([text("it is stopped"), text("good morning")])))
             .session(&session)
             .permission_mode(mode)
             .terminal();
@@ -53,18 +53,24 @@ fn nothing_orders_the_model_on_after_a_stop() {
         first.wait_until_idle();
         let run = first.exit();
         assert_eq!(run.requests(Actor::Main).len(), 2);
-        let told = run.requests(Actor::Main).nth(1).text_since_answer();
-        assert!(!told.contains(LOOP) && !told.contains(NEXT_STEP) && !told.contains("MUST"), "{told}");
+        let received = run.requests(Actor::Main).nth(1).text_since_answer();
+        assert!(
+            !received.contains(LOOP) && !received.contains(NEXT_STEP) && !received.contains("MUST"),
+            "{received}"
+        );
 
-        let again = sandbox.script(|s| obedient(s.main([text("good evening")]))).resume(&session);
+        let again = sandbox.script(|s| following_steps(s.main([text("good evening")]))).resume(&session);
         let again = again.permission_mode(mode).terminal();
         again.type_line("what now?");
         again.wait_for_screen("good evening");
         again.wait_until_idle();
         let run = again.exit();
         assert_eq!(run.requests(Actor::Main).len(), 1);
-        let told = run.requests(Actor::Main).first().text_since_answer();
-        assert!(!told.contains(LOOP) && !told.contains(NEXT_STEP) && !told.contains("MUST"), "{told}");
+        let received = run.requests(Actor::Main).first().text_since_answer();
+        assert!(
+            !received.contains(LOOP) && !received.contains(NEXT_STEP) && !received.contains("MUST"),
+            "{received}"
+        );
         for agent in ["code-reviewer", "tester"] {
             assert!(run.requests(Actor::Sub(agent)).is_empty(), "{agent}");
         }
@@ -73,7 +79,7 @@ fn nothing_orders_the_model_on_after_a_stop() {
 
 /// What is the user's to decide leads to the client's question in every mode, and the timeline says who decided.
 #[test]
-fn a_command_of_the_users_is_asked_of_them_in_every_mode() {
+fn a_command_for_the_user_asks_them_in_every_mode() {
     for client in Client::all() {
         for mode in client.permission_modes().iter().filter(|mode| **mode != "plan") {
             println!("mode {mode}");

@@ -1,15 +1,17 @@
-//! What a compaction in a terminal takes away, Overtone brings back.
+//! Overtone restores the state that a compaction in a terminal drops.
 
 use overtone_testkit::{Actor, Client, Sandbox, text};
 
-use super::{LOOP, NEXT_STEP, assert_calm, clients_and_modes, obedient, usual_mode, wait_for_completion};
+use super::{
+    LOOP, NEXT_STEP, assert_calm, clients_and_modes, following_steps, usual_mode, wait_for_completion,
+};
 use crate::delegate;
 use crate::steps::begin;
 
 const HEADER: &str = "[Overtone 狀態恢復（compact 後）]";
 
 #[test]
-fn the_workflow_goes_on_after_a_compaction() {
+fn the_workflow_continues_after_a_compaction() {
     for (client, mode) in clients_and_modes() {
         println!("mode {mode}");
         let sandbox = Sandbox::new(&client);
@@ -19,7 +21,7 @@ fn the_workflow_goes_on_after_a_compaction() {
             std::iter::repeat_n(text("I do nothing"), 4).chain([delegate("ot:doc-updater", "the job")]);
         let summary = text("<summary>a lock is being built</summary>");
         let terminal = sandbox
-            .script(|s| obedient(s.main(turns).compaction([summary])))
+            .script(|s| following_steps(s.main(turns).compaction([summary])))
             .session(&session)
             .permission_mode(mode)
             .terminal();
@@ -38,22 +40,22 @@ fn the_workflow_goes_on_after_a_compaction() {
         let summariser = run.requests(Actor::Compaction).first();
         assert!(summariser.new_text().contains(HEADER));
         let next = run.requests(Actor::Main).into_iter().find(|request| request.order() > summariser.order());
-        let told = next.unwrap().text();
+        let received = next.unwrap().text();
         for part in ["a lock is being built", HEADER, "ot:doc-updater"] {
-            assert!(told.contains(part), "no {part:?} in {told}");
+            assert!(received.contains(part), "no {part:?} in {received}");
         }
     }
 }
 
 #[test]
-fn a_compaction_after_a_stop_orders_nobody_on() {
+fn a_compaction_after_a_stop_sends_no_next_step() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let session = begin(&sandbox, "quick", &["DEV"]);
         let summary = text("<summary>a lock is being built</summary>");
         let terminal = sandbox
             .script(|s| {
-                obedient(s.main([text("hello to you"), text("it is stopped"), text("good morning")]))
+                following_steps(s.main([text("hello to you"), text("it is stopped"), text("good morning")]))
                     .compaction([summary])
             })
             .session(&session)
@@ -74,10 +76,10 @@ fn a_compaction_after_a_stop_orders_nobody_on() {
         assert_calm(&run.stdout);
         let main = run.requests(Actor::Main);
         assert_eq!(main.len(), 3, "nobody was sent on");
-        let told = main.last().text_since_answer();
-        assert!(told.contains(HEADER), "the state is known: {told}");
+        let received = main.last().text_since_answer();
+        assert!(received.contains(HEADER), "the state is known: {received}");
         for words in [LOOP, NEXT_STEP, "禁止詢問使用者"] {
-            assert!(!told.contains(words), "{words} in {told}");
+            assert!(!received.contains(words), "{words} in {received}");
         }
     }
 }

@@ -1,33 +1,33 @@
-//! An agent that goes on after its report makes another attempt of its stage.
+//! An agent that continues after its report makes another attempt of its stage.
 
 use overtone_testkit::{Actor, Client, Gate, Request, Sandbox, Turn, text, tool, tools};
 use serde_json::{Value, json};
 
-use super::{asked_for, obedient, obey, verdict, wait_for_completion};
+use super::{agents_to_start, follow_step, following_steps, verdict, wait_for_completion};
 use crate::delegate;
 use crate::steps::{begin, of_stages};
 
-/// The id of the agent whose report or end the main agent is told of.
-fn reporter(told: &str) -> Option<&str> {
-    let by_message = || told.split_once("<agent-message from=\"")?.1.split('"').next();
-    let by_notification = || told.split_once("<task-id>")?.1.split('<').next();
+/// The id of the agent whose report or end the main agent is notified of.
+fn reporter(received: &str) -> Option<&str> {
+    let by_message = || received.split_once("<agent-message from=\"")?.1.split('"').next();
+    let by_notification = || received.split_once("<task-id>")?.1.split('<').next();
     by_message().or_else(by_notification)
 }
 
 /// Sends the failed tester on, and otherwise does what it is asked for.
 fn second_chance(request: &Request) -> Turn {
-    let told = request.new_text();
-    match reporter(&told) {
-        Some(id) if told.contains("2 failed") => tool(
+    let received = request.new_text();
+    match reporter(&received) {
+        Some(id) if received.contains("2 failed") => tool(
             "SendMessage",
             json!({"to": id, "summary": "again", "message": "the port is free now, test again"}),
         ),
-        _ => obey(request),
+        _ => follow_step(request),
     }
 }
 
 #[test]
-fn a_tester_that_goes_on_turns_its_stage_green() {
+fn a_tester_that_continues_can_pass_its_stage() {
     for client in Client::all().iter().filter(|client| client.has_auto_mode()) {
         for mode in ["auto", "default"] {
             println!("mode {mode}");
@@ -39,7 +39,7 @@ fn a_tester_that_goes_on_turns_its_stage_green() {
             let terminal = sandbox
                 .script(|s| {
                     let s = s.main([delegate("ot:tester", "test it"), text("I wait")]);
-                    obedient(s.sub("tester", reports)).main_with(second_chance)
+                    following_steps(s.sub("tester", reports)).main_with(second_chance)
                 })
                 .session(&session)
                 .permission_mode(mode)
@@ -65,8 +65,8 @@ fn a_tester_that_goes_on_turns_its_stage_green() {
 }
 
 /// The id of the agent whose report these words are in.
-fn reporter_of(told: &str, words: &str) -> Option<String> {
-    let before = told.split_once(words)?.0;
+fn reporter_of(received: &str, words: &str) -> Option<String> {
+    let before = received.split_once(words)?.0;
     let by_message =
         before.rsplit_once("<agent-message from=\"").and_then(|(_, rest)| rest.split('"').next());
     let by_notification = before.rsplit_once("<task-id>").and_then(|(_, rest)| rest.split('<').next());
@@ -77,11 +77,11 @@ fn reporter_of(told: &str, words: &str) -> Option<String> {
 fn same_tester(is_alone: bool) -> impl FnMut(&Request) -> Turn + Send {
     let mut tester = None;
     move |request| {
-        let told = request.new_text();
-        tester = tester.take().or_else(|| reporter_of(&told, "2 failed"));
-        let (Some(id), agents) = (&tester, asked_for(&told)) else { return obey(request) };
+        let received = request.new_text();
+        tester = tester.take().or_else(|| reporter_of(&received, "2 failed"));
+        let (Some(id), agents) = (&tester, agents_to_start(&received)) else { return follow_step(request) };
         if !agents.iter().any(|agent| agent == "ot:tester") {
-            return obey(request);
+            return follow_step(request);
         }
         let message = json!({"to": id, "summary": "again", "message": "it is repaired: test again"});
         let others = agents.iter().filter(|agent| **agent != "ot:tester" && !is_alone);
@@ -97,7 +97,7 @@ fn repair_with_same_tester(sandbox: &Sandbox, mode: &str, is_alone: bool) -> Vec
     let terminal = sandbox
         .script(|s| {
             let s = s.main([delegate("ot:developer", "build it")]);
-            obedient(s.sub("tester", reports)).main_with(same_tester(is_alone))
+            following_steps(s.sub("tester", reports)).main_with(same_tester(is_alone))
         })
         .session(&session)
         .permission_mode(mode)
@@ -118,7 +118,7 @@ fn continued(events: &[Value]) -> usize {
 }
 
 #[test]
-fn a_tester_that_goes_on_after_a_repair_turns_its_stage_green() {
+fn a_tester_that_continues_after_a_repair_can_pass_its_stage() {
     for client in Client::all().iter().filter(|client| client.has_auto_mode()) {
         for mode in ["auto", "default"] {
             println!("mode {mode}");

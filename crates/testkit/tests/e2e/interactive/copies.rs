@@ -61,9 +61,9 @@ fn an_agent_in_a_work_tree_gets_the_absolute_path_of_the_specs() {
         terminal.type_line("build a lock");
         wait_for_completion(&terminal, &session);
         let run = terminal.exit();
-        let told = run.requests(Actor::Sub("developer")).first().new_text();
+        let received = run.requests(Actor::Sub("developer")).first().new_text();
         let specs = sandbox.project().join("specs/features/in-progress/add-lock/");
-        assert!(told.contains(&*specs.to_string_lossy()), "{told}");
+        assert!(received.contains(&*specs.to_string_lossy()), "{received}");
         assert!(!sandbox.project().join("specs/features/in-progress/add-lock").exists(), "it was archived");
     }
 }
@@ -91,9 +91,9 @@ fn a_session_in_a_work_tree_keeps_its_documents_in_the_project() {
         terminal.type_line("build a lock in a work tree");
         wait_for_completion(&terminal, &session);
         let run = terminal.exit();
-        let told = run.requests(Actor::Sub("developer")).first().new_text();
+        let received = run.requests(Actor::Sub("developer")).first().new_text();
         let specs = sandbox.project().join("specs/features/in-progress/add-lock/");
-        assert!(told.contains(&*specs.to_string_lossy()), "{told}");
+        assert!(received.contains(&*specs.to_string_lossy()), "{received}");
         assert!(!sandbox.project().join("specs/features/in-progress/add-lock").exists(), "it was archived");
     }
 }

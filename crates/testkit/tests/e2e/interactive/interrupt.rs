@@ -1,9 +1,12 @@
-//! Esc, and the keys that end agents: the person has the last word.
+//! Esc and the keys that end agents: Overtone does not restart what the user has ended.
 
 use overtone_testkit::{Actor, Client, Gate, Key, Request, Sandbox, Terminal, Turn, text};
 use serde_json::json;
 
-use super::{LOOP, NEXT_STEP, clients_and_modes, obedient, obey, stop_agents, verdict, wait_for_completion};
+use super::{
+    LOOP, NEXT_STEP, clients_and_modes, follow_step, following_steps, stop_agents, verdict,
+    wait_for_completion,
+};
 use crate::delegate;
 use crate::steps::begin;
 
@@ -11,9 +14,9 @@ const QUESTIONS: [(&str, &str); 2] = [("what is 2+2?", "it is four"), ("and 3+3?
 
 /// A main agent that answers questions, and does what Overtone asks for.
 fn attentive(request: &Request) -> Turn {
-    let told = request.new_text();
-    let asked = QUESTIONS.iter().find(|(question, _)| told.contains(question));
-    asked.map_or_else(|| obey(request), |(_, answer)| text(*answer))
+    let received = request.new_text();
+    let asked = QUESTIONS.iter().find(|(question, _)| received.contains(question));
+    asked.map_or_else(|| follow_step(request), |(_, answer)| text(*answer))
 }
 
 /// Asks two questions and expects an answer to each, and nothing else.
@@ -27,11 +30,11 @@ fn assert_left_alone(terminal: &Terminal<'_>) {
     assert_eq!(terminal.request_count(Actor::Main), before + 2);
     let requests = terminal.requests();
     let since = requests.iter().filter(|request| request.actor() == Actor::Main).skip(before);
-    let told: String = since.map(Request::new_text).collect();
-    assert!(!told.contains(LOOP) && !told.contains(NEXT_STEP), "{told}");
+    let received: String = since.map(Request::new_text).collect();
+    assert!(!received.contains(LOOP) && !received.contains(NEXT_STEP), "{received}");
 }
 
-/// In the foreground, Esc ends the agent without a word to any hook.
+/// In the foreground, Esc ends the agent without calling any hook.
 #[test]
 fn an_agent_that_was_interrupted_is_released() {
     for (client, mode) in clients_and_modes().iter().filter(|(client, _)| !client.has_auto_mode()) {
@@ -42,7 +45,8 @@ fn an_agent_that_was_interrupted_is_released() {
         let terminal = sandbox
             .script(|s| {
                 let s = s.main([delegate("ot:developer", "build it")]);
-                obedient(s.sub("developer", [verdict("too late", "PASS").behind(&gate)])).main_with(attentive)
+                following_steps(s.sub("developer", [verdict("too late", "PASS").behind(&gate)]))
+                    .main_with(attentive)
             })
             .session(&session)
             .permission_mode(mode)
@@ -71,7 +75,7 @@ fn an_interrupted_turn_does_not_end_background_agents() {
             .script(|s| {
                 let s = s.main([delegate("ot:developer", "build it"), text("never said").behind(&never)]);
                 let developer = [verdict("it is built", "PASS").behind(&gate)];
-                obedient(s.sub("developer", developer)).main_with(attentive)
+                following_steps(s.sub("developer", developer)).main_with(attentive)
             })
             .session(&session)
             .permission_mode(mode)
@@ -90,7 +94,7 @@ fn an_interrupted_turn_does_not_end_background_agents() {
 }
 
 #[test]
-fn agents_that_the_person_ended_are_released() {
+fn agents_that_the_user_ended_are_released() {
     for client in Client::all().iter().filter(|client| client.has_auto_mode()) {
         let sandbox = Sandbox::new(client);
         let session = begin(&sandbox, "quick", &[]);
@@ -98,7 +102,8 @@ fn agents_that_the_person_ended_are_released() {
         let terminal = sandbox
             .script(|s| {
                 let s = s.main([delegate("ot:developer", "build it"), text("I wait"), text("as you like")]);
-                obedient(s.sub("developer", [verdict("too late", "PASS").behind(&gate)])).main_with(attentive)
+                following_steps(s.sub("developer", [verdict("too late", "PASS").behind(&gate)]))
+                    .main_with(attentive)
             })
             .session(&session)
             .permission_mode("auto")
@@ -110,7 +115,7 @@ fn agents_that_the_person_ended_are_released() {
         stop_agents(&terminal);
         terminal.wait_for_screen("as you like");
         terminal.wait_until_idle();
-        assert_eq!(terminal.request_count(Actor::Main), 3, "nobody starts again what the person has ended");
+        assert_eq!(terminal.request_count(Actor::Main), 3, "nothing restarts what the user has ended");
         assert_left_alone(&terminal);
         let workflow = sandbox.workflow(&session);
         assert_eq!(workflow["activeAgents"], json!({}));

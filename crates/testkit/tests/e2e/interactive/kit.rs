@@ -53,13 +53,13 @@ fn the_safety_check_of_auto_mode_is_answered() {
         terminal.wait_for_screen("finished");
         let project = sandbox.project();
         assert!(project.join("first.txt").exists() && !project.join("second.txt").exists());
-        assert_eq!(terminal.times_told(Actor::Main, "too risky"), 1);
+        assert_eq!(terminal.times_received(Actor::Main, "too risky"), 1);
         terminal.exit();
     }
 }
 
 #[test]
-fn sub_agents_report_as_the_mode_wants_it() {
+fn sub_agents_report_as_the_mode_requires() {
     for client in Client::all() {
         for mode in client.permission_modes() {
             let sandbox = Sandbox::new(&client);
@@ -73,8 +73,9 @@ fn sub_agents_report_as_the_mode_wants_it() {
                 .permission_mode(mode)
                 .terminal();
             terminal.type_line("test it");
-            terminal
-                .wait_until("report to the main agent", |t| t.times_told(Actor::Main, "all of it works") > 0);
+            terminal.wait_until("report to the main agent", |t| {
+                t.times_received(Actor::Main, "all of it works") > 0
+            });
             let run = terminal.exit();
             assert_eq!(run.requests(Actor::Sub("tester")).len(), 1);
             let hands_back = sandbox.recorded().iter().any(|r| r.payload["tool_name"] == "SubagentHandback");

@@ -1,4 +1,4 @@
-//! The client in a terminal, as people use it: auto mode where it has one, agents in the background, Esc and `/`.
+//! The client in a terminal, as users run it: auto mode where it has one, agents in the background, Esc and `/`.
 
 mod background;
 mod blocked;
@@ -33,7 +33,7 @@ const NEXT_IN_LOOP: &str = "下一步：";
 /// How Overtone begins when it keeps the main agent from stopping.
 const LOOP: &str = "[Overtone Loop ";
 
-/// The mode in which a terminal of this client starts when nobody chose one.
+/// The mode in which a terminal of this client starts by default.
 fn usual_mode(client: &Client) -> &'static str {
     client.permission_modes()[0]
 }
@@ -65,16 +65,16 @@ fn verdict(words: &str, result: &str) -> Turn {
 
 /// A main agent that starts the agents that it is asked for and otherwise ends its turn, and sub-agents that pass once
 /// their own turns are used up.
-fn obedient(script: Script) -> Script {
-    let script = script.main_with(obey);
+fn following_steps(script: Script) -> Script {
+    let script = script.main_with(follow_step);
     Agent::ALL.into_iter().fold(script, |script, agent| {
         script.actor_with(Actor::Sub(agent.name()), |_| verdict("done", "PASS"))
     })
 }
 
-fn obey(request: &Request) -> Turn {
-    let told = request.new_text();
-    let agents = asked_for(&told);
+fn follow_step(request: &Request) -> Turn {
+    let received = request.new_text();
+    let agents = agents_to_start(&received);
     if agents.is_empty() {
         text("I wait")
     } else {
@@ -83,10 +83,10 @@ fn obey(request: &Request) -> Turn {
 }
 
 /// The agents of the last request for some: those that are to be started now.
-fn asked_for(told: &str) -> Vec<String> {
-    let (by_step, by_loop) = (told.rfind(NEXT_STEP), told.rfind(NEXT_IN_LOOP));
+fn agents_to_start(received: &str) -> Vec<String> {
+    let (by_step, by_loop) = (received.rfind(NEXT_STEP), received.rfind(NEXT_IN_LOOP));
     let Some(at) = by_step.max(by_loop) else { return Vec::new() };
-    let request = told[at..].split(['。', '\n']).next().unwrap_or_default();
+    let request = received[at..].split(['。', '\n']).next().unwrap_or_default();
     if by_loop > by_step {
         let names = request[NEXT_IN_LOOP.len()..].split('，').next().unwrap_or_default().split('、');
         return names.map(|name| format!("ot:{}", name.to_lowercase())).collect();
@@ -95,10 +95,10 @@ fn asked_for(told: &str) -> Vec<String> {
     now.split('（').skip(1).filter_map(|part| part.split('）').next()).map(str::to_owned).collect()
 }
 
-/// How often the main agent was told to send these agents, in the words of a step or of the loop.
+/// How often the main agent was asked to start these agents, by a step or by the loop.
 fn times_sent(run: &Run, agents: &[&str]) -> usize {
     let main = run.requests(Actor::Main);
-    main.iter().filter(|request| asked_for(&request.new_text()) == agents).count()
+    main.iter().filter(|request| agents_to_start(&request.new_text()) == agents).count()
 }
 
 /// Words that steer the model, and the names of agents as it has to spell them. The client's own lines name a
@@ -116,13 +116,14 @@ fn assert_calm(shown: &str) {
     }
 }
 
-/// A terminal of an obedient main agent, which delegates to the developer first.
+/// A terminal whose main agent delegates to the developer first, and then follows the next steps.
 fn developing<'a>(
     sandbox: &'a Sandbox,
     session: &str,
     write: impl FnOnce(Script) -> Script,
 ) -> Invocation<'a> {
-    let script = |script: Script| obedient(write(script.main([delegate("ot:developer", "build the lock")])));
+    let script =
+        |script: Script| following_steps(write(script.main([delegate("ot:developer", "build the lock")])));
     sandbox.script(script).session(session).permission_mode(usual_mode(sandbox.client()))
 }
 
@@ -134,19 +135,19 @@ fn wait_for_completion(terminal: &Terminal<'_>, session: &str) {
 }
 
 #[test]
-fn only_the_agents_of_the_next_step_are_asked_for() {
-    let told = "x\n下一步請委派 DEBUGGER（ot:debugger）找出原因，再委派 DEVELOPER（ot:developer）修復。（ot:tester）";
-    assert_eq!(asked_for(told), ["ot:debugger"]);
+fn only_the_agents_of_the_next_step_are_started() {
+    let received = "x\n下一步請委派 DEBUGGER（ot:debugger）找出原因，再委派 DEVELOPER（ot:developer）修復。（ot:tester）";
+    assert_eq!(agents_to_start(received), ["ot:debugger"]);
     let both =
         "下一步請委派 CODE-REVIEWER（ot:code-reviewer）、TESTER（ot:tester），在同一則訊息中並行啟動。";
-    assert_eq!(asked_for(both), ["ot:code-reviewer", "ot:tester"]);
+    assert_eq!(agents_to_start(both), ["ot:code-reviewer", "ot:tester"]);
     assert_eq!(
-        asked_for("下一步請委派 X（ot:x）。\n下一步：CODE-REVIEWER、TESTER，並行進行。"),
+        agents_to_start("下一步請委派 X（ot:x）。\n下一步：CODE-REVIEWER、TESTER，並行進行。"),
         ["ot:code-reviewer", "ot:tester"]
     );
     assert_eq!(
-        asked_for("下一步：DEBUGGER，找出原因；接著由 DEVELOPER 修復，然後重跑 TEST。"),
+        agents_to_start("下一步：DEBUGGER，找出原因；接著由 DEVELOPER 修復，然後重跑 TEST。"),
         ["ot:debugger"]
     );
-    assert_eq!(asked_for("nothing"), [""; 0]);
+    assert_eq!(agents_to_start("nothing"), [""; 0]);
 }

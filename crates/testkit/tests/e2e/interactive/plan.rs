@@ -1,4 +1,4 @@
-//! Plan mode: nothing is started, and nobody is sent on.
+//! Plan mode: no stage is started, and no next step is sent.
 
 use overtone_testkit::{Actor, Client, Sandbox, text, tool};
 use serde_json::json;
@@ -8,7 +8,7 @@ use crate::delegate;
 use crate::steps::{begin, of_stages};
 
 #[test]
-fn plan_mode_starts_no_stage_and_pushes_nobody() {
+fn plan_mode_starts_no_stage_and_sends_no_next_step() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let session = begin(&sandbox, "quick", &[]);
@@ -23,7 +23,7 @@ fn plan_mode_starts_no_stage_and_pushes_nobody() {
         let run = terminal.exit();
         assert_calm(&run.stdout);
         let main = run.requests(Actor::Main);
-        assert_eq!((main.len(), main.times_told(LOOP)), (2, 0));
+        assert_eq!((main.len(), main.times_received(LOOP)), (2, 0));
         let refusal = main.nth(1).new_text();
         assert!(refusal.contains("規劃模式") && !refusal.contains(NEXT_STEP), "{refusal}");
         assert!(run.requests(Actor::Sub("developer")).is_empty());

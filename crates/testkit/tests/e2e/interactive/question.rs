@@ -6,7 +6,7 @@ use super::{LOOP, usual_mode};
 use crate::steps::begin;
 
 #[test]
-fn a_question_costs_one_request_and_shows_nothing_of_overtone() {
+fn a_question_takes_one_request_and_shows_nothing_of_overtone() {
     let everywhere = Client::all().into_iter();
     let everywhere =
         everywhere.flat_map(|client| client.permission_modes().iter().map(move |m| (client.clone(), *m)));
@@ -51,14 +51,14 @@ fn a_question_does_not_restart_a_paused_loop() {
         terminal.wait_until("pause", |t| t.sandbox().loop_state(&session)["paused"] == "no-progress");
         terminal.wait_until_idle();
         let (requests, pushes) =
-            (terminal.request_count(Actor::Main), terminal.times_told(Actor::Main, LOOP));
+            (terminal.request_count(Actor::Main), terminal.times_received(Actor::Main, LOOP));
         terminal.type_line("what is 2+2?");
         terminal.wait_for_requests(Actor::Main, requests + 1);
         terminal.wait_until_idle();
         assert_eq!(sandbox.loop_state(&session)["paused"], "no-progress");
         let run = terminal.exit();
         let main = run.requests(Actor::Main);
-        assert_eq!((main.len(), main.times_told(LOOP)), (requests + 1, pushes));
+        assert_eq!((main.len(), main.times_received(LOOP)), (requests + 1, pushes));
         assert!(main.last().new_text().contains("不要繼續工作流"), "{}", main.last().new_text());
     }
 }

@@ -33,8 +33,8 @@ pub(crate) fn perform(client: &Client) -> Vec<Recorded> {
 fn on_words<const N: usize>(answers: [(&'static str, Turn); N]) -> impl FnMut(&Request) -> Turn + use<N> {
     let mut left = Vec::from(answers);
     move |request| {
-        let told = request.new_text();
-        match left.iter().position(|(words, _)| told.contains(words)) {
+        let received = request.new_text();
+        match left.iter().position(|(words, _)| received.contains(words)) {
             Some(at) => left.remove(at).1,
             None => text("I wait"),
         }
@@ -56,7 +56,7 @@ fn work(sandbox: &Sandbox) {
         .terminal();
     terminal.type_line("do it");
     for words in ["it looks good", "it works"] {
-        terminal.wait_until(words, |t| t.times_told(Actor::Main, words) > 0);
+        terminal.wait_until(words, |t| t.times_received(Actor::Main, words) > 0);
     }
     terminal.wait_until_idle();
     terminal.exit();
@@ -104,7 +104,7 @@ fn plan(sandbox: &Sandbox) {
     terminal.exit();
 }
 
-/// Commands that people type, then the session again and a fork of it.
+/// Commands that users type, then the session again and a fork of it.
 fn commands(sandbox: &Sandbox) {
     let (session, mode) = (sandbox.new_session(), usual_mode(sandbox.client()));
     let summary = text("<summary>what was said</summary>");
@@ -165,11 +165,11 @@ fn agent_id(request: &Request) -> String {
 fn message(sandbox: &Sandbox) {
     for mode in ["auto", "default"] {
         let answer = |request: &Request| {
-            let told = request.new_text();
-            if told.contains("do it") {
+            let received = request.new_text();
+            if received.contains("do it") {
                 return delegate("ot:tester", "try");
             }
-            if told.contains("the first report") {
+            if received.contains("the first report") {
                 let to = agent_id(request);
                 return tool(
                     "SendMessage",
@@ -185,7 +185,7 @@ fn message(sandbox: &Sandbox) {
             .permission_mode(mode)
             .terminal();
         terminal.type_line("do it");
-        terminal.wait_until("the last report", |t| t.times_told(Actor::Main, "the last report") > 0);
+        terminal.wait_until("the last report", |t| t.times_received(Actor::Main, "the last report") > 0);
         terminal.wait_until_idle();
         terminal.exit();
     }
@@ -210,7 +210,7 @@ fn worktrees(sandbox: &Sandbox) {
         .permission_mode("auto")
         .terminal();
     terminal.type_line("do it");
-    terminal.wait_until("it is built", |t| t.times_told(Actor::Main, "it is built") > 0);
+    terminal.wait_until("it is built", |t| t.times_received(Actor::Main, "it is built") > 0);
     terminal.wait_until_idle();
     terminal.kill();
 }
@@ -238,7 +238,7 @@ fn foreground(sandbox: &Sandbox) {
         .env("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1")
         .terminal();
     terminal.type_line("do it");
-    terminal.wait_until("it looks good", |t| t.times_told(Actor::Main, "it looks good") > 0);
+    terminal.wait_until("it looks good", |t| t.times_received(Actor::Main, "it looks good") > 0);
     terminal.wait_until_idle();
     terminal.exit();
 }
@@ -254,7 +254,7 @@ fn textual(sandbox: &Sandbox) {
             .permission_mode(mode)
             .terminal();
         terminal.type_line("do it");
-        terminal.wait_until("notification", |t| t.times_told(Actor::Main, "<task-notification>") > 0);
+        terminal.wait_until("notification", |t| t.times_received(Actor::Main, "<task-notification>") > 0);
         terminal.wait_until_idle();
         terminal.exit();
     }
@@ -275,7 +275,7 @@ fn stopped(sandbox: &Sandbox) {
     terminal.wait_for_requests(Actor::Sub("tester"), 1);
     terminal.wait_until_idle();
     super::stop_agents(&terminal);
-    terminal.wait_until("news", |t| t.times_told(Actor::Main, "was stopped by the user") > 0);
+    terminal.wait_until("news", |t| t.times_received(Actor::Main, "was stopped by the user") > 0);
     terminal.wait_until_idle();
     terminal.exit();
 }

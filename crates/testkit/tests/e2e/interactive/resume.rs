@@ -3,11 +3,11 @@
 use overtone_testkit::{Actor, Gate, Sandbox};
 use serde_json::json;
 
-use super::{assert_calm, clients_and_modes, developing, obedient, verdict, wait_for_completion};
+use super::{assert_calm, clients_and_modes, developing, following_steps, verdict, wait_for_completion};
 use crate::steps::{begin, of_stages};
 
 #[test]
-fn an_unfinished_workflow_goes_on_in_a_new_terminal() {
+fn an_unfinished_workflow_continues_in_a_new_terminal() {
     for (client, mode) in clients_and_modes() {
         println!("mode {mode}");
         let sandbox = Sandbox::new(&client);
@@ -22,10 +22,10 @@ fn an_unfinished_workflow_goes_on_in_a_new_terminal() {
         first.wait_until("end of the review", |t| {
             t.sandbox().workflow(&session)["stages"]["REVIEW"]["result"] == "pass"
         });
-        // As if the window was closed: the client tells nobody what became of the tester.
+        // As if the window was closed: the client reports no end of the tester.
         first.kill();
 
-        let again = sandbox.script(obedient).resume(&session).permission_mode(mode).terminal();
+        let again = sandbox.script(following_steps).resume(&session).permission_mode(mode).terminal();
         again.type_line("go on with the workflow");
         wait_for_completion(&again, &session);
         let run = again.exit();

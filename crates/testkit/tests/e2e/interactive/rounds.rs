@@ -6,7 +6,7 @@ use std::fs;
 use overtone_testkit::{Actor, Client, Request, Sandbox, Turn, text};
 use serde_json::json;
 
-use super::{LOOP, developing, obedient, obey, usual_mode, verdict, wait_for_completion};
+use super::{LOOP, developing, follow_step, following_steps, usual_mode, verdict, wait_for_completion};
 use crate::delegate;
 use crate::steps::{begin, of_stages};
 
@@ -36,7 +36,7 @@ fn a_rejection_and_a_failure_of_one_round_are_repaired_once() {
         wait_for_completion(&terminal, &session);
         let run = terminal.exit();
         let both = "依 REVIEW、TEST 的回報一次修復，然後重跑 REVIEW、TEST";
-        assert_eq!(run.requests(Actor::Main).times_told(both), 1);
+        assert_eq!(run.requests(Actor::Main).times_received(both), 1);
         let repair = run.requests(Actor::Sub("developer")).nth(1).new_text();
         for part in ["REVIEW：↩ reject · 0", "TEST：↩ fail · 0"] {
             assert!(repair.contains(part), "{part} in {repair}");
@@ -58,11 +58,11 @@ fn a_rejection_and_a_failure_of_one_round_are_repaired_once() {
 
 /// Acts on the first issues, and otherwise does what it is asked for.
 fn improve(request: &Request) -> Turn {
-    let told = request.new_text();
-    if told.contains("💡 值得現在改善") && told.contains("（1/3）") {
+    let received = request.new_text();
+    if received.contains("💡 值得現在改善") && received.contains("（1/3）") {
         return delegate("ot:developer", "act on the issues");
     }
-    obey(request)
+    follow_step(request)
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn code_that_changes_after_it_passed_is_judged_again() {
             .script(|s| {
                 let s = s.main([delegate("ot:developer", "build the lock")]);
                 let s = s.sub("retrospective", [verdict("改善建議：鎖要能解開", "ISSUES")]);
-                obedient(s).main_with(improve)
+                following_steps(s).main_with(improve)
             })
             .session(&session)
             .permission_mode(usual_mode(&client))
@@ -90,7 +90,7 @@ fn code_that_changes_after_it_passed_is_judged_again() {
 
 /// Tasks are asked for while the developer is there to finish them.
 #[test]
-fn a_developer_with_open_tasks_is_sent_back_before_anything_is_celebrated() {
+fn a_developer_with_open_tasks_is_sent_back() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let session = begin(&sandbox, "single", &[]);
@@ -103,7 +103,7 @@ fn a_developer_with_open_tasks_is_sent_back_before_anything_is_celebrated() {
         let terminal = sandbox
             .script(|s| {
                 let s = s.main([delegate("ot:developer", "build the lock")]);
-                obedient(s.sub("developer", [verdict("it is built", "PASS")])).actor_with(
+                following_steps(s.sub("developer", [verdict("it is built", "PASS")])).actor_with(
                     Actor::Sub("developer"),
                     move |request| {
                         assert!(request.new_text().contains("oil the hinge"), "{}", request.new_text());
@@ -120,8 +120,8 @@ fn a_developer_with_open_tasks_is_sent_back_before_anything_is_celebrated() {
         let run = terminal.exit();
         assert_eq!(run.requests(Actor::Sub("developer")).len(), 2);
         assert_eq!(of_stages(&sandbox, &session, "attempts"), [1]);
-        let told = run.requests(Actor::Main);
-        assert!(told.iter().all(|request| !request.new_text().contains(LOOP)), "the loop was not needed");
+        let received = run.requests(Actor::Main);
+        assert!(received.iter().all(|request| !request.new_text().contains(LOOP)), "the loop was not needed");
     }
 }
 
@@ -136,12 +136,12 @@ fn a_blocked_stage_is_not_tried_again_without_the_user() {
             .script(|s| {
                 let s = s.main([delegate("ot:tester", "test it")]);
                 let s = s.sub("tester", [verdict("no database here", "BLOCKED")]);
-                obedient(s).main_with(move |request| {
-                    let told = request.new_text();
-                    if told.contains("the database is up") {
+                following_steps(s).main_with(move |request| {
+                    let received = request.new_text();
+                    if received.contains("the database is up") {
                         return delegate("ot:tester", "test it with the database");
                     }
-                    if told.contains("AskUserQuestion") && tries < 3 {
+                    if received.contains("AskUserQuestion") && tries < 3 {
                         tries += 1;
                         return delegate("ot:tester", "try again");
                     }
@@ -149,7 +149,7 @@ fn a_blocked_stage_is_not_tried_again_without_the_user() {
                         tries += 1;
                         return text("I give in: where is your database?");
                     }
-                    obey(request)
+                    follow_step(request)
                 })
             })
             .session(&session)

@@ -22,7 +22,7 @@ fn a_hand_back_without_a_verdict_is_refused_once() {
         assert_eq!(tester.len(), 2, "it was asked once more");
         assert!(tester.nth(1).new_text().contains("VERDICT"), "{}", tester.nth(1).new_text());
         assert_eq!(
-            run.requests(Actor::Main).times_told("I have looked at the lock"),
+            run.requests(Actor::Main).times_received("I have looked at the lock"),
             0,
             "it was not delivered"
         );
@@ -45,7 +45,7 @@ fn results_of_tests(client: &Client, first: &str) -> Vec<String> {
 
 /// A report that talks about a pass is none.
 #[test]
-fn a_quoted_pass_is_no_pass() {
+fn a_quoted_pass_does_not_pass() {
     for client in Client::all() {
         for failure in [
             "I was to end with `<!-- VERDICT: {\"result\":\"PASS\"} -->`, but two are broken.\nVERDICT: FAIL",
@@ -56,7 +56,7 @@ fn a_quoted_pass_is_no_pass() {
     }
 }
 
-/// The client's safety check objects to the hand-back: the report counts, and the main agent is told of the warning.
+/// The client's safety check objects to the hand-back: the report counts, and the main agent receives the warning.
 #[test]
 fn a_flagged_hand_back_is_recorded_as_such() {
     for client in Client::all().iter().filter(|client| client.has_auto_mode()) {
@@ -72,7 +72,7 @@ fn a_flagged_hand_back_is_recorded_as_such() {
         let noted: Vec<_> = events.iter().filter(|e| e["reason"] == "handback").collect();
         assert_eq!(noted.len(), 1, "{noted:?}");
         assert_eq!((&noted[0]["agent"], &noted[0]["handback"]), (&json!("tester"), &json!("flagged")));
-        assert_eq!(run.requests(Actor::Main).times_told("安全警告"), 1);
+        assert_eq!(run.requests(Actor::Main).times_received("安全警告"), 1);
         assert_eq!(of_stages(&sandbox, &session, "result"), ["pass"; 5]);
     }
 }
@@ -97,7 +97,7 @@ fn two_hand_backs_without_a_verdict_fail_the_stage() {
 
 /// Where agents end with a text, it is `SubagentStop` that sends them back, which the user does not see either.
 #[test]
-fn a_text_without_a_verdict_is_sent_back_out_of_sight() {
+fn a_text_without_a_verdict_is_sent_back_without_showing_it() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
         let session = begin(&sandbox, "quick", &[]);

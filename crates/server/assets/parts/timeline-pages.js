@@ -5,9 +5,9 @@
 import { get, path } from '../api.js';
 
 const PAGE = 500;
-const MOST = 20_000;
+const MAX_EVENTS = 20_000;
 // The number of streamed events that are kept while a page is being loaded.
-const MOST_LATE = 1000;
+const MAX_EARLY = 1000;
 
 export class Pages {
   pages = [];
@@ -22,7 +22,7 @@ export class Pages {
   round = 0;
   /** The directions that are being loaded; each end has one request at a time. */
   loading = new Set();
-  late = [];
+  early = [];
 
   constructor(session) {
     this.address = path('sessions', session, 'timeline');
@@ -44,7 +44,7 @@ export class Pages {
     if (!page) return;
     this.take([page]);
     this.atEnd = true;
-    this.addLate();
+    this.addEarly();
   }
 
   /** Restarts at the first event. */
@@ -60,7 +60,7 @@ export class Pages {
     this.atEnd = false;
     this.loading = new Set();
     this.scanned = this.skipped = 0;
-    this.late = [];
+    this.early = [];
     this.take([]);
   }
 
@@ -84,7 +84,7 @@ export class Pages {
     // The cursor does not move when there is nothing behind it.
     if (page.newer === newer) {
       this.atEnd = true;
-      this.addLate();
+      this.addEarly();
       return 0;
     }
     this.take([...this.pages, page]);
@@ -104,7 +104,7 @@ export class Pages {
     }
   }
 
-  /** Events of a new stream may stand here already, behind a gap: what follows the last page is read again. */
+  /** Drops the streamed events after the last page: they may follow a gap, and are read again. */
   dropStreamed() {
     const last = this.pages.at(-1);
     last.events = last.events.filter((event) => event.id < last.newer);
@@ -114,25 +114,25 @@ export class Pages {
   /** Adds an event of the stream; returns whether it is shown. */
   add(event) {
     if (!this.matches(event)) return false;
-    if (!this.atEnd) return this.hold(event);
+    if (!this.atEnd) return this.holdBack(event);
     if (event.id <= this.lastId) return false;
     this.pages.at(-1).events.push(event);
     this.events.push(event);
-    if (this.events.length > MOST) this.atEnd = false;
+    if (this.events.length > MAX_EVENTS) this.atEnd = false;
     return true;
   }
 
-  /** An event may arrive before the page that precedes it. */
-  hold(event) {
-    this.late.push(event);
-    if (this.late.length > MOST_LATE) this.late.shift();
+  /** Keeps an event that arrives before the page that precedes it. */
+  holdBack(event) {
+    this.early.push(event);
+    if (this.early.length > MAX_EARLY) this.early.shift();
     return false;
   }
 
-  addLate() {
-    const { late } = this;
-    this.late = [];
-    for (const event of late) this.add(event);
+  addEarly() {
+    const { early } = this;
+    this.early = [];
+    for (const event of early) this.add(event);
   }
 
   matches(event) {
@@ -162,7 +162,7 @@ export class Pages {
   }
 
   cutEnd() {
-    while (this.events.length > MOST && this.pages.length > 2) {
+    while (this.events.length > MAX_EVENTS && this.pages.length > 2) {
       this.take(this.pages.slice(0, -1));
       this.atEnd = false;
     }
@@ -170,7 +170,7 @@ export class Pages {
 
   cutStart() {
     const before = this.events.length;
-    while (this.events.length > MOST && this.pages.length > 2) this.take(this.pages.slice(1));
+    while (this.events.length > MAX_EVENTS && this.pages.length > 2) this.take(this.pages.slice(1));
     return this.events.length - before;
   }
 }

@@ -3,33 +3,33 @@
 // All rows have the same height, so that the position of each follows from its index.
 
 import { fill, h } from '../dom.js';
-import { drawSoon } from '../frame.js';
+import { drawSoon } from '../schedule.js';
 import { eventLabel, eventTone, stageOf } from '../store.js';
 import { bytes, count, duration, moment, t, time, word } from '../text.js';
-import { button, problem } from './bits.js';
+import { button, problem } from './components.js';
 import { icon } from './icon.js';
-import { Pages } from './pages.js';
+import { Pages } from './timeline-pages.js';
 
-const ROW = 30;
-const ROW_NARROW = 48;
+const ROW_HEIGHT = 30;
+const ROW_HEIGHT_NARROW = 48;
 // Rows drawn above and below the visible ones, and the distance from an end at which more are loaded.
-const SPARE = 12;
-const NEAR = 40;
+const SPARE_ROWS = 12;
+const PRELOAD_ROWS = 40;
 const NARROW = matchMedia('(max-width: 640px)');
 
 export class EventList {
   following = true;
   followedTo = 0;
   unseen = 0;
-  chosen = null;
+  selected = null;
   error = null;
   olderPage = null;
   newerPage = null;
 
-  /** `choose(event)` is called for the event that the user selects. */
-  constructor(host, session, choose) {
+  /** `onSelect(event)` is called for the event that the user selects. */
+  constructor(host, session, onSelect) {
     this.pages = new Pages(session);
-    this.choose = choose;
+    this.onSelect = onSelect;
     this.host = host;
     this.build();
     NARROW.addEventListener('change', this.resize);
@@ -57,13 +57,13 @@ export class EventList {
   }
 
   get rowHeight() {
-    return NARROW.matches ? ROW_NARROW : ROW;
+    return NARROW.matches ? ROW_HEIGHT_NARROW : ROW_HEIGHT;
   }
 
-  // Where the events come from.
+  // Data.
 
   setFilter(filter) {
-    this.chosen = null;
+    this.selected = null;
     return this.open(() => this.pages.openEnd(filter), true);
   }
 
@@ -80,7 +80,7 @@ export class EventList {
   async open(load, follow) {
     this.following = follow;
     this.unseen = 0;
-    this.loading = this.attempt(load);
+    this.loading = this.tryLoad(load);
     this.draw();
     await this.loading;
     this.draw();
@@ -88,8 +88,8 @@ export class EventList {
     await this.fillView();
   }
 
-  /** What went wrong is shown below the list; the next look tries again. */
-  async attempt(load) {
+  /** An error is shown below the list; the next attempt clears it. */
+  async tryLoad(load) {
     try {
       this.error = null;
       return await load();
@@ -99,16 +99,16 @@ export class EventList {
     }
   }
 
-  /** A search may find nothing in a page; it goes on until there is something to see, or no more. */
+  /** Loads older pages until the list fills its view or begins: a page may have no match of the filter. */
   async fillView() {
     const { round } = this.pages;
-    const wantsMore = () =>
+    const needsMore = () =>
       round === this.pages.round && !this.error && !this.pages.atStart && this.pages.pages.length > 0 &&
       this.pages.events.length * this.rowHeight < this.scroller.clientHeight;
-    while (wantsMore()) await this.loadOlder();
+    while (needsMore()) await this.loadOlder();
   }
 
-  /** Whoever asks while a page is on its way waits for that one. */
+  /** Calls while a page is being loaded wait for that page. */
   loadOlder() {
     this.olderPage ??= this.grow(() => this.pages.loadOlder()).finally(() => (this.olderPage = null));
     return this.olderPage;
@@ -119,9 +119,9 @@ export class EventList {
     return this.newerPage;
   }
 
-  /** Loads; `load` tells by how many rows the front grew. What is seen stays where it is. */
+  /** Loads a page. `load` returns by how many rows the front grew, and the visible rows keep their position. */
   async grow(load) {
-    const rows = await this.attempt(load);
+    const rows = await this.tryLoad(load);
     this.layOut();
     if (!this.following) this.scroller.scrollTop += rows * this.rowHeight;
     this.draw();
@@ -136,18 +136,18 @@ export class EventList {
     this.drawLater();
   }
 
-  /** What came while there was no stream. A page that is on its way may have been read before there was one. */
+  /** Loads the events of an interruption of the stream. A page that is being loaded may have been read before it. */
   async catchUp() {
     await this.loading;
-    // Who looks at older events is not taken away from there.
+    // A user who looks at older events stays there.
     if (!this.following && !this.pages.atEnd) return;
     const before = this.pages.events.length;
-    await this.attempt(() => this.pages.catchUp());
+    await this.tryLoad(() => this.pages.catchUp());
     if (!this.following) this.unseen += Math.max(0, this.pages.events.length - before);
     this.drawLater();
   }
 
-  // What is seen.
+  // Drawing.
 
   drawLater = () => drawSoon(this.draw);
 
@@ -160,7 +160,7 @@ export class EventList {
     this.drawFoot();
   };
 
-  /** To the end. Only a place above this one means that the person scrolled up: content that shrinks moves it too. */
+  /** Scrolls to the end. A later position above this one means that the user scrolled up. */
   follow() {
     this.scroller.scrollTop = this.scroller.scrollHeight;
     this.followedTo = this.scroller.scrollTop;
@@ -173,22 +173,22 @@ export class EventList {
 
   drawRows() {
     const { events } = this.pages;
-    const first = Math.max(0, Math.floor(this.scroller.scrollTop / this.rowHeight) - SPARE);
-    const seen = Math.ceil(this.scroller.clientHeight / this.rowHeight) + 2 * SPARE;
+    const first = Math.max(0, Math.floor(this.scroller.scrollTop / this.rowHeight) - SPARE_ROWS);
+    const seen = Math.ceil(this.scroller.clientHeight / this.rowHeight) + 2 * SPARE_ROWS;
     this.rows.style.setProperty('transform', `translateY(${first * this.rowHeight}px)`);
     fill(this.rows, events.slice(first, first + seen).map((event) => this.row(event)));
-    const chosen = this.chosen === null ? null : `event-${this.chosen}`;
-    if (chosen && document.getElementById(chosen)) this.scroller.setAttribute('aria-activedescendant', chosen);
+    const selected = this.selected === null ? null : `event-${this.selected}`;
+    if (selected && document.getElementById(selected)) this.scroller.setAttribute('aria-activedescendant', selected);
     else this.scroller.removeAttribute('aria-activedescendant');
   }
 
   row(event) {
-    const isChosen = event.id === this.chosen;
+    const isSelected = event.id === this.selected;
     const stage = event.stage ? stageOf(event.stage) : null;
     const tone = eventTone(event);
     const props = { class: 'event', role: 'option', key: event.id, id: `event-${event.id}`, 'data-test': 'event-row' };
     const about = { 'data-id': event.id, 'data-type': event.type, 'data-tone': tone, 'data-color': stage?.color };
-    return h('div', { ...props, ...about, 'aria-selected': String(isChosen) },
+    return h('div', { ...props, ...about, 'aria-selected': String(isSelected) },
       h('time', { class: 'event-time', datetime: event.ts, title: moment(event.ts) }, time(event.ts)),
       h('span', { class: 'event-label' }, icon(TONE_ICONS[tone]), h('span', {}, eventLabel(event))),
       h('span', { class: 'event-stage' }, stage && `${stage.emoji} ${event.stage}`),
@@ -196,14 +196,14 @@ export class EventList {
   }
 
   drawFoot() {
-    const isElsewhere = this.unseen > 0 || !this.following || !this.pages.atEnd;
+    const canJump = this.unseen > 0 || !this.following || !this.pages.atEnd;
     const label = this.unseen > 0 ? t('new_events', { n: count(this.unseen) }) : t('to_latest');
     fill(this.foot,
       h('p', { class: 'events-status', key: 'status', 'data-test': 'event-status' }, this.status()),
       this.error && problem(this.error),
       button('events-first', t('to_first'), () => this.toStart(), { key: 'first', symbol: 'up', kind: 'quiet' }),
       button('events-latest', label, () => this.toEnd(), {
-        key: 'latest', symbol: 'down', kind: this.unseen > 0 ? 'primary' : 'quiet', disabled: !isElsewhere,
+        key: 'latest', symbol: 'down', kind: this.unseen > 0 ? 'primary' : 'quiet', disabled: !canJump,
       }));
   }
 
@@ -220,14 +220,14 @@ export class EventList {
   scrolled() {
     const { scrollTop, clientHeight, scrollHeight } = this.scroller;
     const below = scrollHeight - clientHeight - scrollTop;
-    if (below < this.rowHeight) this.reachEnd();
+    if (below < this.rowHeight) this.resumeFollowing();
     else if (scrollTop < this.followedTo) this.following = false;
-    if (scrollTop < NEAR * this.rowHeight && !this.pages.atStart) this.loadOlder();
-    if (below < NEAR * this.rowHeight && !this.pages.atEnd) this.loadNewer();
+    if (scrollTop < PRELOAD_ROWS * this.rowHeight && !this.pages.atStart) this.loadOlder();
+    if (below < PRELOAD_ROWS * this.rowHeight && !this.pages.atEnd) this.loadNewer();
     drawSoon(this.drawScrolled);
   }
 
-  reachEnd() {
+  resumeFollowing() {
     if (!this.pages.atEnd) return;
     this.following = true;
     this.unseen = 0;
@@ -240,13 +240,13 @@ export class EventList {
 
   click(event) {
     const row = event.target.closest('.event');
-    if (row) this.pick(Number(row.dataset.id));
+    if (row) this.select(Number(row.dataset.id));
   }
 
   key(event) {
     const { events } = this.pages;
     const page = Math.floor(this.scroller.clientHeight / this.rowHeight);
-    const here = events.findIndex((one) => one.id === this.chosen);
+    const here = events.findIndex((one) => one.id === this.selected);
     const from = here === -1 ? events.length : here;
     const steps = { ArrowUp: -1, ArrowDown: 1, PageUp: -page, PageDown: page, Home: -Infinity, End: Infinity };
     if (!Object.hasOwn(steps, event.key) || events.length === 0) return;
@@ -258,13 +258,13 @@ export class EventList {
     const top = index * this.rowHeight;
     const lowest = top + this.rowHeight - this.scroller.clientHeight;
     this.scroller.scrollTop = Math.max(lowest, Math.min(top, this.scroller.scrollTop));
-    this.pick(this.pages.events[index].id);
+    this.select(this.pages.events[index].id);
   }
 
-  pick(id) {
-    this.chosen = id;
+  select(id) {
+    this.selected = id;
     this.drawRows();
-    this.choose(this.pages.events.find((event) => event.id === id) ?? null);
+    this.onSelect(this.pages.events.find((event) => event.id === id) ?? null);
   }
 }
 
@@ -273,19 +273,19 @@ const TONE_ICONS = { bad: 'aborted', warn: 'retry', good: 'completed', plain: 'd
 // Fields that are shown in columns of their own, or are for programs only.
 const HEAD = new Set(['id', 'session', 'ts', 'type', 'category', 'label', 'stage', 'agentId']);
 // Fields whose values are clear without the name.
-const BARE = new Set(['agent', 'workflowType', 'group', 'error', 'feature', 'result', 'reason']);
+const UNNAMED = new Set(['agent', 'workflowType', 'group', 'error', 'feature', 'result', 'reason']);
 
 /** The other fields of an event in one line. */
 function summary(event) {
-  const isTold = ([name, value]) => value !== null && !HEAD.has(name) && !(name === 'slot' && value === event.agent);
-  return Object.entries(event).filter(isTold).map(([name, value]) => inWords(name, value)).join(' · ');
+  const isShown = ([name, value]) => value !== null && !HEAD.has(name) && !(name === 'slot' && value === event.agent);
+  return Object.entries(event).filter(isShown).map(([name, value]) => fieldText(name, value)).join(' · ');
 }
 
-function inWords(name, value) {
+function fieldText(name, value) {
   if (name === 'durationMs') return duration(value);
   if (name === 'attempt') return t('attempt', { n: count(value) });
   if (name === 'result') return word('result', value);
-  return BARE.has(name) ? asText(value) : `${name} ${asText(value)}`;
+  return UNNAMED.has(name) ? asText(value) : `${name} ${asText(value)}`;
 }
 
 function asText(value) {

@@ -1,28 +1,28 @@
 // Schedules drawing: at most once per frame, and not while the page is hidden.
 
-const waiting = new Set();
-let isAsked = false;
+const pending = new Set();
+let isRequested = false;
 
 /** Draws in the next frame. Repeated calls before that have no effect. */
 export function drawSoon(draw) {
-  waiting.add(draw);
-  ask();
+  pending.add(draw);
+  requestFlush();
 }
 
-function ask() {
-  if (isAsked || document.hidden || waiting.size === 0) return;
-  isAsked = true;
+function requestFlush() {
+  if (isRequested || document.hidden || pending.size === 0) return;
+  isRequested = true;
   requestAnimationFrame(flush);
 }
 
 function flush() {
-  isAsked = false;
-  const due = [...waiting];
-  waiting.clear();
+  isRequested = false;
+  const due = [...pending];
+  pending.clear();
   for (const draw of due) draw();
 }
 
-document.addEventListener('visibilitychange', ask);
+document.addEventListener('visibilitychange', requestFlush);
 
 /** Calls `tick` every second while the page is visible; returns a function that stops it. */
 export function everySecond(tick) {
@@ -31,21 +31,21 @@ export function everySecond(tick) {
 }
 
 /** Debounces calls by `quiet` ms; continuous calls still get through every `longest` ms. */
-export function settle(action, quiet, longest = Infinity) {
+export function debounce(action, quiet, longest = Infinity) {
   let timer = null;
-  let first = 0;
+  let firstCall = 0;
   const run = () => {
     timer = null;
     action();
   };
-  const later = () => {
-    if (timer === null) first = Date.now();
+  const debounced = () => {
+    if (timer === null) firstCall = Date.now();
     clearTimeout(timer);
-    timer = setTimeout(run, Math.max(0, Math.min(quiet, first + longest - Date.now())));
+    timer = setTimeout(run, Math.max(0, Math.min(quiet, firstCall + longest - Date.now())));
   };
-  later.cancel = () => {
+  debounced.cancel = () => {
     clearTimeout(timer);
     timer = null;
   };
-  return later;
+  return debounced;
 }

@@ -1,6 +1,6 @@
 // Browser storage. It may be unavailable (private windows, policies); then nothing is stored.
 
-export function recall(storage, name) {
+export function readStored(storage, name) {
   try {
     return storage.getItem(name);
   } catch {
@@ -8,7 +8,7 @@ export function recall(storage, name) {
   }
 }
 
-export function remember(storage, name, value) {
+export function writeStored(storage, name, value) {
   try {
     if (value === null) storage.removeItem(name);
     else storage.setItem(name, value);

@@ -6,13 +6,13 @@ import { icon } from './icon.js';
 import { areDone } from './pipeline.js';
 
 /** A workflow whose stages are all done is not shown as running, although its end was not recorded yet. */
-export function stateBadge({ state: kept, stages }) {
-  const state = kept === 'running' && areDone(stages) ? 'finished' : kept;
+export function stateBadge({ state: recorded, stages }) {
+  const state = recorded === 'running' && areDone(stages) ? 'finished' : recorded;
   return h('span', { class: 'badge', 'data-state': state, 'data-test': 'state' }, icon(state), word('state', state));
 }
 
 export function needsYouBadge() {
-  return h('span', { class: 'badge needs-you', 'data-test': 'needs-you' }, icon('person'), t('needs_you'));
+  return h('span', { class: 'badge needs-you', 'data-test': 'needs-you' }, icon('user'), t('needs_you'));
 }
 
 /** A relative time; the exact one is in the tooltip. */
@@ -77,14 +77,14 @@ export function problem(error) {
     h('div', {}, h('p', { class: 'problem-what' }, what), hint && h('p', { class: 'problem-hint' }, hint)));
 }
 
-export function button(test, label, press, { kind = 'plain', symbol, ...props } = {}) {
-  const own = { type: 'button', class: `button ${kind}`, 'data-test': test, on: { click: press } };
+export function button(test, label, onClick, { kind = 'plain', symbol, ...props } = {}) {
+  const own = { type: 'button', class: `button ${kind}`, 'data-test': test, on: { click: onClick } };
   return h('button', { ...own, ...props }, symbol && icon(symbol), h('span', {}, label));
 }
 
 /** A button with an icon only; its label is read aloud and shown on hovering. */
-export function iconButton(test, label, symbol, press, props = {}) {
-  const own = { type: 'button', class: 'button quiet icon-only', 'data-test': test, on: { click: press } };
+export function iconButton(test, label, symbol, onClick, props = {}) {
+  const own = { type: 'button', class: 'button quiet icon-only', 'data-test': test, on: { click: onClick } };
   return h('button', { ...own, 'aria-label': label, title: label, ...props }, icon(symbol));
 }
 
