@@ -224,7 +224,7 @@ mod tests {
         let home = Home::at(dir.path().join("o"));
         let (ending, starting) = (SessionId::parse("a").unwrap(), SessionId::parse("b").unwrap());
         for _ in 0..500 {
-            home.point_current_session(&ending).unwrap();
+            home.set_current_session(&ending).unwrap();
             let together = std::sync::Barrier::new(2);
             std::thread::scope(|scope| {
                 scope.spawn(|| {
@@ -232,7 +232,7 @@ mod tests {
                     home.clear_current_session(&ending).unwrap();
                 });
                 together.wait();
-                home.point_current_session(&starting).unwrap();
+                home.set_current_session(&starting).unwrap();
             });
             assert_eq!(home.current_session().as_ref(), Some(&starting));
         }

@@ -10,9 +10,7 @@ use serde_json::Value;
 use super::cases::Class;
 use super::subject::{Subject, TRUE};
 use crate::error::{Error, Result};
-use crate::{shell, tools};
-
-/// The first version that can give a program its stdin is 1.16, which not every distribution has.
+use crate::tools;
 
 /// What is the same in every run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
