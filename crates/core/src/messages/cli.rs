@@ -490,5 +490,4 @@ messages! {
         "overtone up 会重新写入插件的文件",
         "overtone up rewrites the plugin's files"
     }
-    label_plugin() { "外掛", "插件", "Plugin" }
 }

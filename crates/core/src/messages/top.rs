@@ -37,7 +37,7 @@ messages! {
     key_help() { "說明", "帮助", "help" }
     key_quit() { "離開", "退出", "quit" }
     help_title() { "按鍵", "按键", "Keys" }
-    help_select() { "選擇工作階段；PgUp PgDn Home End 跳得更遠", "选择会话；PgUp PgDn Home End 跳得更远", "select a session; PgUp PgDn Home End jump further" }
+    help_select() { "選擇工作階段；PgUp PgDn Home End 跳得更遠", "选择会话；PgUp PgDn Home End 跳得更远", "select a session; PgUp PgDn Home End jump" }
     help_details() { "顯示整個工作階段；← 或 Esc 返回", "显示整个会话；← 或 Esc 返回", "show the whole session; ← or Esc goes back" }
     help_filter() { "全部、進行中、需要我", "全部、进行中、需要我", "all, open, those that need me" }
     help_search() { "在專案、工作流、feature 與 ID 中搜尋", "在项目、工作流、feature 与 ID 中搜索", "search projects, workflows, features and ids" }
