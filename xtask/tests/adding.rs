@@ -159,6 +159,11 @@ impl SourceCopy {
 /// Adds the files of a message, of its notes, and the file that `include_str!` did not find.
 fn add_files(message: &Value, files: &mut BTreeSet<String>) {
     for span in message["spans"].as_array().unwrap() {
+        // The tables are written with a macro. What matters is the table, not the definition of the macro.
+        let mut span = span;
+        while !span["expansion"].is_null() {
+            span = &span["expansion"]["span"];
+        }
         files.insert(span["file_name"].as_str().unwrap().to_owned());
     }
     let text = message["message"].as_str().unwrap();
