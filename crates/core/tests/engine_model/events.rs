@@ -18,10 +18,16 @@ impl ReferenceStateMachine for Model {
     type Transition = Transition;
 
     fn init_state() -> BoxedStrategy<Self> {
-        let passed = prop_oneof![Just(0), 0..11usize];
         let tasks = prop_oneof![Just(None), (0..3u32).prop_map(Some)];
-        let start = (select(Workflow::ALL.to_vec()), passed, tasks, prop::bool::weighted(0.4));
-        start.prop_map(|(workflow, passed, tasks, tight)| Self::new(workflow, passed, tasks, tight)).boxed()
+        // Begins near the start or near the end, so that the last stages are reached, too.
+        let start =
+            (select(Workflow::ALL.to_vec()), any::<bool>(), 0..5usize, tasks, prop::bool::weighted(0.4));
+        let model = start.prop_map(|(workflow, is_late, distance, tasks, tight)| {
+            let stages = workflow.stages().len();
+            let passed = if is_late { stages.saturating_sub(distance) } else { distance };
+            Self::new(workflow, passed, tasks, tight)
+        });
+        model.boxed()
     }
 
     fn transitions(model: &Self) -> BoxedStrategy<Transition> {
@@ -43,8 +49,9 @@ fn choose(model: &Model, choice: u32, details: Details, fate: u8) -> Transition 
     for worker in &model.flow.workers {
         events.extend(working_agent(worker, model, details));
     }
-    if let Some((n, agent)) = model.flow.reported.get(details.below(3, 16)) {
-        events.extend(finished_agent(*agent, *n, details));
+    if !model.flow.reported.is_empty() {
+        let (n, agent) = details.pick(3, &model.flow.reported);
+        events.extend(finished_agent(agent, n, details));
     }
     events.extend(others(model, details));
     let mut at = choice % events.iter().map(|(weight, _)| weight).sum::<u32>();
@@ -119,6 +126,9 @@ fn main_agent(model: &Model, details: Details) -> Weighted {
         (3, Event::Stop(None)),
     ]);
     events.extend([(3, Event::Delegate(anybody, n)), (1, Event::DelegateNested(anybody))]);
+    // A retrospective with issues may send the work back to development.
+    let has_issues = model.flow.counts.retros > 0;
+    events.push((if has_issues { 10 } else { 1 }, Event::Delegate(Agent::Developer, n)));
     events
 }
 
@@ -140,7 +150,7 @@ fn working_agent(worker: &Worker, model: &Model, details: Details) -> Weighted {
         (2, Event::Returns(agent, any_name, Some(content))),
         (3, Event::Returns(agent, any_name, None)),
         (1, Event::Delegate(agent, any_name)),
-        (1, Event::Delegate(agent, model.next_number)),
+        (if worker.id.is_none() { 3 } else { 1 }, Event::Delegate(agent, model.next_number)),
         (1, Event::Report(agent, n, Channel::Stop, content)),
     ];
     if worker.id.is_some() {
@@ -185,7 +195,7 @@ fn others(model: &Model, details: Details) -> Weighted {
         (if is_over { 6 } else { 0 }, Event::Prompt(Input::Resume, false)),
         (1, Event::UserAnswers),
         (1, Event::Message(model.next_number)),
-        (2, Event::TaskDone),
+        (1, Event::TaskDone),
         (1, Event::Start(details.pick(1, &[Compact, Startup, Resume, Fork]))),
         (1, Event::End),
         (1, Event::Compacting),

@@ -21,7 +21,7 @@ use proptest_state_machine::prop_state_machine;
 
 use crate::session::Session;
 
-const CASES: u32 = 600;
+const CASES: u32 = 1000;
 const SEED: u64 = 1;
 
 fn config() -> Config {
@@ -31,7 +31,7 @@ fn config() -> Config {
         RngSeed::Random => RngSeed::Fixed(SEED),
         fixed @ RngSeed::Fixed(_) => fixed,
     };
-    Config { cases, rng_seed, failure_persistence: None, max_shrink_iters: 5000, ..given }
+    Config { cases, rng_seed, failure_persistence: None, ..given }
 }
 
 prop_state_machine! {

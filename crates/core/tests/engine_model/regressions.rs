@@ -1,12 +1,12 @@
 //! Sequences that broke a rule once, shrunk.
 
 use overtone_core::engine::state::Verdict;
-use overtone_core::registry::Agent::{CodeReviewer, Developer, Tester};
+use overtone_core::registry::Agent::{CodeReviewer, Developer, Grader, Retrospective, Tester};
 use overtone_core::registry::Workflow;
 use proptest_state_machine::StateMachineTest as _;
 
 use crate::model::Channel::Stop;
-use crate::model::Event::{AgentStarts, Delegate, Fails, Init, Prompt, Report, Returns};
+use crate::model::Event::{AgentStarts, Delegate, Fails, Init, Message, Prompt, Report, Returns};
 use crate::model::{Content, Event, Failure, Fate, Input, Model, Transition};
 use crate::session::Session;
 
@@ -50,4 +50,33 @@ fn a_blocked_stage_runs_again_only_after_a_word_of_the_user() {
     let tries = [Delegate(CodeReviewer, 2), Delegate(Developer, 3)];
     let answered = [Prompt(Input::Text, false), Delegate(CodeReviewer, 4)];
     replay(Model::new(Workflow::Quick, 1, None, false), &[&blocked[..], &tries, &answered].concat());
+}
+
+/// Otherwise the loop would send the developer for the same tasks again and again.
+#[test]
+fn tasks_that_another_round_of_development_did_not_finish_pause_the_loop() {
+    let round = [Delegate(Developer, 1), Report(Developer, 1, Stop, PASS), Report(Developer, 1, Stop, PASS)];
+    let stops = [Event::Stop(Some(Vec::new())), Event::Stop(Some(Vec::new()))];
+    replay(Model::new(Workflow::Single, 1, Some(2), false), &[&round[..], &stops].concat());
+}
+
+/// With the tight limits, the first retrospective is the last one that may do so.
+#[test]
+fn retrospectives_send_the_work_back_to_development_up_to_the_limit() {
+    let issues = Content::Marker(Verdict::Issues);
+    let events = [Delegate(Retrospective, 1), Report(Retrospective, 1, Stop, issues), Delegate(Developer, 2)];
+    for tight_limits in [false, true] {
+        replay(Model::new(Workflow::Quick, 3, None, tight_limits), &events);
+    }
+}
+
+/// Our own notices give way to newer ones; messages of users do not, so only so many are accepted.
+#[test]
+fn a_message_outlasts_all_notices_and_is_refused_when_too_many_texts_wait() {
+    let mut events = vec![Message(1)];
+    for n in 2..12 {
+        events.extend([Delegate(Grader, n), Report(Grader, n, Stop, PASS)]);
+    }
+    events.extend([Message(20), Prompt(Input::Text, false), Message(21)]);
+    replay(Model::new(Workflow::Single, 0, None, false), &events);
 }
