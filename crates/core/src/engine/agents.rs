@@ -126,6 +126,12 @@ pub(crate) fn disown_call(workflow: &WorkflowState, tool_use_id: Option<&str>) -
 
 /// Marks an agent as running in the background, so that a Stop does not give it up. `None` if it is not known.
 pub(crate) fn mark_background(workflow: &WorkflowState, ids: AgentIds) -> Option<WorkflowState> {
+    // An agent may report before its launch is known. Its id must not be given to the twin that is still at work.
+    if let Some(id) = ids.agent_id
+        && workflow.finished_agent(id).is_some()
+    {
+        return disown_call(workflow, ids.tool_use_id);
+    }
     let mut next = workflow.clone();
     correct_twins(&mut next, ids);
     let agent = next.active_agents.iter_mut().find(|agent| agent.is(ids.tool_use_id, ids.agent_id))?;

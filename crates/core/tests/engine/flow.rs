@@ -718,3 +718,29 @@ fn a_report_that_comes_after_the_result_is_not_counted_again() {
     world.report_as("tester", "t1", &verdict("PASS"));
     assert_eq!((world.status("TEST"), world.status("TEST:2")), (Status::Completed, Status::Pending));
 }
+
+#[test]
+fn without_a_workflow_only_the_session_and_its_tools_are_recorded() {
+    let mut world = World::empty();
+    world.start(StartSource::Startup);
+    world.prompt("build a shop");
+    world.started("developer", "d1");
+    world.report_as("developer", "d1", &verdict("PASS"));
+    world.returned("developer", "call-1", &verdict("PASS"));
+    world.fire(&Trigger::ContinuingAgent { agent_id: "d1" });
+    world.fire(&Trigger::UserAnswered);
+    world.fire(&Trigger::ToolFailed {
+        tool: "Agent",
+        error: "API Error: 529",
+        command: "",
+        interrupted: false,
+        tool_use_id: Some("call-1"),
+        agent: Some(Agent::Developer),
+        is_main_agent: true,
+    });
+    world.stop();
+    world.fire(&Trigger::Compacting { trigger: "auto" });
+    world.fire(&Trigger::SessionEnded { reason: "other" });
+    assert!(world.snapshot.workflow.is_none() && world.snapshot.looping.is_none());
+    assert_eq!(world.events, [EventKind::SessionStart, EventKind::ToolFailure, EventKind::SessionEnd]);
+}
