@@ -4,14 +4,14 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::{advisories, browser, codegen, crowd, e2e, faults, fuzz, kills, layers, shell, soak, tools};
+use crate::{advisories, browser, codegen, crowd, e2e, faults, fuzz, layers, shell, soak, tools};
 
 struct Step {
     name: &'static str,
     run: fn() -> Result<()>,
 }
 
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 12] = [
     Step { name: "format", run: format },
     Step { name: "clippy", run: clippy },
     Step { name: "test", run: test },
@@ -22,7 +22,6 @@ const STEPS: [Step; 13] = [
     Step { name: "faults", run: faults::run_ci },
     Step { name: "soak", run: soak::run_ci },
     Step { name: "crowd", run: crowd::run_ci },
-    Step { name: "kills", run: kills::run_ci },
     Step { name: "fuzz", run: fuzz::run_ci },
     // Last: on a fresh machine its tool takes minutes to build.
     Step { name: "deny", run: deny },

@@ -13,7 +13,6 @@ const SHOWN: usize = 20;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Bar {
     AtMost(f64),
-    AtLeast(f64),
     /// Depends on the machine and its load, so it decides only where that is asked for.
     AtMostWhenQuiet(f64),
     AtLeastWhenQuiet(f64),
@@ -41,7 +40,7 @@ impl Figure {
     fn is_met(&self) -> bool {
         match self.bar {
             Bar::AtMost(bar) | Bar::AtMostWhenQuiet(bar) => self.found <= bar,
-            Bar::AtLeast(bar) | Bar::AtLeastWhenQuiet(bar) => self.found >= bar,
+            Bar::AtLeastWhenQuiet(bar) => self.found >= bar,
             Bar::None => true,
         }
     }
@@ -53,7 +52,7 @@ impl Figure {
     fn bar_text(&self) -> String {
         match self.bar {
             Bar::AtMost(bar) | Bar::AtMostWhenQuiet(bar) => format!("<= {}", number(bar)),
-            Bar::AtLeast(bar) | Bar::AtLeastWhenQuiet(bar) => format!(">= {}", number(bar)),
+            Bar::AtLeastWhenQuiet(bar) => format!(">= {}", number(bar)),
             Bar::None => String::new(),
         }
     }
@@ -73,7 +72,6 @@ impl Figure {
         let (kind, bar) = match self.bar {
             Bar::AtMost(bar) => ("at most", Some(bar)),
             Bar::AtMostWhenQuiet(bar) => ("at most, when quiet", Some(bar)),
-            Bar::AtLeast(bar) => ("at least", Some(bar)),
             Bar::AtLeastWhenQuiet(bar) => ("at least, when quiet", Some(bar)),
             Bar::None => ("none", None),
         };
@@ -165,7 +163,6 @@ mod tests {
     fn a_missed_bar_fails_and_a_quiet_one_only_when_asked() {
         assert!(report(Bar::AtMost(5.0), 5.0).decide(false).is_ok());
         assert!(report(Bar::AtMost(5.0), 5.1).decide(false).is_err());
-        assert!(report(Bar::AtLeast(5.0), 4.0).decide(false).is_err());
         assert!(report(Bar::AtMostWhenQuiet(5.0), 6.0).decide(false).is_ok());
         assert!(report(Bar::AtMostWhenQuiet(5.0), 6.0).decide(true).is_err());
         assert!(report(Bar::None, 6.0).decide(true).is_ok());

@@ -14,7 +14,6 @@ mod faults;
 mod figures;
 mod fleet;
 mod fuzz;
-mod kills;
 mod layers;
 mod load;
 mod normal;
@@ -41,7 +40,7 @@ enum Task {
     /// Everything that CI checks; stops at the first failure
     ///
     /// Format, clippy, tests, layer invariants, generated files, the real clients, a real browser, faults, load,
-    /// kills, fuzzing and dependency rules (cargo-deny, installed below the target folder when
+    /// fuzzing and dependency rules (cargo-deny, installed below the target folder when
     /// it is missing). Run it before you push.
     Ci {
         /// Only these steps, such as --only e2e,browser
@@ -103,19 +102,13 @@ enum Task {
     /// whose holder was killed or stopped. Prints how long the session's lock was waited for, which decides the exit
     /// code only with --strict: it depends on the machine's load.
     Crowd(crowd::Options),
-    /// Kill processes at random instants and look at what they leave behind
+    /// Let every system call on files fail, and kill programs at each of them
     ///
-    /// At least 2,000 hooks, commands and calls of ccc, each with SIGKILL at some instant between its start and its
-    /// end. Afterwards every file must be as it was before or as it would have become, the person's own settings
-    /// untouched, left-overs few, and the next run of the same command a success.
-    Kills(kills::Options),
-    /// Let the machine fail, one system call at a time, and see what is lost
-    ///
-    /// Runs every hook, the status line, `ccc` and every command that writes under strace (Debian's, installed when it
-    /// is missing), and makes each call on files fail once with each error that it can have: hooks answer all the same,
-    /// commands say what went wrong, and every file is the old or the new one. Then come a clock that goes backwards,
-    /// files of other versions, a session that is deleted meanwhile, a home without the right to write, a full disk and
-    /// a file system without locks. Builds the dist binary first.
+    /// Runs every hook, the status lines, `ccc` and every command that writes under strace (Debian's, installed when it is
+    /// missing), with an error and a kill at each call, with writes that stop half-way, with their session deleted
+    /// meanwhile, and in unusual environments: full disk, no permissions, no locks, clock back, files of other versions.
+    /// Hooks answer all the same, commands say what went wrong, every file is the old or the new one, and the next run
+    /// ends where it would have without the fault. Builds the dist binary first.
     Faults(faults::Options),
     /// Play whole workflows through the hooks, with accidents, and hold every event against the promises
     ///
@@ -154,7 +147,6 @@ fn main() -> ExitCode {
         Task::Load(options) => load::run(&options),
         Task::Crowd(options) => crowd::run(&options),
         Task::Fleet(options) => fleet::run(&options),
-        Task::Kills(options) => kills::run(&options),
         Task::Faults(options) => faults::run(&options),
         Task::Soak(options) => soak::run(&options),
         Task::E2e(options) => e2e::run(&options),

@@ -26,22 +26,6 @@ pub(crate) fn timeless_text(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok().map(timeless)
 }
 
-/// Any text with every time in it replaced.
-pub(crate) fn timeless_words(text: &str) -> String {
-    let mut words = String::with_capacity(text.len());
-    for word in text.split_inclusive(|c: char| !is_of_time(c)) {
-        let bare = word.trim_end_matches(|c: char| !is_of_time(c));
-        let is_time = bare.len() > 10 && bare.parse::<Timestamp>().is_ok();
-        words += if is_time { TIME } else { bare };
-        words += &word[bare.len()..];
-    }
-    words
-}
-
-fn is_of_time(c: char) -> bool {
-    c.is_ascii_digit() || matches!(c, '-' | ':' | '.' | 'T' | 'Z')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,11 +37,5 @@ mod tests {
         let wanted = json!({"ts": TIME, "durationMs": null, "list": ["x", TIME], "n": 1});
         assert_eq!(timeless(value), wanted);
         assert_eq!(timeless_text("{torn"), None);
-    }
-
-    #[test]
-    fn times_in_words_are_replaced() {
-        let text = "created: 2026-02-23T14:00:00.123Z\n[2026-02-23T14:00:00.000Z] x 12-3 T";
-        assert_eq!(timeless_words(text), format!("created: {TIME}\n[{TIME}] x 12-3 T"));
     }
 }

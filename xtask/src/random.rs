@@ -16,10 +16,6 @@ impl Random {
         usize::try_from(self.0 >> 33).unwrap_or(0) % limit
     }
 
-    pub(crate) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
-        &of[self.below(of.len())]
-    }
-
     pub(crate) fn shuffle(&mut self, order: &mut [usize]) {
         for last in (1..order.len()).rev() {
             order.swap(last, self.below(last + 1));

@@ -12,6 +12,8 @@ use crate::providers::{CccPaths, Fragment, ProvidersError};
 
 const PREFIX: &str = "isolated-";
 const SUFFIX: &str = ".json";
+/// How the file ends that a settings file is prepared in. A killed start may leave one.
+const TEMPORARY_SUFFIX: &str = ".overtone-tmp";
 
 /// Writes the settings to a file for the process with this id and returns its path. Files of processes that have ended
 /// are removed.
@@ -44,7 +46,12 @@ pub(crate) fn stale_files(state: &Path) -> Vec<PathBuf> {
     files.filter(is_stale).map(|file| file.path()).collect()
 }
 
+/// The process that a private file, or the temporary file beside it, belongs to.
 fn process_of(name: &str) -> Option<i32> {
+    let name = match name.strip_prefix('.') {
+        Some(temporary) => temporary.strip_suffix(TEMPORARY_SUFFIX)?,
+        None => name,
+    };
     name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.parse().ok()
 }
 

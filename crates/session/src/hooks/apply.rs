@@ -120,13 +120,21 @@ fn prepare(
     Ok(transaction)
 }
 
-/// Puts the new state files into the transaction. If a file is put several times, the last version is used.
+/// Puts the new state files into the transaction. If a file is put several times, the last version is used. The workflow
+/// comes last, so that a process that is killed between the two files leaves the old one, and its event can be repeated.
 fn put_state(
     context: &EffectContext,
     documents: Documents,
     effects: &[Effect],
     transaction: &mut Transaction,
 ) -> Result<(), StoreError> {
+    let looping = effects.iter().rev().find_map(|effect| match effect {
+        Effect::PutLoop(state) => Some(state),
+        _ => None,
+    });
+    if let Some(state) = looping {
+        transaction.put_loop(context.session, &documents.looping.unwrap_or_default().with(state.clone()))?;
+    }
     let workflow = effects.iter().rev().find_map(|effect| match effect {
         Effect::PutWorkflow(state) => Some(state),
         _ => None,
@@ -137,13 +145,6 @@ fn put_state(
             None => WorkflowDoc::new(state),
         };
         transaction.put_workflow(context.session, &document)?;
-    }
-    let looping = effects.iter().rev().find_map(|effect| match effect {
-        Effect::PutLoop(state) => Some(state),
-        _ => None,
-    });
-    if let Some(state) = looping {
-        transaction.put_loop(context.session, &documents.looping.unwrap_or_default().with(state.clone()))?;
     }
     Ok(())
 }
@@ -244,7 +245,10 @@ fn export_session(context: &EffectContext) -> io::Result<()> {
         return Ok(());
     }
     let start = if present.is_empty() || present.ends_with('\n') { "" } else { "\n" };
-    file.write_all(format!("{start}{}\n", lines.join("\n")).as_bytes())
+    file.write_all(format!("{start}{}\n", lines.join("\n")).as_bytes()).inspect_err(|_| {
+        // The client's shell must not run half a line.
+        let _ = file.set_len(length as u64);
+    })
 }
 
 /// The text as one word of a POSIX shell.
