@@ -28,7 +28,7 @@ use subject::{Kind, Subject};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// What CI runs: all kills of hooks and a fixed part of the rest, on the dev binary
+    /// What CI runs: all kills and a fixed part of the rest, on the dev binary
     #[arg(long, conflicts_with_all = ["only", "binary"])]
     ci: bool,
     /// Only faults whose label contains this, such as `on-stop`, `write#3` or `on-stop/workflow write#3=EIO`
@@ -131,7 +131,6 @@ impl Choice {
             Self::Labels(text) => label.contains(text.as_str()),
             Self::Part => {
                 let one_in = match fault {
-                    Fault::Kill { .. } | Fault::ShortWrite { kills: true, .. } if subject.is_command() => 3,
                     Fault::Kill { .. } | Fault::ShortWrite { kills: true, .. } => 1,
                     Fault::Environment(environment) if environment.is_always_tried() => 1,
                     _ => ONE_IN,
@@ -338,15 +337,14 @@ mod tests {
     }
 
     #[test]
-    fn the_part_for_ci_has_every_kill_of_a_hook_and_the_same_errors_each_time() {
+    fn the_part_for_ci_has_every_kill_and_the_same_errors_each_time() {
         let chosen = |name: &str, fault: fn(usize) -> Fault| {
             let subject = Subject::all().into_iter().find(|subject| subject.name == name).unwrap();
             (1..=40).filter(|nth| Choice::Part.has(&subject, &fault(*nth))).collect::<Vec<_>>()
         };
         let kill = |nth| Fault::Kill { call: "write".into(), nth };
         let error = |nth| Fault::Error { call: "write".into(), nth, error: "EIO", lasting: false };
-        assert_eq!(chosen("on-stop/workflow", kill).len(), 40);
-        assert_eq!(chosen("stop", kill).len(), 10);
+        assert_eq!(chosen("stop", kill).len(), 40);
         assert_eq!(chosen("stop", error), [32]);
     }
 

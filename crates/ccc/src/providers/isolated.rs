@@ -61,3 +61,22 @@ pub(crate) fn has_ended(process: i32) -> bool {
     let Some(pid) = Pid::from_raw(process) else { return true };
     process.unsigned_abs() == std::process::id() || test_kill_process(pid) == Err(rustix::io::Errno::SRCH)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_temporary_file_belongs_to_the_process_of_its_private_file() {
+        assert_eq!(process_of("isolated-17.json"), Some(17));
+        assert_eq!(process_of(".isolated-17.json.overtone-tmp"), Some(17));
+        for other in [
+            "isolated-17.json.overtone-tmp",
+            ".isolated-17.json",
+            ".owned.json.overtone-tmp",
+            "isolated-.json",
+        ] {
+            assert_eq!(process_of(other), None, "{other}");
+        }
+    }
+}

@@ -120,8 +120,10 @@ fn prepare(
     Ok(transaction)
 }
 
-/// Puts the new state files into the transaction. If a file is put several times, the last version is used. The workflow
-/// comes last, so that a process that is killed between the two files leaves the old one, and its event can be repeated.
+/// Puts the new state files into the transaction. If a file is put several times, the last version is used.
+///
+/// The file that tells whether the change was made comes last, so that after a kill between the two files it can be
+/// repeated: the loop if it starts again, otherwise the workflow.
 fn put_state(
     context: &EffectContext,
     documents: Documents,
@@ -132,19 +134,27 @@ fn put_state(
         Effect::PutLoop(state) => Some(state),
         _ => None,
     });
-    if let Some(state) = looping {
-        transaction.put_loop(context.session, &documents.looping.unwrap_or_default().with(state.clone()))?;
-    }
     let workflow = effects.iter().rev().find_map(|effect| match effect {
         Effect::PutWorkflow(state) => Some(state),
         _ => None,
     });
+    let starts_again = match (&documents.looping, looping) {
+        (Some(old), Some(new)) => old.state.stopped && !new.stopped,
+        _ => false,
+    };
+    let looping = looping.map(|state| documents.looping.unwrap_or_default().with(state.clone()));
+    if !starts_again && let Some(document) = &looping {
+        transaction.put_loop(context.session, document)?;
+    }
     if let Some(state) = workflow.cloned() {
         let document = match documents.workflow {
             Some(document) => document.with(state),
             None => WorkflowDoc::new(state),
         };
         transaction.put_workflow(context.session, &document)?;
+    }
+    if starts_again && let Some(document) = &looping {
+        transaction.put_loop(context.session, document)?;
     }
     Ok(())
 }
