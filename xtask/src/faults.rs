@@ -1,43 +1,62 @@
-//! `cargo xtask faults`: what happens when the machine fails: every system call on files, one at a time, and the
-//! surroundings that a program can find itself in.
+//! `cargo xtask faults`: every hook and every command that writes, with an error and a kill at each of its system calls on
+//! files, with writes that stop half-way, and in unusual environments.
+//!
+//! Each subject is traced once without a fault. Then, for each fault, it is run from the same files, what it left is
+//! judged, and it is run again without the fault, which must succeed and end where runs without a fault do.
 
-mod inject;
+mod environment;
+mod fault;
+mod fixture;
 mod judge;
-mod picture;
-mod report;
 mod run;
-mod strace;
+mod snapshot;
 mod subject;
-mod surroundings;
-mod world;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::thread;
 
 use crate::error::{Error, Result};
-use crate::{dist, shell, tools};
-use inject::{Breadth, Plan};
+use crate::{dist, shell, tools, tree};
+use fault::Fault;
+use fixture::{Fixture, SESSION};
+use judge::{Expected, Tolerance};
+use run::{Call, Ran};
+use snapshot::Snapshot;
+use subject::{Kind, Subject};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Each call once, with one of its errors: a first look
-    #[arg(long)]
-    quick: bool,
-    /// What CI runs: a part of it, on the dev binary
-    #[arg(long, conflicts_with_all = ["quick", "only", "seed", "json", "binary"])]
+    /// What CI runs: all kills and a fixed part of the rest, on the dev binary
+    #[arg(long, conflicts_with_all = ["only", "binary"])]
     ci: bool,
-    /// Only what contains this, such as `on-stop`, `write#3` or `on-stop/workflow write#3=EIO`
+    /// Only faults whose label contains this, such as `on-stop`, `write#3` or `on-stop/workflow write#3=EIO`
     #[arg(long, value_name = "LABEL")]
     only: Option<String>,
-    /// Which error each call gets in a quick run
-    #[arg(long, default_value_t = 0)]
-    seed: usize,
-    /// Print one JSON object instead of the table
-    #[arg(long)]
-    json: bool,
-    /// Try this program instead of building the dist binary
+    /// Test this program, and the hook program beside it, instead of building them
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
+}
+
+/// Which faults are tried.
+#[derive(Debug)]
+enum Choice {
+    All,
+    Labels(String),
+    /// The same part every time, which does not move when a program makes other calls.
+    Part,
+}
+
+/// In CI, one in so many faults.
+const ONE_IN: u64 = 24;
+
+/// A fault that was tried, and what was wrong.
+#[derive(Debug)]
+struct Trial {
+    label: String,
+    group: &'static str,
+    problems: Vec<String>,
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
@@ -45,39 +64,298 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         return run_ci();
     }
     let binary = dist::chosen(options.binary.as_deref())?;
-    let breadth = if options.quick { Breadth::OneIn(1) } else { Breadth::Everything };
-    let plan = Plan { breadth, seed: options.seed, only: options.only.clone() };
-    examine(&plan, &binary, options.json)
+    examine(&options.only.clone().map_or(Choice::All, Choice::Labels), &binary)
 }
 
-/// A bounded part on the dev binary, the same one every time.
+/// The short, fixed part.
 pub(crate) fn run_ci() -> Result<()> {
-    examine(&Plan { breadth: Breadth::OneIn(CI_PART), seed: 0, only: None }, &shell::dev_binary()?, false)
+    examine(&Choice::Part, &shell::dev_binary()?)
 }
 
-/// So many that it takes about a minute on a busy machine.
-const CI_PART: usize = 6;
-
-fn examine(plan: &Plan, binary: &Path, json: bool) -> Result<()> {
+fn examine(choice: &Choice, binary: &Path) -> Result<()> {
     tools::require("strace")?;
-    let scratch = scratch()?;
-    let (tried, checks) = thread::scope(|scope| {
-        let checks = scope.spawn(|| surroundings::run(plan.only.as_deref(), binary, scratch.path()));
-        (inject::run(plan, binary, scratch.path()), checks.join())
+    let scratch = scratch_folder()?;
+    let mut waiting = Subject::all();
+    waiting.retain(|subject| choice.has_subject(subject));
+    waiting.reverse();
+    let waiting = Mutex::new(waiting);
+    let work = |number: usize| -> Result<Vec<Trial>> {
+        let mut trials = Vec::new();
+        while let Some(subject) = waiting.lock().ok().and_then(|mut waiting| waiting.pop()) {
+            let root = scratch.path().join(number.to_string());
+            tree::remove(&root)?;
+            let tried = try_subject(choice, binary, &root, &subject)?;
+            eprintln!("faults: {}: {}", subject.name, tried.len());
+            trials.extend(tried);
+        }
+        Ok(trials)
+    };
+    let results = thread::scope(|scope| {
+        let work = &work;
+        let cores = thread::available_parallelism().map_or(2, usize::from);
+        let workers: Vec<_> = (0..cores).map(|number| scope.spawn(move || work(number))).collect();
+        workers.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>()
     });
-    let checks = checks.map_err(|_| Error::new("a check of the surroundings panicked"))?;
-    let (tried, checks) = (tried?, checks?);
-    if json {
-        println!("{}", report::json(&tried, &checks));
-    } else {
-        print!("{}", report::table(&tried, &checks));
+    let mut trials = Vec::new();
+    for result in results {
+        trials.extend(result.map_err(|_| Error::new("a worker panicked"))??);
     }
-    report::decide(&tried, &checks)
+    trials.sort_by(|a, b| a.label.cmp(&b.label));
+    report(&trials)
 }
 
-/// In memory where there is such a place: `ccc` waits for the disk, and nobody wants to wait for that.
-fn scratch() -> Result<tempfile::TempDir> {
-    let below = |folder: &Path| tempfile::Builder::new().prefix("overtone-faults-").tempdir_in(folder);
-    let made = below(Path::new("/dev/shm")).or_else(|_| below(&std::env::temp_dir()));
-    made.map_err(|e| Error::new(format!("cannot make a scratch folder: {e}")))
+/// In memory if possible: `ccc` waits for the disk.
+fn scratch_folder() -> Result<tempfile::TempDir> {
+    let create = |folder: &Path| tempfile::Builder::new().prefix("overtone-faults-").tempdir_in(folder);
+    let folder = create(Path::new("/dev/shm")).or_else(|_| create(&std::env::temp_dir()));
+    folder.map_err(|e| Error::new(format!("cannot create a scratch folder: {e}")))
+}
+
+impl Choice {
+    fn has_subject(&self, subject: &Subject) -> bool {
+        match self {
+            Self::All => true,
+            // A label begins with the subject's name; a part of it may also be of a fault's name only.
+            Self::Labels(text) => {
+                let name = text.split(' ').next().unwrap_or_default();
+                subject.name.contains(name) || !Subject::all().iter().any(|other| other.name.contains(name))
+            }
+            Self::Part => !subject.is_heavy(),
+        }
+    }
+
+    fn has(&self, subject: &Subject, fault: &Fault) -> bool {
+        let label = format!("{} {fault}", subject.name);
+        match self {
+            Self::All => true,
+            Self::Labels(text) => label.contains(text.as_str()),
+            Self::Part => {
+                let one_in = match fault {
+                    Fault::Kill { .. } | Fault::ShortWrite { kills: true, .. } => 1,
+                    Fault::Environment(environment) if environment.is_always_tried() => 1,
+                    _ => ONE_IN,
+                };
+                hash(&label).is_multiple_of(one_in)
+            }
+        }
+    }
+}
+
+/// FNV-1a: the same in every version of the compiler and of its libraries.
+fn hash(label: &str) -> u64 {
+    label
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+/// A subject in its fixture.
+#[derive(Debug)]
+struct Case {
+    fixture: Fixture,
+    expected: Expected,
+}
+
+impl Case {
+    /// Runs the subject twice. Also returns the calls of the first run.
+    fn observe(subject: &Subject, fixture: Fixture) -> Result<(Self, Vec<Call>)> {
+        let before = Snapshot::take(&fixture.root)?;
+        before.restore(&fixture.root)?;
+        let mut case = Self { fixture, expected: Expected::new(subject, before) };
+        let ran = run::traced(&case, None, &[])?;
+        if ran.code != Some(0) {
+            let what = format!("{} fails without a fault: {:?} {}", subject.name, ran.code, ran.stderr);
+            return Err(Error::new(what));
+        }
+        case.expected.after = Snapshot::take(case.root())?;
+        case.expected.is_repeatable = run::plain(&case)?.code == Some(0);
+        case.expected.after_second = Snapshot::take(case.root())?;
+        case.expected.stdout = ran.stdout;
+        Ok((case, ran.calls))
+    }
+
+    fn root(&self) -> &Path {
+        &self.fixture.root
+    }
+
+    /// The client's calls are answered by the hook program.
+    fn program(&self) -> PathBuf {
+        let overtone = self.fixture.sandbox.binary();
+        if self.expected.subject.is_command() { overtone.to_owned() } else { dist::hook_program(overtone) }
+    }
+
+    fn arguments(&self) -> Vec<String> {
+        self.expected.subject.arguments.iter().map(|argument| self.fixture.fill(argument)).collect()
+    }
+
+    fn input(&self) -> Option<String> {
+        self.expected.subject.input.as_deref().map(|input| self.fixture.fill(input))
+    }
+}
+
+fn try_subject(choice: &Choice, binary: &Path, root: &Path, subject: &Subject) -> Result<Vec<Trial>> {
+    let (case, calls) = Case::observe(subject, Fixture::create(root, binary, subject.situation)?)?;
+    let label = format!("{} unharmed", subject.name);
+    let mut trials = vec![Trial { label, group: "unharmed", problems: judge::unsynced(&calls) }];
+    for fault in Fault::all(&case.expected, &calls) {
+        let label = format!("{} {fault}", subject.name);
+        if choice.has(subject, &fault) {
+            case.expected.before.restore(root)?;
+            let problems = try_fault(&case, &fault)?;
+            trials.push(Trial { label, group: fault.group(), problems });
+        }
+    }
+    Ok(trials)
+}
+
+fn try_fault(case: &Case, fault: &Fault) -> Result<Vec<String>> {
+    match fault {
+        Fault::Environment(environment) => return (environment.examine)(case),
+        Fault::Deletion { .. } => return try_deletion(case, fault),
+        _ => {}
+    }
+    let ran = run_with(case, fault)?;
+    let left = Snapshot::take(case.root())?;
+    let is_lookup = ran.injected().next().is_some() && ran.injected().all(|call| call.reads);
+    let tolerance = Tolerance {
+        crashed: ran.was_killed(),
+        other_decision: is_lookup || case.expected.subject.kind == Kind::Review,
+    };
+    let mut problems = if tolerance.crashed {
+        judge::damage(&case.expected, &left, tolerance)
+    } else {
+        judge::after_error(&case.expected, &ran, &left, tolerance)
+    };
+    let is_reached = match fault {
+        Fault::Error { .. } => ran.injected().next().is_some(),
+        Fault::Kill { .. } => tolerance.crashed,
+        // A longer file may have reached the limit before.
+        _ => true,
+    };
+    if !is_reached {
+        problems.push("the fault was not reached: the run differs from the one without it".to_owned());
+    }
+    let next = run::plain(case)?;
+    let end = Snapshot::take(case.root())?;
+    problems.extend(judge::after_next_run(&case.expected, &next, &end, tolerance));
+    problems.extend(growing_litter(case, fault, &end)?);
+    Ok(problems)
+}
+
+fn run_with(case: &Case, fault: &Fault) -> Result<Ran> {
+    let rule = fault.rule();
+    let Fault::ShortWrite { limit, .. } = fault else { return run::traced(case, rule.as_deref(), &[]) };
+    let limit = format!("--fsize={limit}");
+    let wrapper = ["env", "--ignore-signal=XFSZ", "prlimit", "--core=0", &limit];
+    match rule {
+        Some(rule) => run::traced(case, Some(&rule), &wrapper),
+        None => run::through(case, &wrapper, &case.program()),
+    }
+}
+
+/// What a fault leaves behind has a fixed name or is cleared away by the next run, so a second time adds nothing.
+fn growing_litter(case: &Case, fault: &Fault, end: &Snapshot) -> Result<Option<String>> {
+    let count = |snapshot: &Snapshot| snapshot.files.keys().filter(|name| judge::is_litter(name)).count();
+    if count(end) == 0 {
+        return Ok(None);
+    }
+    run_with(case, fault)?;
+    run::plain(case)?;
+    let now = Snapshot::take(case.root())?;
+    Ok((count(&now) > count(end))
+        .then(|| format!("litter grows: {} files, then {}", count(end), count(&now))))
+}
+
+/// The hook answers, writes nothing elsewhere, and the session can start again with what is left.
+fn try_deletion(case: &Case, fault: &Fault) -> Result<Vec<String>> {
+    let Some(ran) = run::with_session_deleted(case, &fault.rule().unwrap_or_default())? else {
+        return Ok(vec!["the fault was not reached".to_owned()]);
+    };
+    let mut problems = judge::answer_problems(&ran);
+    for name in Snapshot::take(case.root())?.files.keys() {
+        let is_known = case.expected.before.get(name).is_some() || case.expected.after.get(name).is_some();
+        if !is_known && !name.to_string_lossy().contains(SESSION) && !judge::is_passing(name) {
+            problems.push(format!("written elsewhere: {}", name.display()));
+        }
+    }
+    for words in [&["init", "quick", "--force", "--session", SESSION][..], &["status", "--session", SESSION]]
+    {
+        let ran = run::command(case, words)?;
+        if ran.code != Some(0) {
+            problems.push(format!(
+                "`overtone {}` fails afterwards: {}",
+                words.join(" "),
+                ran.stderr.trim_end()
+            ));
+        }
+    }
+    problems.extend(judge::answer_problems(&run::plain(case)?));
+    problems.extend(judge::unreadable(&Snapshot::take(case.root())?, false));
+    Ok(problems)
+}
+
+fn report(trials: &[Trial]) -> Result<()> {
+    let mut groups = BTreeMap::<&str, (usize, usize)>::new();
+    for trial in trials {
+        let (all, failed) = groups.entry(trial.group).or_default();
+        *all += 1;
+        *failed += usize::from(!trial.problems.is_empty());
+    }
+    println!("{:<14} {:>7} {:>7}", "", "tried", "failed");
+    for (group, (all, failed)) in groups {
+        println!("{group:<14} {all:>7} {failed:>7}");
+    }
+    if !nix::unistd::geteuid().is_root() {
+        println!("not tried: full-disk (only root may mount the small disk that it fills)");
+    }
+    let failed: Vec<_> = trials.iter().filter(|trial| !trial.problems.is_empty()).collect();
+    for trial in &failed {
+        println!("\nFAILED {}\n  {}", trial.label, trial.problems.join("\n  "));
+        println!("  again: cargo xtask proof faults --only '{}'", trial.label);
+    }
+    match (trials.len(), failed.len()) {
+        (0, _) => {
+            Err(Error::new("no fault has this label").hint("labels look like `on-stop/workflow write#3=EIO`"))
+        }
+        (_, 0) => Ok(()),
+        (_, failed) => Err(Error::new(format!("{failed} faults did harm"))
+            .hint("each is listed above with the command to run it again")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_can_be_run_again_by_its_label() {
+        let only = |text: &str| Choice::Labels(text.to_owned());
+        let subject = |name: &str| Subject::all().into_iter().find(|subject| subject.name == name).unwrap();
+        let (stop, resume) = (subject("stop"), subject("resume"));
+        assert!(only("stop write#1=EIO").has_subject(&stop));
+        assert!(!only("stop write#1=EIO").has_subject(&resume));
+        assert!(only("write#1").has_subject(&resume) && !only("stop").has_subject(&resume));
+    }
+
+    #[test]
+    fn the_part_for_ci_has_every_kill_and_the_same_errors_each_time() {
+        let chosen = |name: &str, fault: fn(usize) -> Fault| {
+            let subject = Subject::all().into_iter().find(|subject| subject.name == name).unwrap();
+            (1..=40).filter(|nth| Choice::Part.has(&subject, &fault(*nth))).collect::<Vec<_>>()
+        };
+        let kill = |nth| Fault::Kill { call: "write".into(), nth };
+        let error = |nth| Fault::Error { call: "write".into(), nth, error: "EIO", lasting: false };
+        assert_eq!(chosen("stop", kill).len(), 40);
+        assert_eq!(chosen("stop", error), [32]);
+    }
+
+    #[test]
+    fn a_failure_decides() {
+        let trial = |problem: Option<&str>| Trial {
+            label: "stop write#1=EIO".into(),
+            group: "errors",
+            problems: problem.into_iter().map(str::to_owned).collect(),
+        };
+        assert!(report(&[trial(None)]).is_ok());
+        assert!(report(&[trial(None), trial(Some("it hangs"))]).is_err() && report(&[]).is_err());
+    }
 }

@@ -5,25 +5,19 @@ use clap::Subcommand;
 use crate::ci::Step;
 use crate::error::Result;
 use crate::tools::Need;
-use crate::{bench, crowd, faults, fleet, fuzz, kills, load, soak};
+use crate::{bench, crowd, faults, fleet, fuzz, load};
 
 /// Each proof with its own options. The comments are the help.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Proof {
-    /// Let the machine fail, one system call at a time, and see what is lost
+    /// Let every system call on files fail, and kill programs at each of them
     ///
-    /// Runs every hook, the status line, `ccc` and every command that writes under strace (Debian's, installed when it
-    /// is missing), and makes each call on files fail once with each error that it can have: hooks answer all the same,
-    /// commands say what went wrong, and every file is the old or the new one. Then come a clock that goes backwards,
-    /// files of other versions, a session that is deleted meanwhile, a home without the right to write, a full disk and
-    /// a file system without locks. Builds the dist binary first.
+    /// Runs every hook, the status lines, `ccc` and every command that writes under strace (Debian's, installed when it is
+    /// missing), with an error and a kill at each call, with writes that stop half-way, with their session deleted
+    /// meanwhile, and in unusual environments: full disk, no permissions, no locks, clock back, files of other versions.
+    /// Hooks answer all the same, commands say what went wrong, every file is the old or the new one, and the next run
+    /// ends where it would have without the fault. Builds the dist binary first.
     Faults(faults::Options),
-    /// Play whole workflows through the hooks, with accidents, and hold every event against the promises
-    ///
-    /// 500 workflows of all types: failures, compactions, interruptions, killed hooks, background agents, several
-    /// sessions in one project. The promises are a table in xtask/src/soak/checks.rs. When one breaks, the message
-    /// has the seed, the event and a command that plays it again; the folder is kept.
-    Soak(soak::Options),
     /// Let many processes work on one session, and on many sessions at once
     ///
     /// 64 processes with 200 starts each: hooks of all kinds, status lines and commands on one session, every update
@@ -31,12 +25,6 @@ pub(crate) enum Proof {
     /// how long the session's lock was waited for, which decides the exit code only with --strict: it depends on the
     /// machine's load.
     Crowd(crowd::Options),
-    /// Kill processes at random instants and look at what they leave behind
-    ///
-    /// At least 2,000 hooks, commands and calls of ccc, each with SIGKILL at some instant between its start and its
-    /// end. Afterwards every file must be as it was before or as it would have become, the person's own settings
-    /// untouched, left-overs few, and the next run of the same command a success.
-    Kills(kills::Options),
     /// Search for input that breaks a reader of foreign data (cargo-fuzz)
     ///
     /// Ten targets in fuzz/, which `cargo test` runs with their seeds only: payloads, verdicts, commands, tasks.md, front
@@ -64,19 +52,15 @@ pub(crate) enum Proof {
 
 /// What `cargo xtask ci` runs of the proofs, with the development programs. The other proofs (bench, load, fleet) measure the
 /// release programs on a quiet machine, which a check of a commit cannot count on.
-pub(crate) const CI_PARTS: [Step; 4] = [
+pub(crate) const CI_PARTS: [Step; 2] = [
     Step { name: "faults", needs: &[Need::Program("strace")], run: faults::run_ci },
-    Step { name: "soak", needs: &[], run: soak::run_ci },
     Step { name: "crowd", needs: &[], run: crowd::run_ci },
-    Step { name: "kills", needs: &[], run: kills::run_ci },
 ];
 
 pub(crate) fn run(proof: &Proof) -> Result<()> {
     match proof {
         Proof::Faults(options) => faults::run(options),
-        Proof::Soak(options) => soak::run(options),
         Proof::Crowd(options) => crowd::run(options),
-        Proof::Kills(options) => kills::run(options),
         Proof::Fuzz(options) => fuzz::run(options),
         Proof::Bench(options) => bench::run(options),
         Proof::Load(options) => load::run(options),

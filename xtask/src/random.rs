@@ -16,8 +16,15 @@ impl Random {
         usize::try_from(self.0 >> 33).unwrap_or(0) % limit
     }
 
+<<<<<<< HEAD
     pub(crate) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         &of[self.below(of.len())]
+=======
+    pub(crate) fn shuffle(&mut self, order: &mut [usize]) {
+        for last in (1..order.len()).rev() {
+            order.swap(last, self.below(last + 1));
+        }
+>>>>>>> h-faults
     }
 }
 

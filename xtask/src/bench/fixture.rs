@@ -52,13 +52,7 @@ impl Place {
         Self { live: folder.join("live"), folder, transcript, state }
     }
 
-    /// A fixture that has a folder to itself.
-    pub(crate) fn alone(root: &Path, state: State) -> Self {
-        let transcript = root.join("transcript.jsonl");
-        Self { live: root.to_owned(), folder: root.to_owned(), transcript, state }
-    }
-
-    /// A path in the folder that programs change.
+    /// A file below the folder that programs change.
     pub(crate) fn path(&self, relative: &str) -> PathBuf {
         self.live.join(relative)
     }

@@ -12,6 +12,8 @@ use crate::providers::{CccPaths, Fragment, ProvidersError};
 
 const PREFIX: &str = "isolated-";
 const SUFFIX: &str = ".json";
+/// How the file ends that a settings file is prepared in. A killed start may leave one.
+const TEMPORARY_SUFFIX: &str = ".overtone-tmp";
 
 /// Writes the settings to a file for the process with this id and returns its path. Files of processes that have ended
 /// are removed.
@@ -49,7 +51,12 @@ pub(crate) fn stale_files(state: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// The process that a private file, or the temporary file beside it, belongs to.
 fn process_of(name: &str) -> Option<i32> {
+    let name = match name.strip_prefix('.') {
+        Some(temporary) => temporary.strip_suffix(TEMPORARY_SUFFIX)?,
+        None => name,
+    };
     name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.parse().ok()
 }
 
@@ -58,4 +65,23 @@ fn process_of(name: &str) -> Option<i32> {
 pub(crate) fn has_ended(process: i32) -> bool {
     let Some(pid) = Pid::from_raw(process) else { return true };
     process.unsigned_abs() == std::process::id() || test_kill_process(pid) == Err(rustix::io::Errno::SRCH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_temporary_file_belongs_to_the_process_of_its_private_file() {
+        assert_eq!(process_of("isolated-17.json"), Some(17));
+        assert_eq!(process_of(".isolated-17.json.overtone-tmp"), Some(17));
+        for other in [
+            "isolated-17.json.overtone-tmp",
+            ".isolated-17.json",
+            ".owned.json.overtone-tmp",
+            "isolated-.json",
+        ] {
+            assert_eq!(process_of(other), None, "{other}");
+        }
+    }
 }

@@ -57,9 +57,25 @@ pub struct Client {
 impl Client {
     /// The first `claude` on the search path.
     pub fn find(search_path: Option<&OsStr>) -> Option<Self> {
-        let folders = std::env::split_paths(search_path?).filter(|folder| folder.is_absolute());
-        let mut programs = folders.map(|folder| folder.join("claude"));
-        programs.find(|program| is_executable(program)).map(|program| Self { program })
+        Self::look_up(search_path).ok().flatten()
+    }
+
+    /// The first `claude` on the search path. If there is none, the first one that cannot be inspected is an error.
+    pub fn look_up(search_path: Option<&OsStr>) -> Result<Option<Self>, (PathBuf, io::Error)> {
+        let Some(search_path) = search_path else { return Ok(None) };
+        let mut failure = None;
+        for folder in std::env::split_paths(search_path).filter(|folder| folder.is_absolute()) {
+            let program = folder.join("claude");
+            match is_executable(&program) {
+                Ok(true) => return Ok(Some(Self { program })),
+                Ok(false) => {}
+                Err(error) => failure = failure.or(Some((program, error))),
+            }
+        }
+        match failure {
+            Some(failure) => Err(failure),
+            None => Ok(None),
+        }
     }
 
     pub fn program(&self) -> &Path {
@@ -99,10 +115,16 @@ impl Client {
     }
 }
 
-fn is_executable(path: &Path) -> bool {
+/// Whether there is an executable file. A missing one is not an error.
+fn is_executable(path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::PermissionsExt;
-    let Ok(metadata) = path.metadata() else { return false };
-    metadata.is_file() && metadata.permissions().mode() & 0o111 != 0
+    match path.metadata() {
+        Ok(metadata) => Ok(metadata.is_file() && metadata.permissions().mode() & 0o111 != 0),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(false)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 fn read_in_thread(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
@@ -157,5 +179,21 @@ mod tests {
         assert!(Client::find(Some(search_path)).is_none());
         assert!(Client::find(Some(OsStr::new("relative"))).is_none());
         assert!(Client::find(None).is_none());
+        assert!(Client::look_up(Some(search_path)).is_ok());
+    }
+
+    #[test]
+    fn a_client_that_cannot_be_inspected_is_reported_unless_there_is_another() {
+        let dir = tempfile::tempdir().unwrap();
+        let (first, second) = (dir.path().join("first"), dir.path().join("second"));
+        for folder in [&first, &second] {
+            std::fs::create_dir(folder).unwrap();
+        }
+        std::os::unix::fs::symlink("claude", first.join("claude")).unwrap();
+        let search_path = std::env::join_paths([&first, &second]).unwrap();
+        assert_eq!(Client::look_up(Some(&search_path)).unwrap_err().0, first.join("claude"));
+        std::os::unix::fs::symlink("/bin/true", second.join("claude")).unwrap();
+        let client = Client::look_up(Some(&search_path)).unwrap().unwrap();
+        assert_eq!(client.program(), second.join("claude"));
     }
 }

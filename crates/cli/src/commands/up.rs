@@ -19,7 +19,7 @@ use super::dashboard;
 use super::validate::{self, PluginJson};
 use crate::args::OutputArgs;
 use crate::context::Context;
-use crate::ui::error::{CommandError, CommandResult};
+use crate::ui::error::{CommandError, CommandResult, warn};
 use crate::ui::out;
 use crate::ui::table::{Cell, Fields};
 
@@ -62,7 +62,7 @@ pub(crate) fn run(context: &Context, args: &UpArgs) -> CommandResult {
         out::print(&validate::render_problems(&problems))?;
         return validate::check_result(context, &installed.plugin.display().to_string(), &problems);
     }
-    let client = if args.files_only { None } else { Client::find(search_path().as_deref()) };
+    let client = if args.files_only { None } else { find_client(lang) };
     let registered = client.as_ref().map(|client| register_plugin(lang, home, client)).transpose()?;
     if !args.files_only {
         install_commands(&client_location(), lang).map_err(failed)?;
@@ -108,6 +108,17 @@ pub(super) fn user_home() -> PathBuf {
 
 pub(super) fn client_location() -> ClientFolder {
     ClientFolder::new(env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from), &user_home())
+}
+
+/// A client that cannot be inspected counts as missing, and that is said: the reason is not that none is installed.
+fn find_client(lang: Lang) -> Option<Client> {
+    match Client::look_up(search_path().as_deref()) {
+        Ok(client) => client,
+        Err((path, error)) => {
+            warn(&cli::cannot_use(lang, &path.display().to_string(), &error.to_string()));
+            None
+        }
+    }
 }
 
 fn register_plugin(lang: Lang, home: &Home, client: &Client) -> CommandResult<Registered> {

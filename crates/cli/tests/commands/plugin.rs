@@ -23,6 +23,16 @@ fn up_installs_the_plugin_and_this_program() {
 }
 
 #[test]
+fn up_names_a_client_that_cannot_be_inspected() {
+    let context = TestContext::for_commands();
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("claude", folder.path().join("claude")).unwrap();
+    let context = context.with_env("PATH", folder.path());
+    let path = folder.path().join("claude").display().to_string();
+    context.run("up").ok().has(&["claude was not found"]).stderr_has(&["warning: ", &path]);
+}
+
+#[test]
 fn up_again_changes_nothing_and_repairs_what_is_wrong() {
     let context = TestContext::for_commands();
     let first = context.json("up --json");

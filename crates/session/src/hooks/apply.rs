@@ -121,16 +121,31 @@ fn prepare(
 }
 
 /// Puts the new state files into the transaction. If a file is put several times, the last version is used.
+///
+/// The file that tells whether the change was made comes last, so that after a kill between the two files it can be
+/// repeated: the loop if it starts again, otherwise the workflow.
 fn put_state(
     context: &EffectContext,
     documents: Documents,
     effects: &[Effect],
     transaction: &mut Transaction,
 ) -> Result<(), StoreError> {
+    let looping = effects.iter().rev().find_map(|effect| match effect {
+        Effect::PutLoop(state) => Some(state),
+        _ => None,
+    });
     let workflow = effects.iter().rev().find_map(|effect| match effect {
         Effect::PutWorkflow(state) => Some(state),
         _ => None,
     });
+    let starts_again = match (&documents.looping, looping) {
+        (Some(old), Some(new)) => old.state.stopped && !new.stopped,
+        _ => false,
+    };
+    let looping = looping.map(|state| documents.looping.unwrap_or_default().with(state.clone()));
+    if !starts_again && let Some(document) = &looping {
+        transaction.put_loop(context.session, document)?;
+    }
     if let Some(state) = workflow.cloned() {
         let document = match documents.workflow {
             Some(document) => document.with(state),
@@ -138,12 +153,8 @@ fn put_state(
         };
         transaction.put_workflow(context.session, &document)?;
     }
-    let looping = effects.iter().rev().find_map(|effect| match effect {
-        Effect::PutLoop(state) => Some(state),
-        _ => None,
-    });
-    if let Some(state) = looping {
-        transaction.put_loop(context.session, &documents.looping.unwrap_or_default().with(state.clone()))?;
+    if starts_again && let Some(document) = &looping {
+        transaction.put_loop(context.session, document)?;
     }
     Ok(())
 }
@@ -245,7 +256,10 @@ fn export_session(context: &EffectContext) -> io::Result<()> {
         return Ok(());
     }
     let start = if present.is_empty() || present.ends_with('\n') { "" } else { "\n" };
-    file.write_all(format!("{start}{}\n", lines.join("\n")).as_bytes())
+    file.write_all(format!("{start}{}\n", lines.join("\n")).as_bytes()).inspect_err(|_| {
+        // The client's shell must not run half a line.
+        let _ = file.set_len(length as u64);
+    })
 }
 
 /// The text as one word of a POSIX shell.
