@@ -308,7 +308,7 @@ fn no_hook_waits_for_ever_for_the_locks_of_the_home_the_project_and_the_feature(
     assert!(held.len() > 2 && held.iter().all(|file| file.try_lock().is_ok()), "{locks:?}");
     // The report ticks a box of the feature and contradicts a lesson. The session that starts replaces the current one.
     let hooks = [
-        ("on-agent-stop", report("tester", "tester", "PASS")),
+        ("on-agent-stop", report("tester", "second-tester", "PASS")),
         ("on-start", json!({"session_id": "another", "source": "startup"})),
         ("on-session-end", json!({"reason": "other"})),
     ];
