@@ -131,3 +131,23 @@ pub(crate) fn judge(rows: &[Row]) -> Vec<Verdict> {
     }
     verdicts
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broken_count_fails_every_run_and_a_broken_time_only_a_strict_one() {
+        let verdict = |what: &str, worst: f64| {
+            let bar = BARS.iter().find(|bar| bar.what == what).unwrap();
+            let verdict = Verdict { bar, worst, worst_row: String::new() };
+            (verdict.holds(), verdict.fails(false), verdict.fails(true))
+        };
+        let (holds, strict, always) = ((true, false, false), (false, false, true), (false, true, true));
+        assert_eq!(verdict("time, reading", 1.0), holds);
+        assert_eq!(verdict("time, reading", 1.1), strict);
+        assert_eq!(verdict("time of the Node hook against the same hook", 29.0), strict);
+        assert_eq!(verdict("system calls, reading", 40.0), holds);
+        assert_eq!(verdict("system calls, reading", 41.0), always);
+    }
+}

@@ -87,29 +87,30 @@ fn sessions() -> String {
     )
 }
 
-/// A Markdown table whose columns are aligned for a terminal. The first `texts` columns are left-aligned.
+/// A Markdown table whose columns are aligned for a terminal, without columns that are empty in all lines. The first
+/// `texts` columns are left-aligned.
 fn table<const N: usize>(heads: [&str; N], texts: usize, lines: impl Iterator<Item = [String; N]>) -> String {
-    let mut all = vec![heads.map(str::to_owned)];
-    all.extend(lines);
-    let width = |column: usize| all.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; N] = std::array::from_fn(width);
-    let mut text = String::new();
-    for (index, line) in all.iter().enumerate() {
-        for (column, (cell, width)) in line.iter().zip(widths).enumerate() {
-            let is_text = column < texts;
-            // Writing to a string cannot fail.
-            let _ =
-                if is_text { write!(text, "| {cell:<width$} ") } else { write!(text, "| {cell:>width$} ") };
+    let lines: Vec<_> = lines.collect();
+    let mut text = [String::new(), String::new()];
+    let mut body = vec![String::new(); lines.len()];
+    for (column, head) in heads.into_iter().enumerate() {
+        let longest = lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+        if longest == 0 {
+            continue;
         }
-        text += "|\n";
-        if index == 0 {
-            for (column, width) in widths.into_iter().enumerate() {
-                let _ = write!(text, "|{}{}", "-".repeat(width + 1), if column < texts { "-" } else { ":" });
-            }
-            text += "|\n";
+        let (width, is_text) = (longest.max(head.chars().count()), column < texts);
+        let pad = |cell: &str| {
+            if is_text { format!("| {cell:<width$} ") } else { format!("| {cell:>width$} ") }
+        };
+        text[0] += &pad(head);
+        text[1].push('|');
+        text[1] += &"-".repeat(width + 1);
+        text[1].push(if is_text { '-' } else { ':' });
+        for (row, line) in body.iter_mut().zip(&lines) {
+            *row += &pad(&line[column]);
         }
     }
-    text
+    text.into_iter().chain(body).map(|line| line + "|\n").collect()
 }
 
 /// Whole and large numbers without decimals, in groups of three digits.
@@ -185,7 +186,8 @@ mod tests {
     #[test]
     fn numbers_are_grouped_and_columns_aligned() {
         assert_eq!([7.0, 1.234, 40.0, 123_456.0].map(number), ["7", "1.23", "40", "123,456"]);
-        let text = table(["a", "b"], 1, [["x".to_owned(), "10".to_owned()]].into_iter());
+        let line = ["x", "", "10"].map(str::to_owned);
+        let text = table(["a", "empty", "b"], 1, [line].into_iter());
         assert_eq!(text, "| a |  b |\n|---|---:|\n| x | 10 |\n");
     }
 }
