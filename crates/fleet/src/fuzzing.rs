@@ -181,7 +181,7 @@ fn check_answer(to: &str, bytes: &[u8]) {
 }
 
 fn check_claim(entry: &Entry) {
-    apply(BucketChange::Claim(entry.clone()));
+    apply(&BucketChange::Claim(entry.clone()));
     let Ok(stored) = open_claim(&TEAM.keyring, entry) else { return };
     let owner = TEAM.keyring.trusted_machine(&stored.claim.machine).expect("a machine of the team");
     assert_eq!(stored.claim.name, owner.name, "the name is the one in the team's list");
@@ -189,7 +189,7 @@ fn check_claim(entry: &Entry) {
 }
 
 fn check_heartbeat(entry: &Entry, at: i64) {
-    apply(BucketChange::Heartbeat(entry.clone()));
+    apply(&BucketChange::Heartbeat(entry.clone()));
     let Ok(info) = open_heartbeat(&TEAM.keyring, entry) else { return };
     let age = i128::from(clock::now().0) - i128::from(at);
     assert!(age.abs() <= i128::from(CLOCK_SKEW) + 60_000, "a heartbeat is recent");
@@ -197,14 +197,14 @@ fn check_heartbeat(entry: &Entry, at: i64) {
 }
 
 fn check_machine(entry: &Entry) {
-    apply(BucketChange::Machine(entry.clone()));
+    apply(&BucketChange::Machine(entry.clone()));
     let Ok(info) = open_machine(&TEAM.keyring, Kind::Machine, entry) else { return };
     assert_eq!((&info.machine, &info.name), (&TEAM.sender.id, &TEAM.sender.name));
     assert_eq!(printable(&info.version), info.version);
 }
 
 fn check_state(entry: &Entry) {
-    apply(BucketChange::State(entry.clone()));
+    apply(&BucketChange::State(entry.clone()));
     let Ok(state) = open_state(&TEAM.keyring, entry) else { return };
     assert_eq!((&state.machine, &state.machine_name), (&TEAM.sender.id, &TEAM.sender.name));
     let Some(id) = SessionId::parse(&state.session) else { return };
@@ -220,7 +220,7 @@ fn check_state(entry: &Entry) {
     assert_eq!((outside(folder.path(), "sessions"), outside(&sessions, id.as_str())), (0, 0));
 }
 
-fn apply(change: BucketChange) {
+fn apply(change: &BucketChange) {
     let (mut fleet, mut pending) = (FleetState::default(), PendingSessions::default());
     change.apply(&TEAM.keyring, &mut fleet, &mut pending);
     change.apply(&TEAM.keyring, &mut fleet, &mut pending);
