@@ -31,7 +31,7 @@ pub(crate) struct Options {
     /// What CI runs: all kills and a fixed part of the rest, on the dev binary
     #[arg(long, conflicts_with_all = ["only", "binary"])]
     ci: bool,
-    /// Only faults whose label contains this, such as `on-stop`, `write#3` or `on-stop/workflow write#3=EIO`
+    /// Only faults whose label contains this, such as `on-stop`, `write#3` or `on-stop/ready write#3=EIO`
     #[arg(long, value_name = "LABEL")]
     only: Option<String>,
     /// Test this program, and the hook program beside it, instead of building them
@@ -132,7 +132,8 @@ impl Choice {
             Self::Part => {
                 let one_in = match fault {
                     Fault::Kill { .. } | Fault::ShortWrite { kills: true, .. } => 1,
-                    Fault::Environment(environment) if environment.is_always_tried() => 1,
+                    // Nothing else shows that a lock is taken at all.
+                    Fault::Environment(environment) if environment.0 == "no-locks" => 1,
                     _ => ONE_IN,
                 };
                 hash(&label).is_multiple_of(one_in)
@@ -209,7 +210,7 @@ fn try_subject(choice: &Choice, binary: &Path, root: &Path, subject: &Subject) -
 
 fn try_fault(case: &Case, fault: &Fault) -> Result<Vec<String>> {
     match fault {
-        Fault::Environment(environment) => return (environment.examine)(case),
+        Fault::Environment(environment) => return environment.2(case),
         Fault::Deletion { .. } => return try_deletion(case, fault),
         _ => {}
     }
@@ -314,7 +315,7 @@ fn report(trials: &[Trial]) -> Result<()> {
     }
     match (trials.len(), failed.len()) {
         (0, _) => {
-            Err(Error::new("no fault has this label").hint("labels look like `on-stop/workflow write#3=EIO`"))
+            Err(Error::new("no fault has this label").hint("labels look like `on-stop/ready write#3=EIO`"))
         }
         (_, 0) => Ok(()),
         (_, failed) => Err(Error::new(format!("{failed} faults did harm"))
@@ -330,10 +331,10 @@ mod tests {
     fn a_fault_can_be_run_again_by_its_label() {
         let only = |text: &str| Choice::Labels(text.to_owned());
         let subject = |name: &str| Subject::all().into_iter().find(|subject| subject.name == name).unwrap();
-        let (stop, resume) = (subject("stop"), subject("resume"));
-        assert!(only("stop write#1=EIO").has_subject(&stop));
-        assert!(!only("stop write#1=EIO").has_subject(&resume));
-        assert!(only("write#1").has_subject(&resume) && !only("stop").has_subject(&resume));
+        let (stop, resume) = (subject("stop/active"), subject("resume/stopped"));
+        assert!(only("stop/active write#1=EIO").has_subject(&stop));
+        assert!(!only("stop/active write#1=EIO").has_subject(&resume));
+        assert!(only("write#1").has_subject(&resume) && !only("stop/").has_subject(&resume));
     }
 
     #[test]
@@ -344,8 +345,8 @@ mod tests {
         };
         let kill = |nth| Fault::Kill { call: "write".into(), nth };
         let error = |nth| Fault::Error { call: "write".into(), nth, error: "EIO", lasting: false };
-        assert_eq!(chosen("stop", kill).len(), 40);
-        assert_eq!(chosen("stop", error), [32]);
+        assert_eq!(chosen("stop/active", kill).len(), 40);
+        assert_eq!(chosen("stop/active", error), [6]);
     }
 
     #[test]

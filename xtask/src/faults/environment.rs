@@ -1,6 +1,5 @@
 //! Environments in which no single call is to blame: the files or the machine are unusual from the start.
 
-use std::fmt;
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -19,67 +18,44 @@ use super::subject::{Kind, Subject};
 use crate::error::{Error, Result};
 use crate::shell;
 
-/// An environment, the subjects that are run in it, and what is wrong with such a run.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Environment {
-    name: &'static str,
-    pub applies_to: fn(&Subject) -> bool,
-    pub examine: fn(&Case) -> Result<Vec<String>>,
-}
-
 type Members = Map<String, Value>;
 
-const fn environment(
-    name: &'static str,
-    applies_to: fn(&Subject) -> bool,
-    examine: fn(&Case) -> Result<Vec<String>>,
-) -> Environment {
-    Environment { name, applies_to, examine }
-}
+/// Its name, the subjects that are run in it, and a function that does so and returns what is wrong.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Environment(
+    pub &'static str,
+    pub fn(&Subject) -> bool,
+    pub fn(&Case) -> Result<Vec<String>>,
+);
 
 pub(super) const ENVIRONMENTS: [Environment; 13] = [
     // Programs compare the times in their files with now, so the files are set forward.
-    environment("clock-back-1h", is_light, |case| clock_back(case, Duration::from_hours(1))),
-    environment("clock-back-40d", is_light, |case| clock_back(case, Duration::from_hours(24 * 40))),
-    environment("newer-files", is_call_of_client, newer_files),
-    environment("unknown-stage", is_hook, |case| {
+    Environment("clock-back-1h", is_light, |case| clock_back(case, Duration::from_hours(1))),
+    Environment("clock-back-40d", is_light, |case| clock_back(case, Duration::from_hours(24 * 40))),
+    Environment("newer-files", is_call_of_client, newer_files),
+    Environment("unknown-stage", is_hook, |case| {
         unknown_workflow(case, add_unknown_stage, |_, now| {
             let workflow: Value = serde_json::from_slice(&now.bytes).unwrap_or_default();
             workflow["workflowType"] == "hyperdrive" && workflow["stages"]["HOVER"]["result"]["height"] == 3
         })
     }),
-    environment("unknown-format", is_hook, |case| {
+    Environment("unknown-format", is_hook, |case| {
         unknown_workflow(
             case,
             |it| drop(it.insert("stages".into(), json!(["DEV"]))),
             |before, now| before == now,
         )
     }),
-    environment("older-files", is_call_of_client, older_files),
-    environment("read-only", is_call_of_client, |case| without_permissions(case, 0o555, 0o444)),
-    environment("closed", is_call_of_client, |case| without_permissions(case, 0o000, 0o000)),
+    Environment("older-files", is_call_of_client, older_files),
+    Environment("read-only", is_call_of_client, |case| without_permissions(case, 0o555, 0o444)),
+    Environment("closed", is_call_of_client, |case| without_permissions(case, 0o000, 0o000)),
     // With one or two pages left, some files can be written and others cannot.
-    environment("full-disk-0", is_on_small_disk, |case| full_disk(case, 0)),
-    environment("full-disk-1", is_on_small_disk, |case| full_disk(case, 1)),
-    environment("full-disk-2", is_on_small_disk, |case| full_disk(case, 2)),
-    environment("full-disk-3", is_on_small_disk, |case| full_disk(case, 3)),
-    environment(NO_LOCKS, is_light, no_locks),
+    Environment("full-disk-0", is_on_small_disk, |case| full_disk(case, 0)),
+    Environment("full-disk-1", is_on_small_disk, |case| full_disk(case, 1)),
+    Environment("full-disk-2", is_on_small_disk, |case| full_disk(case, 2)),
+    Environment("full-disk-3", is_on_small_disk, |case| full_disk(case, 3)),
+    Environment("no-locks", is_light, no_locks),
 ];
-
-const NO_LOCKS: &str = "no-locks";
-
-impl Environment {
-    /// Whether CI tries it with every subject: nothing else shows that a lock is taken at all.
-    pub(super) fn is_always_tried(self) -> bool {
-        self.name == NO_LOCKS
-    }
-}
-
-impl fmt::Display for Environment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
 
 fn is_light(subject: &Subject) -> bool {
     !subject.is_heavy()

@@ -5,7 +5,6 @@ use std::fmt;
 use std::path::Path;
 
 use super::environment::{ENVIRONMENTS, Environment};
-use super::fixture::Situation;
 use super::judge::{Expected, is_log};
 use super::run::{Call, Target};
 use super::snapshot::Snapshot;
@@ -61,12 +60,12 @@ impl Fault {
             let is_change = !call.reads && !["flock", "fsync", "fdatasync"].contains(&name.as_str());
             if is_change && call.target == Target::Fixture {
                 faults.push(Self::Kill { call: name.clone(), nth });
-                if subject.kind == Kind::Hook && subject.situation != Situation::NoWorkflow {
+                if subject.kind == Kind::Hook && subject.situation != "none" {
                     faults.push(Self::Deletion { call: name, nth });
                 }
             }
         }
-        faults.extend(ENVIRONMENTS.into_iter().filter(|it| (it.applies_to)(subject)).map(Self::Environment));
+        faults.extend(ENVIRONMENTS.into_iter().filter(|it| it.1(subject)).map(Self::Environment));
         faults
     }
 
@@ -110,7 +109,7 @@ impl fmt::Display for Fault {
             Self::Deletion { call, nth } => write!(f, "{call}#{nth}=deleted"),
             Self::ShortWrite { nth, kills: true, .. } => write!(f, "write#{nth}=torn"),
             Self::ShortWrite { nth, kills: false, .. } => write!(f, "write#{nth}=short"),
-            Self::Environment(environment) => write!(f, "{environment}"),
+            Self::Environment(environment) => f.write_str(environment.0),
         }
     }
 }
@@ -149,7 +148,7 @@ mod tests {
             "read(3</lib/a>) = 1\nread(3</box/home/a>) = 1\nwrite(4</box/home/a.jsonl>, \"\"..., 6) = 6\n";
         let file = File { bytes: b"1\n".into(), mode: 0o600 };
         let before = Snapshot { files: [("home/a.jsonl".into(), file)].into() };
-        let up = Subject::all().into_iter().find(|subject| subject.name == "up").unwrap();
+        let up = Subject::all().into_iter().find(|subject| subject.name == "up/none").unwrap();
         let faults = Fault::all(&Expected::new(&up, before), &parse(log, Path::new("/box")));
         let labels: Vec<_> = faults.iter().map(Fault::to_string).collect();
         assert_eq!(

@@ -439,7 +439,7 @@ mod tests {
     fn expected() -> Expected {
         let before = snapshot(&[("s.json", "1"), ("t.jsonl", "1\n"), ("a/tasks.md", "x"), ("gone", "x")]);
         let after = snapshot(&[("s.json", "2"), ("t.jsonl", "1\n2\n"), ("b/tasks.md", "y"), ("n-17", "n")]);
-        let stop = Subject::all().into_iter().find(|subject| subject.name == "stop").unwrap();
+        let stop = Subject::all().into_iter().find(|subject| subject.name == "stop/active").unwrap();
         Expected { after_second: after.clone(), after, ..Expected::new(&stop, before) }
     }
 

@@ -234,20 +234,18 @@ write(1<pipe:[7]>, ""..., 9) = 9
 
     #[test]
     fn calls_are_numbered_by_name_and_end_where_the_program_does() {
-        let calls = parse(LOG, Path::new("/box"));
-        let found: Vec<_> =
-            calls.iter().map(|c| (c.name.as_str(), c.nth, c.target, c.reads, c.injected)).collect();
+        let calls = parse(LOG, Path::new("/box")).into_iter().map(|call| {
+            let Call { name, nth, target, reads, injected, .. } = call;
+            format!(
+                "{name}#{nth} {target:?} {}{}",
+                if reads { "r" } else { "w" },
+                if injected { "!" } else { "" }
+            )
+        });
         assert_eq!(
-            found,
-            [
-                ("execve", 1, Target::Elsewhere, false, false),
-                ("openat", 1, Target::Elsewhere, true, false),
-                ("ppoll", 1, Target::Stdin, true, false),
-                ("openat", 2, Target::Fixture, true, false),
-                ("openat", 3, Target::Fixture, false, false),
-                ("write", 1, Target::Fixture, false, true),
-                ("write", 2, Target::Stdout, false, false),
-            ]
+            calls.collect::<Vec<_>>().join(", "),
+            "execve#1 Elsewhere w, openat#1 Elsewhere r, ppoll#1 Stdin r, openat#2 Fixture r, openat#3 Fixture w, \
+             write#1 Fixture w!, write#2 Stdout w"
         );
     }
 }
