@@ -20,7 +20,7 @@ fn run_limited(
     payload: &[u8],
     env: &[(&str, &Path)],
 ) -> Output {
-    let script = format!("{limit}; exec timeout -s KILL 120 \"$0\" hook {}", hook.name());
+    let script = format!("{limit}; exec timeout -s KILL 1200 \"$0\" hook {}", hook.name());
     let mut command = Command::new("sh");
     command
         .args(["-c", &script, env!("CARGO_BIN_EXE_overtone")])

@@ -49,7 +49,7 @@ impl Odd {
 
 /// The command with 128 MB of memory, ended if it hangs.
 fn run_bounded(context: &TestContext, arguments: &str) -> Output {
-    let script = format!("ulimit -v 131072; exec timeout -s KILL 120 \"$0\" {arguments}");
+    let script = format!("ulimit -v 131072; exec timeout -s KILL 1200 \"$0\" {arguments}");
     let mut command = Command::new("sh");
     command.args(["-c", &script, env!("CARGO_BIN_EXE_overtone")]).env_clear();
     for (name, value) in context.command::<&str>(&[]).get_envs() {
