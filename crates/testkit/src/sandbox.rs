@@ -130,12 +130,14 @@ impl Sandbox {
         self.put_file(&format!("specs/features/in-progress/{name}/tasks.md"), tasks);
     }
 
-    /// Replaces a file of the plugin, to see what the client makes of it.
+    /// Replaces a file of the plugin, to see what the client makes of it. A program stays executable.
     pub fn put_plugin_file(&self, path: &str, contents: &str) {
         let path = self.plugin().join(path);
+        let replaced = fs::metadata(&path).expect("the plugin has this file").permissions();
         // A program is a link to the one that was built, which must not be written to.
-        let _ = fs::remove_file(&path);
+        fs::remove_file(&path).expect("a file of the plugin can be removed");
         self.write(&path, contents);
+        fs::set_permissions(&path, replaced).expect("a file of one's own can be changed");
     }
 
     pub(crate) fn write(&self, path: &Path, contents: &str) {
