@@ -150,8 +150,8 @@ pub(crate) fn path() -> Result<OsString> {
         .map_err(|e| Error::new(format!("cannot extend PATH: {e}")))
 }
 
-/// Whether the tests can be run by nextest, which keeps all processors busy until the end. It is not installed: building
-/// it takes longer than it saves.
+/// Whether the tests can be run by nextest, which keeps all processors busy until the end. It is not installed,
+/// because it would have to be built from source.
 pub(crate) fn has_nextest() -> bool {
     shell::probe(shell::cargo().args(["nextest", "--version"]))
 }

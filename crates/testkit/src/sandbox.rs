@@ -167,7 +167,7 @@ impl Sandbox {
             command.env(switch, "1");
         }
         command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
-        // The client lives for seconds, in which its optimising compiler costs more than it saves: a sixth of the processor time.
+        // The client lives for seconds, in which its optimising compiler does not pay for itself.
         command.env("BUN_JSC_useDFGJIT", "0");
         command
     }
