@@ -56,9 +56,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     run_both(&dist::chosen(options.binary.as_deref())?, size)?.finish(options.strict)
 }
 
-/// A small run with the development programs, as a step of CI.
+/// A small run with the development programs, as a step of CI. In 24 rounds, every worker does everything once.
 pub(crate) fn run_ci() -> Result<()> {
-    run_both(&shell::dev_binary()?, Size { workers: 64, rounds: 16, sessions: 200 })?.finish(false)
+    run_both(&shell::dev_binary()?, Size { workers: 64, rounds: 24, sessions: 200 })?.finish(false)
 }
 
 /// Homes are below the target folder, on a real file system. They are kept if something is wrong.

@@ -206,11 +206,13 @@ fn with_running_tester() -> Fixture {
     let fixture = Fixture::new();
     hook(&fixture, "s1", "on-start", &json!({"source": "startup"}));
     run_in_session(&fixture, "s1", &["init", "quick", "--feature", "slow-thing"]);
-    for (agent, verdict) in [("developer", "PASS"), ("tester", "FAIL"), ("developer", "PASS")] {
-        hook(&fixture, "s1", "pre-task", &delegation(&fixture.project(), agent, agent));
-        hook(&fixture, "s1", "on-agent-stop", &report(agent, agent, verdict));
+    for (agent, id, verdict) in
+        [("developer", "d1", "PASS"), ("tester", "t1", "FAIL"), ("developer", "d2", "PASS")]
+    {
+        hook(&fixture, "s1", "pre-task", &delegation(&fixture.project(), agent, id));
+        hook(&fixture, "s1", "on-agent-stop", &report(agent, id, verdict));
     }
-    hook(&fixture, "s1", "pre-task", &delegation(&fixture.project(), "tester", "tester"));
+    hook(&fixture, "s1", "pre-task", &delegation(&fixture.project(), "tester", "t2"));
     fixture
 }
 
@@ -269,16 +271,16 @@ fn the_lock_of_a_killed_hook_is_free() {
 fn no_hook_waits_for_ever_for_a_hook_that_does_not_go_on() {
     let fixture = with_running_tester();
     let (mut holder, mut answer) = start_blocked_hook(&fixture);
-    let mut not_launched = delegation(&fixture.project(), "tester", "tester");
+    let mut not_launched = delegation(&fixture.project(), "tester", "t2");
     not_launched["error"] = json!("the agent could not be launched");
     let failed = json!({"tool_name": "Bash", "tool_input": {"command": "make"}, "error": "Exit code 1\nno"});
     let hooks = [
         ("on-start", json!({"source": "resume", "transcript_path": "/nonexistent/elsewhere.jsonl"})),
         ("on-submit", json!({"prompt": "[workflow:quick] go"})),
         ("pre-compact", json!({"trigger": "manual"})),
-        ("pre-task", delegation(&fixture.project(), "tester", "another")),
+        ("pre-task", delegation(&fixture.project(), "tester", "t3")),
         ("on-agent-start", json!({"agent_id": "x", "agent_type": "ot:tester"})),
-        ("on-agent-stop", report("tester", "tester", "PASS")),
+        ("on-agent-stop", report("tester", "t2", "PASS")),
         ("post-use-failure", not_launched),
         ("post-use-failure", failed),
         ("on-stop", json!({"stop_hook_active": false, "background_tasks": []})),
@@ -308,7 +310,7 @@ fn no_hook_waits_for_ever_for_the_locks_of_the_home_the_project_and_the_feature(
     assert!(held.len() > 2 && held.iter().all(|file| file.try_lock().is_ok()), "{locks:?}");
     // The report ticks a box of the feature and contradicts a lesson. The session that starts replaces the current one.
     let hooks = [
-        ("on-agent-stop", report("tester", "second-tester", "PASS")),
+        ("on-agent-stop", report("tester", "t2", "PASS")),
         ("on-start", json!({"session_id": "another", "source": "startup"})),
         ("on-session-end", json!({"reason": "other"})),
     ];

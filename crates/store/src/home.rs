@@ -223,12 +223,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::at(dir.path().join("o"));
         let (ending, starting) = (SessionId::parse("a").unwrap(), SessionId::parse("b").unwrap());
-        for _ in 0..500 {
+        for round in 0..1000 {
             home.set_current_session(&ending).unwrap();
             let together = std::sync::Barrier::new(2);
             std::thread::scope(|scope| {
                 scope.spawn(|| {
                     together.wait();
+                    // A little later in every round, so that they meet at every instant.
+                    (0..round * 20).for_each(|_| std::hint::spin_loop());
                     home.clear_current_session(&ending).unwrap();
                 });
                 together.wait();
