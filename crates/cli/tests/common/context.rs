@@ -6,6 +6,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::thread;
 
 use serde_json::Value;
@@ -24,6 +25,8 @@ pub(crate) struct TestContext {
     folder: TempDir,
     root: PathBuf,
     env: BTreeMap<String, OsString>,
+    /// How often each agent was started.
+    agent_starts: Mutex<BTreeMap<String, u32>>,
 }
 
 impl TestContext {
@@ -42,7 +45,7 @@ impl TestContext {
     }
 
     fn with_root(folder: TempDir, root: PathBuf) -> Self {
-        let mut context = Self { folder, root, env: BTreeMap::new() };
+        let mut context = Self { folder, root, env: BTreeMap::new(), agent_starts: Mutex::default() };
         context.create_folders(&["home", "project"]);
         context.set_env("HOME", context.home());
         context.set_env("PATH", std::env::var_os("PATH").unwrap_or_default());
@@ -145,6 +148,14 @@ impl TestContext {
     /// Runs a hook as the client does.
     pub(crate) fn run_hook(&self, name: &str, event: &Value) -> Output {
         self.run_with_stdin(&format!("hook {name}"), event.to_string())
+    }
+
+    /// As in the client, each start of an agent has an id of its own.
+    pub(crate) fn next_agent_id(&self, agent: &str) -> String {
+        let mut starts = self.agent_starts.lock().unwrap();
+        let count = starts.entry(agent.to_owned()).or_default();
+        *count += 1;
+        if *count == 1 { format!("id-{agent}") } else { format!("id-{agent}-{count}") }
     }
 
     /// The text with the temporary folder replaced by `placeholder`.

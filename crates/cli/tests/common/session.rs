@@ -41,10 +41,11 @@ impl TestContext {
         self.report(session, agent, report);
     }
 
-    /// The agent starts, works and reports.
+    /// The agent starts, works and reports. Its id is `id-<agent>`, and `id-<agent>-2` for its second start.
     #[track_caller]
     pub(crate) fn report(&self, session: &str, agent: &str, report: &str) {
-        let mut fields = json!({ "agent_id": format!("id-{agent}"), "agent_type": format!("ot:{agent}") });
+        let mut fields =
+            json!({ "agent_id": self.next_agent_id(agent), "agent_type": format!("ot:{agent}") });
         self.send_event("on-agent-start", session, fields.clone());
         fields["last_assistant_message"] = json!(report);
         self.send_event("on-agent-stop", session, fields);

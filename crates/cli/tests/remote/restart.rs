@@ -125,7 +125,7 @@ fn a_first_start_does_not_flood() {
     assert!(taken[0].body.contains("today") && taken[1].body.contains("now"));
 }
 
-/// Without its memory it rather says nothing than everything again.
+/// If it is not known what was sent, nothing that exists already is sent, also not after another restart.
 #[test]
 fn a_broken_outbox_repeats_nothing() {
     let mut fixture = RemoteFixture::new();
@@ -138,6 +138,8 @@ fn a_broken_outbox_repeats_nothing() {
     wait_until("the log", || fixture.logs().contains("outbox.broken.json"));
     fixture.telegram.wait_polls(1);
     wait_until("the first look", || !fixture.outbox()["sessions"]["s1"].is_null());
+    fixture.kill();
+    fixture.serve();
     fixture.finished("s2");
     let taken = fixture.webhook.wait_taken(2);
     assert_eq!(taken.len(), 2);

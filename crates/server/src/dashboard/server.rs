@@ -12,6 +12,7 @@ use overtone_core::messages::Lang;
 use overtone_store::Home;
 use overtone_store::config::{Config, keys};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Semaphore;
 
 use crate::dashboard::access::Access;
@@ -112,12 +113,14 @@ async fn run(
         start_services(&app);
     }
     changes.spawn(Arc::clone(&app));
+    // Before the server is announced: whoever finds it may stop it at once.
+    let mut shutdown = ShutdownSignals::register()?;
     instance.announce(address, options.version)?;
     ready(address);
     let router = api::router(Arc::clone(&app));
     tokio::select! {
         () = accept(listener, router) => {}
-        () = shutdown_signal() => {}
+        () = shutdown.received() => {}
         () = idle_timeout(&app, options.idle) => {}
     }
     app.stop_services();
@@ -188,17 +191,23 @@ fn configure_socket(stream: &TcpStream) {
     let _ = socket.set_tcp_nodelay(true);
 }
 
-/// Waits for a signal that asks the process to end.
-async fn shutdown_signal() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut terminate), Ok(mut interrupt)) =
-        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
-    else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+/// The signals that ask the process to end. They do not end it by themselves any more.
+struct ShutdownSignals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl ShutdownSignals {
+    fn register() -> io::Result<Self> {
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    /// Waits for one of them. One that came since they were registered counts.
+    async fn received(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
     }
 }
 

@@ -228,6 +228,11 @@ impl Outbox {
         self.queue(Vec::new(), |_| {}, session, Some(cursor))
     }
 
+    /// Writes the cursors that [`advance`](Self::advance) has moved in memory only.
+    pub(crate) fn save_cursors(&self) {
+        self.record(|_| {});
+    }
+
     /// Queues messages and moves the cursor of their session in one step.
     pub(crate) fn enqueue(
         &self,

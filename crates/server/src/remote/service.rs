@@ -161,7 +161,11 @@ fn run_watcher(mut watcher: Watcher, changed: &Receiver<SessionId>) {
             last_supervisor_check = Some(Instant::now());
             watcher.check_supervisor();
         }
-        watcher.skips_existing = false;
+        if watcher.skips_existing {
+            watcher.skips_existing = false;
+            // The events that were skipped must not be found again after a restart.
+            watcher.outbox.save_cursors();
+        }
         if last_cleanup.elapsed() >= CLEANUP_INTERVAL {
             last_cleanup = Instant::now();
             watcher.outbox.remove_expired(&all_sessions(&watcher));

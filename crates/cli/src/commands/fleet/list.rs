@@ -7,7 +7,7 @@ use overtone_core::messages::{cli, fleet as words};
 use overtone_fleet::{FleetSnapshot, MachineView, SessionState};
 use overtone_store::clock;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::connection::FleetConnection;
 use super::format::{cost, is_running, printable_or_dash, progress, project, short, state_cell, text};
@@ -119,6 +119,14 @@ struct MachineJson<'a> {
     last_seen: &'a str,
 }
 
+/// The machine of a session.
+#[derive(Serialize)]
+struct OwnerJson<'a> {
+    id: &'a str,
+    name: &'a str,
+    present: bool,
+}
+
 #[derive(Serialize)]
 struct FeatureJson<'a> {
     repository: &'a str,
@@ -172,9 +180,12 @@ pub(super) fn session_object(snapshot: &FleetSnapshot, state: &SessionState) -> 
         _ => Map::new(),
     });
     object["id"] = state.session.as_str().into();
-    object["machine"] = json!({
-        "id": state.machine, "name": state.machine_name, "present": snapshot.is_present(&state.machine),
-    });
+    let machine = OwnerJson {
+        id: &state.machine,
+        name: &state.machine_name,
+        present: snapshot.is_present(&state.machine),
+    };
+    object["machine"] = serde_json::to_value(machine).unwrap_or_default();
     object["repository"] = state.repository.clone().into();
     object["feature"] = state.feature.clone().into();
     object["full"] = state.is_full.into();
