@@ -4,14 +4,14 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::{advisories, browser, codegen, crowd, e2e, faults, fuzz, kills, layers, shell, soak, tools};
+use crate::{advisories, browser, codegen, crowd, e2e, faults, fuzz, kills, layers, shell, tools};
 
 struct Step {
     name: &'static str,
     run: fn() -> Result<()>,
 }
 
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 12] = [
     Step { name: "format", run: format },
     Step { name: "clippy", run: clippy },
     Step { name: "test", run: test },
@@ -20,7 +20,6 @@ const STEPS: [Step; 13] = [
     Step { name: "e2e", run: e2e::run_all },
     Step { name: "browser", run: browser::run_all },
     Step { name: "faults", run: faults::run_ci },
-    Step { name: "soak", run: soak::run_ci },
     Step { name: "crowd", run: crowd::run_ci },
     Step { name: "kills", run: kills::run_ci },
     Step { name: "fuzz", run: fuzz::run_ci },

@@ -21,7 +21,6 @@ mod normal;
 mod random;
 mod sandbox;
 mod shell;
-mod soak;
 mod tools;
 mod tree;
 
@@ -117,12 +116,6 @@ enum Task {
     /// files of other versions, a session that is deleted meanwhile, a home without the right to write, a full disk and
     /// a file system without locks. Builds the dist binary first.
     Faults(faults::Options),
-    /// Play whole workflows through the hooks, with accidents, and hold every event against the promises
-    ///
-    /// 500 workflows of all types: failures, compactions, interruptions, killed hooks, background agents, several
-    /// sessions in one project. The promises are a table in xtask/src/soak/checks.rs. When one breaks, the message
-    /// has the seed, the event and a command that plays it again; the folder is kept.
-    Soak(soak::Options),
     /// Run the end-to-end tests: the real Claude Code clients against a scripted API on loopback
     ///
     /// Fetches the versions of crates/testkit/clients.txt with npm when they are missing, builds the dev binary and
@@ -156,7 +149,6 @@ fn main() -> ExitCode {
         Task::Fleet(options) => fleet::run(&options),
         Task::Kills(options) => kills::run(&options),
         Task::Faults(options) => faults::run(&options),
-        Task::Soak(options) => soak::run(&options),
         Task::E2e(options) => e2e::run(&options),
         Task::Browser(options) => browser::run(&options),
         Task::Fuzz(options) => fuzz::run(&options),
