@@ -4,7 +4,7 @@ use crate::messages::flow;
 use crate::registry::{Agent, EventKind, Stage, StageKey, limits};
 
 use crate::engine::agents::{find_by_id, identify};
-use crate::engine::flow::{Obstacle, Step, limit_reached, next_step, obstacle};
+use crate::engine::flow::{Obstacle, Step, limit_reached, obstacle};
 use crate::engine::outcome::{Effect, InputPatch, Outcome, Permission, Record, Reply};
 use crate::engine::state::{ActiveAgent, Ending, StageState, Status, Turn, Verdict, WorkflowState};
 use crate::engine::text::{key_list, moved_text, next_step_text, step_text, workflow_context};
@@ -170,12 +170,12 @@ fn admit(workflow: &WorkflowState, agent: Agent, facts: &Facts) -> Result<Admitt
         return Err(deny_at_limit(agent, facts));
     }
     let repairs = matches!(agent, Agent::Developer | Agent::Debugger);
-    // A repair needs the reports of all stages of a parallel group.
-    if repairs
-        && workflow.stages.iter().any(StageState::is_failed)
-        && let Step::Wait(running) = next_step(workflow, &facts.settings)
-    {
-        return Err(deny_running(&running, facts));
+    // A repair opens DEV, so it waits for the reports of all stages that judge the code as it is.
+    if repairs && workflow.stages.iter().any(StageState::is_failed) {
+        let running = running_after_development(workflow);
+        if !running.is_empty() {
+            return Err(deny_running(&running, facts));
+        }
     }
     if let Some(blocked) = blocking_stage(workflow, agent, repairs) {
         let step = step_text(lang, &Step::Blocked(blocked));

@@ -184,8 +184,8 @@ fn others(model: &Model, details: Details) -> Weighted {
     use StartSource::{Compact, Fork, Resume, Startup};
     let joins = details.below(1, 2) == 1;
     let command = details.pick(2, &[Input::Look, Input::Stop, Input::Resume, Input::Foreign]);
-    // The number of an earlier event, or one that no event has.
-    let stranger = details.pick(2, &[1_000_000 + model.next_number, details.0 % model.next_number]);
+    // Nobody has delegated this one, or the hook of its delegation was lost.
+    let stranger = 1_000_000 + model.next_number;
     let channel = details.pick(4, &[Channel::Stop, Channel::Handback]);
     let (anybody, workflow) = (details.pick(1, &Agent::ALL), details.pick(1, &Workflow::ALL));
     let is_over = model.is_halted() || !model.flow.is_open();

@@ -678,7 +678,9 @@ impl Model {
         if call.is_some() {
             self.name_together(n);
         }
-        if let Some(at) = self.with_id(n).or_else(|| self.with_call(call?)) {
+        let is_nameless = |worker: &Worker| worker.agent == agent && (worker.id, worker.call) == (None, None);
+        let nameless = || self.flow.workers.iter().position(is_nameless);
+        if let Some(at) = self.with_id(n).or_else(|| self.with_call(call?)).or_else(nameless) {
             self.end_worker(agent, Some(at), Some(n), content);
         }
     }

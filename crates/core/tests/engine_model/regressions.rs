@@ -1,7 +1,9 @@
 //! Sequences that broke a rule once, shrunk.
 
 use overtone_core::engine::state::Verdict;
-use overtone_core::registry::Agent::{CodeReviewer, Developer, Grader, Retrospective, Tester};
+use overtone_core::registry::Agent::{
+    CodeReviewer, Debugger, Developer, Grader, Qa, RefactorCleaner, Retrospective, Tester,
+};
 use overtone_core::registry::Workflow;
 use proptest_state_machine::StateMachineTest as _;
 
@@ -35,6 +37,14 @@ fn a_twin_whose_call_was_guessed_wrongly_ends_when_its_own_call_fails() {
         let ends = [Report(Tester, 2, Stop, PASS), Returns(Tester, 2, Some(PASS)), Fails(Tester, 1, failure)];
         replay(Model::new(Workflow::Quick, 2, None, false), &[&twins[..], &ends].concat());
     }
+}
+
+/// The debugger has no stage in this workflow, and opened DEV while a reviewer was at work.
+#[test]
+fn a_repair_waits_for_every_stage_that_judges_the_code() {
+    let fails = [Delegate(Qa, 1), Report(Qa, 1, Stop, Content::Marker(Verdict::Fail))];
+    let judged_again = [Delegate(RefactorCleaner, 2), Delegate(CodeReviewer, 3), Delegate(Debugger, 4)];
+    replay(Model::new(Workflow::Full, 7, None, false), &[&fails[..], &judged_again].concat());
 }
 
 #[test]

@@ -222,15 +222,15 @@ impl Flow {
 
     /// Whether the stage of an agent may start now. `may_repeat`: there is a reason to do finished work again.
     pub(crate) fn may_start(&self, agent: Agent, may_repeat: bool, limits: &Settings) -> bool {
-        let is_too_early = repairs(agent) && self.has_failed() && matches!(self.next(limits), Step::Wait(_));
+        // Nobody changes the code while it is judged, and a repair begins with the reports of all judges.
+        let is_judged = self.after_development().any(|stage| stage.status == Status::Active);
+        let is_too_early = is_judged && repairs(agent) && self.has_failed();
         if self.limit_reached(limits) || is_too_early || self.needs_answer(agent) {
             return false;
         }
         let opened = self.opened_for(agent);
         let Some(target) = opened.target(agent) else {
-            // Nobody changes the code while it is judged.
-            return !writes_code(agent)
-                || self.after_development().all(|stage| stage.status != Status::Active);
+            return !(writes_code(agent) && is_judged);
         };
         opened.is_free(target) && (may_repeat || !opened.stage(target).is_some_and(StageRecord::is_good))
     }
