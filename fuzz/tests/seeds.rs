@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use overtone_fuzz as targets;
 
-/// How many mutated inputs each target gets. The long search is `cargo xtask fuzz`.
+/// How many mutated inputs each target gets. The long search is `cargo xtask proof fuzz`.
 const MUTATIONS: usize = 400;
 const MAX_BYTES: usize = 4096;
 

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: what every hook, the status lines and a switch of `ccc` cost, compared with `/bin/true` and with a
+//! `cargo xtask proof bench`: what every hook, the status lines and a switch of `ccc` cost, compared with `/bin/true` and with a
 //! hook in Node.
 //!
 //! Wall time is what a user feels, but it depends on the machine. Instructions, system calls and memory are the same

@@ -1,4 +1,4 @@
-//! `cargo xtask crowd`: many processes on one session, and many sessions at once.
+//! `cargo xtask proof crowd`: many processes on one session, and many sessions at once.
 //!
 //! The verdict comes from the files that they leave behind. Times are only printed: they depend on how busy the machine
 //! is. What happens while a lock is never released is tested in `crates/cli/tests/concurrency.rs`.

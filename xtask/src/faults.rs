@@ -1,4 +1,4 @@
-//! `cargo xtask faults`: every hook and every command that writes, with an error and a kill at each of its system calls on
+//! `cargo xtask proof faults`: every hook and every command that writes, with an error and a kill at each of its system calls on
 //! files, with writes that stop half-way, and in unusual environments.
 //!
 //! Each subject is traced once without a fault. Then, for each fault, it is run from the same files, what it left is

@@ -1,4 +1,4 @@
-//! `cargo xtask fleet`: the relay under load with a real server, and what it costs the hooks, which is nothing.
+//! `cargo xtask proof fleet`: the relay under load with a real server, and what it costs the hooks, which is nothing.
 
 mod hook_cost;
 

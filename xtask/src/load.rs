@@ -1,4 +1,4 @@
-//! `cargo xtask load`: the dashboard under load, held to its limits. Everything is on this machine and ends by itself.
+//! `cargo xtask proof load`: the dashboard under load, held to its limits. Everything is on this machine and ends by itself.
 
 mod dashboard;
 

@@ -1,6 +1,6 @@
 //! Many hooks of one session at once: every update is there afterwards, and every line is whole. Several sessions in one
 //! project: none takes what another works on. Locks whose holder is killed or stopped: nobody waits for them for ever.
-//! `cargo xtask crowd` does the same with many more processes.
+//! `cargo xtask proof crowd` does the same with many more processes.
 
 #![allow(
     clippy::unwrap_used,
