@@ -110,6 +110,7 @@ fn start_server(folder: &Path) -> Result<(Background, u16)> {
     let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
     let port = free.map_err(|e| Error::new(format!("no free port: {e}")))?.port();
     let mut command = Command::new("nats-server");
+    command.env("PATH", tools::path()?);
     command.args(["-js", "-a", "127.0.0.1", "-p", &port.to_string(), "-sd"]).arg(folder);
     let server = Background::start(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()))?;
     let begun = Instant::now();
