@@ -29,7 +29,7 @@ fn up_names_a_client_that_cannot_be_inspected() {
     std::os::unix::fs::symlink("claude", folder.path().join("claude")).unwrap();
     let context = context.with_env("PATH", folder.path());
     let path = folder.path().join("claude").display().to_string();
-    context.run("up").ok().has(&["claude was not found"]).stderr_has(&["warning: ", &path]);
+    context.run("up").succeeds().has(&["claude was not found"]).stderr_has(&["warning: ", &path]);
 }
 
 #[test]
