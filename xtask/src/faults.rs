@@ -28,7 +28,7 @@ use subject::{Kind, Subject};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// What CI runs: all kills and a fixed part of the rest, on the dev binary
+    /// What CI runs: all kills and short writes, and a fixed part of the rest, on the dev binary
     #[arg(long, conflicts_with_all = ["only", "binary"])]
     ci: bool,
     /// Only faults whose label contains this, such as `on-stop`, `write#3` or `on-stop/ready write#3=EIO`
@@ -131,7 +131,7 @@ impl Choice {
             Self::Labels(text) => label.contains(text.as_str()),
             Self::Part => {
                 let one_in = match fault {
-                    Fault::Kill { .. } | Fault::ShortWrite { kills: true, .. } => 1,
+                    Fault::Kill { .. } | Fault::ShortWrite { .. } => 1,
                     // Nothing else shows that a lock is taken at all.
                     Fault::Environment(environment) if environment.0 == "no-locks" => 1,
                     _ => ONE_IN,

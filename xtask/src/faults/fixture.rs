@@ -46,7 +46,8 @@ impl Fixture {
 
     fn write(&self, path: &str, content: &str) -> Result<()> {
         let path = self.root.join(self.fill(path));
-        write_file(&path, format!("{}\n", self.fill(content)).as_bytes())?;
+        let end = if path.ends_with(".current-session-id") { "" } else { "\n" };
+        write_file(&path, (self.fill(content) + end).as_bytes())?;
         let mode = if path.ends_with("bin/claude") { 0o755 } else { 0o600 };
         let failed = |e: std::io::Error| Error::io("cannot set mode", &path, &e);
         fs::set_permissions(&path, Permissions::from_mode(mode)).map_err(failed)
