@@ -134,7 +134,8 @@ fn a_command_that_nobody_was_asked_about_is_refused() {
                 .allow(["Bash"])
                 .run("go");
             assert_eq!(run.requests(Actor::Main).times_received("而使用者沒有被詢問"), 3);
-            assert_ne!(sandbox.loop_state(&session)["stopped"], true);
+            let events = sandbox.timeline(&session);
+            assert!(events.iter().all(|event| event["reason"] != "loop-stopped"), "{events:?}");
         }
     }
 }
