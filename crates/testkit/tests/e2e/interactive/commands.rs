@@ -127,12 +127,16 @@ fn a_command_that_nobody_was_asked_about_is_refused() {
             let sandbox = Sandbox::new(&client);
             let session = begin(&sandbox, "quick", &["DEV"]);
             let turns = around_the_hook(&sandbox).map(|command| tool("Bash", json!({"command": command})));
-            let run = sandbox
+            let terminal = sandbox
                 .script(|s| s.main(turns.into_iter().chain([text("done")])))
                 .session(&session)
                 .permission_mode(mode)
                 .allow(["Bash"])
-                .run("go");
+                .terminal();
+            terminal.type_line("go");
+            terminal.wait_for_requests(Actor::Main, 4);
+            terminal.wait_until_idle();
+            let run = terminal.exit();
             assert_eq!(run.requests(Actor::Main).times_received("而使用者沒有被詢問"), 3);
             let events = sandbox.timeline(&session);
             assert!(events.iter().all(|event| event["reason"] != "loop-stopped"), "{events:?}");
