@@ -75,7 +75,11 @@ fn create_place(scratch: &Path, state: State, phase: Phase) -> Result<Place> {
 fn keep(place: &Place) -> Result<()> {
     let (live, kept) = (place.path(""), place.beside("kept"));
     fs::rename(&live, &kept).map_err(|e| Error::io("cannot rename", &live, &e))?;
-    let mut script = String::from("cd \"${0%/*}\" && rm -rf live && cp -al kept live");
+    // The project's folder stays, since programs are started in it.
+    let mut script = String::from(
+        "cd \"${0%/*}\" && mkdir -p live/project && find live -mindepth 1 ! -path live/project -delete && \
+         cp -al kept/. live",
+    );
     for (file, metadata) in tree::files(&kept)? {
         if file.extension().is_some_and(|extension| extension == "jsonl") {
             // Writing to a string cannot fail.
