@@ -3,6 +3,7 @@
 //! Nothing in this crate reads files, the clock or the environment. `cargo xtask layers` checks that.
 
 pub mod engine;
+pub mod evidence;
 pub mod messages;
 pub mod registry;
 pub mod replay;

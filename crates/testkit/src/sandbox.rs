@@ -42,7 +42,7 @@ impl Sandbox {
 
     /// A sandbox whose plugin has `binary` as its `bin/overtone`, and the hook program beside it.
     pub fn with_binary(client: &Client, binary: &Path) -> Self {
-        // ScreenState with a failure: the same test runs against several clients.
+        // Shown with a failure: the same test runs against several clients.
         println!("sandbox for Claude Code {}", client.version());
         let root = tempfile::Builder::new().prefix("overtone-e2e-").tempdir().expect("a temporary folder");
         let sandbox = Self { client: client.clone(), root, next: AtomicU32::new(1) };
