@@ -4,13 +4,14 @@ use std::cell::RefCell;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::ops::{Deref, DerefMut};
+use std::path::Path;
 use std::process::{Child, Stdio};
 use std::rc::Rc;
 use std::thread;
 
 use overtone_fleet::{Keyring, Link, Settings};
 use overtone_store::Home;
-use overtone_testkit::nats::NatsServer;
+use overtone_testkit::nats::{self, NatsServer};
 use overtone_testkit::wait_until;
 use serde_json::Value;
 
@@ -70,12 +71,21 @@ impl Drop for Machine {
 
 impl Machine {
     pub(crate) fn new() -> Self {
+        Self::with_search_path(Path::new("/nowhere"))
+    }
+
+    /// A machine on which `nats-server` is installed.
+    pub(crate) fn with_nats_server() -> Self {
+        Self::with_search_path(nats::program().parent().unwrap())
+    }
+
+    fn with_search_path(folder: &Path) -> Self {
         let context = TestContext::new();
         context.create_folders(&["state"]);
         context.write("project/.git/config", "[remote \"origin\"]\n\turl = git@example.org:ann/shop.git\n");
         let state = context.path("state");
         let context = context.with_env("OVERTONE_HOME", state).with_env("USER", "ann");
-        Self { context: Rc::new(context.with_env("PATH", "/nowhere")), relay: None }
+        Self { context: Rc::new(context.with_env("PATH", folder)), relay: None }
     }
 
     /// A member of the team with a running relay.

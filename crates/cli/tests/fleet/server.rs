@@ -4,7 +4,7 @@ use std::fs;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 
-use overtone_testkit::nats::{free_port, program};
+use overtone_testkit::nats::free_port;
 use serde_json::json;
 
 use crate::common::read_json;
@@ -21,9 +21,7 @@ impl Drop for Up<'_> {
 
 #[test]
 fn up_starts_one_server_and_down_keeps_its_data() {
-    // Fails with a hint if the server is not installed.
-    program();
-    let machine = Machine::new();
+    let machine = Machine::with_nats_server();
     let _up = Up(&machine);
     let port = free_port();
     let url = format!("nats://127.0.0.1:{port}");
@@ -33,7 +31,7 @@ fn up_starts_one_server_and_down_keeps_its_data() {
     let again = machine.json("fleet up");
     assert_eq!((&again["started"], &again["pid"]), (&json!(false), &first["pid"]));
     // Nobody gets in without the login, which is in a private file and nowhere else.
-    let other = Machine::new();
+    let other = Machine::with_nats_server();
     other.run_args(&["fleet", "join", &url]).fails_with(1, "cannot reach");
     let login = machine.state_file("fleet/server/login");
     let password = fs::read_to_string(&login).unwrap().trim().split_once(':').unwrap().1.to_owned();
@@ -67,7 +65,7 @@ fn down_stops_no_other_process() {
 
 #[test]
 fn up_refuses_another_fleet_and_a_port_in_use() {
-    let machine = Machine::new();
+    let machine = Machine::with_nats_server();
     machine.run("fleet join nats://127.0.0.1:1 --offline").succeeds();
     machine
         .run_args(&["fleet", "up", "--port", &free_port().to_string()])
