@@ -43,10 +43,18 @@ impl Screen {
     /// The line that is being typed: what is between the last two rulers, or nothing while there are not two.
     pub(crate) fn input(&self) -> Option<String> {
         let lines = self.lock().lines();
-        let mut rulers = (0..lines.len()).rev().filter(|&at| is_ruler(&lines[at]));
-        let (end, start) = (rulers.next()?, rulers.next()?);
+        let (start, end) = input_rulers(&lines)?;
         let input = lines[start + 1..end].join("\n");
         Some(input.strip_prefix('❯')?.trim().to_owned())
+    }
+
+    /// What is above the line that is being typed.
+    pub(crate) fn conversation(&self) -> String {
+        let lines = self.lock().lines();
+        match input_rulers(&lines) {
+            Some((start, _)) => lines[..start].join("\n"),
+            None => String::new(),
+        }
     }
 
     /// Every line that was ever shown, each once.
@@ -87,6 +95,13 @@ impl std::fmt::Debug for ScreenState {
     }
 }
 
+/// The positions of the last two rulers.
+fn input_rulers(lines: &[String]) -> Option<(usize, usize)> {
+    let mut rulers = (0..lines.len()).rev().filter(|&at| is_ruler(&lines[at]));
+    let (end, start) = (rulers.next()?, rulers.next()?);
+    Some((start, end))
+}
+
 /// A line that reaches from one side of the screen to the other. A label may interrupt it.
 fn is_ruler(line: &str) -> bool {
     line.starts_with("──────────") && line.chars().count() == usize::from(COLUMNS)
@@ -108,6 +123,7 @@ mod tests {
         assert_eq!(showing("❯ no rulers yet").input(), None);
         let screen = showing(&format!("❯ said before\r\n{ruler}\r\n❯ being typed\r\n{ruler}\r\n  a hint"));
         assert_eq!(screen.input().as_deref(), Some("being typed"));
+        assert_eq!(screen.conversation(), "❯ said before");
         assert!(screen.text().contains("said before"));
     }
 

@@ -83,12 +83,18 @@ impl<'a> Terminal<'a> {
         terminal
     }
 
-    /// Types a line and sends it off. Waits until it is in the input line before it is sent, and until it has left it.
+    /// Types a line and sends it off. Waits until it is in the input line before it is sent, and until it has left it or is
+    /// in the conversation: the client may show an earlier line in the input as a suggestion.
     #[track_caller]
     pub fn type_line(&self, line: &str) {
+        let sent = format!("❯{}", without_blanks(line));
+        let times_sent = |t: &Self| without_blanks(&t.process.screen().conversation()).matches(&sent).count();
+        let before = times_sent(self);
         self.type_text(line);
         self.press(Key::Enter);
-        self.wait_until("the line to be sent", |t| !t.input().contains(&without_blanks(line)));
+        self.wait_until("the line to be sent", |t| {
+            !t.input().contains(&without_blanks(line)) || times_sent(t) > before
+        });
     }
 
     /// Types a text and waits until it is in the input line. It is not sent.
