@@ -21,20 +21,24 @@ pub(crate) enum Limit {
 }
 
 static BARS: [Bar; 12] = [
-    time("time, reading", Limit::AtMost(1.0), "× /bin/true", |row, _| of(row, Class::Reading, to_true)),
-    time("time, writing", Limit::AtMost(2.0), "× /bin/true", |row, _| of(row, Class::Writing, to_true)),
+    time("time, reading", Limit::AtMost(1.0), "× /bin/true", |row, _| {
+        for_class(row, Class::Reading, to_true)
+    }),
+    time("time, writing", Limit::AtMost(2.0), "× /bin/true", |row, _| {
+        for_class(row, Class::Writing, to_true)
+    }),
     time("time, ccc switch and start", Limit::AtMost(3.0), "× /bin/true", |row, _| {
-        of(row, Class::Switching, to_true)
+        for_class(row, Class::Switching, to_true)
     }),
     time("time, huge against empty session", Limit::AtMost(1.2), "×", |row, rows| {
         growth(row, rows, to_true)
     }),
     time("time of the Node hook against the same hook", Limit::AtLeast(30.0), "×", node_takes),
-    count("instructions, reading", 250_000.0, "", |row, _| of(row, Class::Reading, instructions)),
-    count("instructions, writing", 400_000.0, "", |row, _| of(row, Class::Writing, instructions)),
+    count("instructions, reading", 250_000.0, "", |row, _| for_class(row, Class::Reading, instructions)),
+    count("instructions, writing", 400_000.0, "", |row, _| for_class(row, Class::Writing, instructions)),
     count("instructions, huge against empty session", 1.2, "×", |row, rows| growth(row, rows, instructions)),
     count("system calls, reading", 40.0, "", |row, _| {
-        of(row, Class::Reading, |row| Some(to_float(row.counts.calls)))
+        for_class(row, Class::Reading, |row| Some(to_float(row.counts.calls)))
     }),
     count("processes and threads", 1.0, "", |row, _| own(row, row.counts.processes)),
     count("peak memory", 6.0 * 1024.0, "KiB", |row, _| own(row, row.counts.peak_kib)),
@@ -51,7 +55,7 @@ const fn count(what: &'static str, most: f64, unit: &'static str, value: Value) 
     Bar { what, limit: Limit::AtMost(most), unit, is_time: false, value }
 }
 
-fn of(row: &Row, class: Class, value: fn(&Row) -> Option<f64>) -> Option<f64> {
+fn for_class(row: &Row, class: Class, value: fn(&Row) -> Option<f64>) -> Option<f64> {
     if row.subject.class == Some(class) { value(row) } else { None }
 }
 
