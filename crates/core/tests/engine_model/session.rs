@@ -140,7 +140,7 @@ impl Session {
                 agent_id: Some(&id(n)),
                 subagent_type: &format!("ot:{}", agent.name()),
                 finished: content.is_some(),
-                content: &content.map(text).unwrap_or_default(),
+                content: &content.map(report_text).unwrap_or_default(),
                 handback: "",
             }),
             Event::Fails(agent, n, failure) => world.fire(&Trigger::ToolFailed {
@@ -154,7 +154,8 @@ impl Session {
             }),
             Event::TaskEnds(n, content) => {
                 let status = if content.is_some() { "completed" } else { "killed" };
-                let result = content.map(text).unwrap_or_default().replace('<', "&lt;").replace('>', "&gt;");
+                let result =
+                    content.map(report_text).unwrap_or_default().replace('<', "&lt;").replace('>', "&gt;");
                 world.prompt(&format!(
                     "<task-notification><task-id>{}</task-id><tool-use-id>{}</tool-use-id>\
                      <status>{status}</status><result>{result}</result></task-notification>",
@@ -260,8 +261,8 @@ impl Session {
             let group = model.flow.group(old.key);
             let mut members = model.flow.stages.iter().filter(|stage| group.contains(&stage.key));
             let converges = group.len() > 1 && members.all(|stage| stage.status == Status::Completed);
-            let converged = count(&|record| record.kind == EventKind::ParallelConverge);
-            assert_eq!(converged, usize::from(converges), "the group of {key} converges");
+            let recorded = count(&|record| record.kind == EventKind::ParallelConverge);
+            assert_eq!(recorded, usize::from(converges), "the group of {key} converges");
         }
         let is_end =
             |record: &Record| matches!(record.kind, EventKind::WorkflowComplete | EventKind::WorkflowAbort);
