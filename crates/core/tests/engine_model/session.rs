@@ -392,7 +392,7 @@ fn check_model_text(event: &Event, reply: &Reply, model: &Model) {
         // Open tasks come before the summary.
         ModelText::Step(Step::Done) => assert!(given.is_some(), "nothing is said"),
         ModelText::Step(step) => {
-            assert!(text.contains(&step_text(Lang::En, step)), "{step:?} is not in {text:?}")
+            assert!(text.contains(&step_text(Lang::En, step)), "{step:?} is not in {text:?}");
         }
         ModelText::GoOn(step) => {
             let names: Vec<_> = due_agents(step).iter().map(|agent| agent.name().to_uppercase()).collect();
