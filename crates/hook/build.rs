@@ -1,5 +1,5 @@
 //! Computes the build id: a hash of everything that decides what a hook does. `overtone` and `overtone-hook` both contain
-//! it, so that two programs of different builds are told apart although their version is the same.
+//! it, so that programs of different builds are recognised although their version is the same.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs;

@@ -63,8 +63,8 @@ fn adding_keeps_the_rest(file: &Path, text: &str, names: Option<&[String]>) {
     let edited = read(file);
     assert!(is_kept_in(text, &edited), "nothing is taken away");
     let after = Config::load(file).expect("it still parses");
-    let wanted: Vec<_> = names.unwrap_or_default().iter().cloned().chain([NEW.to_owned()]).collect();
-    assert_eq!(after.names().expect("names"), wanted, "the new one comes last");
+    let expected: Vec<_> = names.unwrap_or_default().iter().cloned().chain([NEW.to_owned()]).collect();
+    assert_eq!(after.names().expect("names"), expected, "the new one comes last");
     let after = Document::parse(file, &edited).expect("it still parses");
     for (key, value) in before.get(&[]).iter().filter_map(Value::as_object).flatten() {
         assert!(key == "providers" || after.get(&[key]).as_ref() == Some(value), "{key}");

@@ -41,10 +41,10 @@ pub(crate) fn difference<'a>(old: &'a [u8], new: &'a [u8]) -> (&'a [u8], &'a [u8
     (&old[..old.len() - end], &new[..new.len() - end])
 }
 
-/// Whether a text can be made from another by putting things in only. White space does not count.
+/// Whether inserting text turns `old` into `new`. White space does not count.
 pub(crate) fn is_kept_in(old: &str, new: &str) -> bool {
     let mut rest = new.chars().filter(|c| !c.is_whitespace());
-    old.chars().filter(|c| !c.is_whitespace()).all(|wanted| rest.any(|c| c == wanted))
+    old.chars().filter(|c| !c.is_whitespace()).all(|next| rest.any(|c| c == next))
 }
 
 /// A text without its white space.

@@ -81,11 +81,11 @@ fn removing_takes_one_value(text: &str, path: &[String], value: &Value) {
     let mut document = parse(text);
     assert!(document.remove(&keys(path)).expect("a key to remove"));
     assert!(is_kept_in(&document.to_text(), text), "nothing is put in");
-    let mut wanted = value.clone();
+    let mut expected = value.clone();
     let [outer @ .., key] = path else { return };
-    let inner = outer.iter().fold(&mut wanted, |value, key| &mut value[key]);
+    let inner = outer.iter().fold(&mut expected, |value, key| &mut value[key]);
     inner.as_object_mut().expect("an object").shift_remove(key);
-    assert_eq!(whole(&document.to_text()).to_string(), wanted.to_string(), "{text}");
+    assert_eq!(whole(&document.to_text()).to_string(), expected.to_string(), "{text}");
 }
 
 fn a_new_key_leaves_no_trace(text: &str, path: &[&str]) {

@@ -19,7 +19,7 @@ pub fn check(data: &[u8]) {
                 answers_say_what_they_were_given(&input, value);
             }
         }
-        // A field that is there twice cannot be told from one that was meant.
+        // A field that is there twice cannot be resolved: either value may be the intended one.
         Err(error) => assert!(value.is_none() || error.to_string().contains("duplicate field"), "{error}"),
     }
 }
@@ -91,10 +91,10 @@ fn check_specific(specific: &Value, reply: &Reply, tool_input: Option<&Value>) {
         );
     }
     if let Some(updated) = specific["updatedInput"].as_object() {
-        let mut wanted = tool_input.and_then(Value::as_object).cloned().unwrap_or_default();
-        wanted.insert("prompt".into(), "new".into());
-        wanted.insert("run_in_background".into(), false.into());
-        assert_eq!(*updated, wanted, "every field of the call survives");
+        let mut expected = tool_input.and_then(Value::as_object).cloned().unwrap_or_default();
+        expected.insert("prompt".into(), "new".into());
+        expected.insert("run_in_background".into(), false.into());
+        assert_eq!(*updated, expected, "every field of the call survives");
     }
 }
 

@@ -1,16 +1,16 @@
-// Whoever uses a keyboard or a screen reader gets the same page.
+// The page works with a keyboard and with a screen reader.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 
 import { axeSource, by, open } from './browser.mjs';
-import { complaints } from './complaints.mjs';
+import { axeViolations } from './accessibility.mjs';
 import { READY, fillHome } from './home.mjs';
 import { scenario } from './suite.mjs';
 import { until } from './world.mjs';
 
 async function isAccessible(page, where) {
-  assert.deepEqual(await complaints(page), [], where);
+  assert.deepEqual(await axeViolations(page), [], where);
 }
 
 async function visitWithAxe(visitor, server, theme) {
@@ -40,7 +40,7 @@ for (const theme of ['light', 'dark']) {
       await page.locator(ready).first().waitFor();
       await isAccessible(page, `${theme} ${view}`);
     }
-  }, { pardoned: /^console: Failed to load resource: / });
+  }, { ignored: /^console: Failed to load resource: / });
 
   scenario(`axe finds nothing grave in dialogs, menus and details, ${theme}`, async ({ world, visitor }) => {
     fillHome(world);
@@ -76,14 +76,14 @@ for (const theme of ['light', 'dark']) {
     await page.reload();
     await by(page, 'locked').waitFor();
     await isAccessible(page, `${theme} not let in`);
-  }, { pardoned: /^console: Failed to load resource: / });
+  }, { ignored: /^console: Failed to load resource: / });
 }
 
 // By keyboard only.
 
 /** Tabs until the focus is on what `selector` names. */
 async function tabTo(page, selector) {
-  const isThere = () => page.evaluate((wanted) => document.activeElement?.matches(wanted) ?? false, selector);
+  const isThere = () => page.evaluate((css) => document.activeElement?.matches(css) ?? false, selector);
   for (let presses = 0; presses < 80; presses += 1) {
     await page.keyboard.press('Tab');
     if (await isThere()) return;
@@ -101,7 +101,7 @@ async function goByKeys(page, key, address) {
 }
 
 const hasFocus = (page, selector) =>
-  until(() => page.evaluate((wanted) => document.activeElement?.matches(wanted), selector), `the focus on ${selector}`);
+  until(() => page.evaluate((css) => document.activeElement?.matches(css), selector), `the focus on ${selector}`);
 
 scenario('a session is opened and stopped by keyboard, and the focus comes back', async ({ world, visitor }) => {
   world.begin('one', 'quick');
@@ -192,4 +192,4 @@ scenario('on a small screen nothing sticks out', async ({ world, visitor }) => {
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     assert.ok(wide <= 0, `${view} is ${wide} px too wide`);
   }
-}, { pardoned: /^console: Failed to load resource: / });
+}, { ignored: /^console: Failed to load resource: / });

@@ -39,33 +39,33 @@ export function axeSource() {
   return readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 }
 
-/** A fresh visitor. `visit.page` is the page, `visit.misdeeds` all that must not happen. */
+/** A fresh visitor. `visit.page` is the page, `visit.problems` lists errors, dialogs and foreign requests. */
 export async function visit(browser, server, options = {}) {
   const context = await browser.newContext({ locale: 'en-US', viewport: { width: 1280, height: 900 }, ...options });
   context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
-  const misdeeds = [];
-  await watch(page, server, misdeeds);
-  return { context, page, misdeeds };
+  const problems = [];
+  await watch(page, server, problems);
+  return { context, page, problems };
 }
 
-async function watch(page, server, misdeeds) {
+async function watch(page, server, problems) {
   page.on('console', (said) => {
-    if (said.type() === 'error' || said.type() === 'warning') misdeeds.push(`console: ${said.text()}`);
+    if (said.type() === 'error' || said.type() === 'warning') problems.push(`console: ${said.text()}`);
   });
-  page.on('pageerror', (error) => misdeeds.push(`error: ${error.stack}`));
+  page.on('pageerror', (error) => problems.push(`error: ${error.stack}`));
   page.on('dialog', async (dialog) => {
-    misdeeds.push(`dialog: ${dialog.message()}`);
+    problems.push(`dialog: ${dialog.message()}`);
     await dialog.dismiss();
   });
   page.on('request', (request) => {
     const { protocol, origin } = new URL(request.url());
-    if (protocol !== 'data:' && origin !== server.url) misdeeds.push(`elsewhere: ${request.url()}`);
+    if (protocol !== 'data:' && origin !== server.url) problems.push(`elsewhere: ${request.url()}`);
   });
-  await page.exposeFunction('noteMisdeed', (what) => misdeeds.push(what));
+  await page.exposeFunction('reportProblem', (what) => problems.push(what));
   await page.addInitScript(() => {
     document.addEventListener('securitypolicyviolation', (event) =>
-      window.noteMisdeed(`policy: ${event.violatedDirective} ${event.blockedURI}`));
+      window.reportProblem(`policy: ${event.violatedDirective} ${event.blockedURI}`));
   });
 }
 

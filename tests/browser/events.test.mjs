@@ -17,10 +17,10 @@ function event(n) {
 
 /** Every event of a kind is there, and only those: as the list says and as the rows say. */
 async function shows(page, type, number) {
-  const told = async () => (await text(by(page, 'event-status'))).match(/\d+(,\d{3})*/)?.[0];
+  const count = async () => (await text(by(page, 'event-status'))).match(/\d+(,\d{3})*/)?.[0];
   const types = () => by(page, 'event-row').evaluateAll((rows) => [...new Set(rows.map((row) => row.dataset.type))]);
   // The number may still be that of the filter before, and the rows come after it.
-  await untilEqual(async () => [await told(), ...(await types())], [number, type], 'the events');
+  await untilEqual(async () => [await count(), ...(await types())], [number, type], 'the events');
 }
 
 const documentSize = (page) => page.evaluate(() => document.querySelectorAll('*').length);
@@ -89,7 +89,7 @@ scenario('scrolling through a long timeline does not grow the document', async (
   await isBounded();
 });
 
-scenario('whoever reads older events stays there and is told of new ones', async ({ world, visitor }) => {
+scenario('reading older events keeps the position and announces new ones', async ({ world, visitor }) => {
   const { page } = await openLongSession(world, visitor);
   const list = by(page, 'event-list');
   await list.evaluate((element) => element.scrollBy(0, -3000));

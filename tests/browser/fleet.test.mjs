@@ -1,4 +1,4 @@
-// The whole fleet in one page: two machines with servers of their own, and one that shows and steers both.
+// The whole fleet in one page: two machines with servers of their own, and one that shows and controls both.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 import { axeSource, by, open, text } from './browser.mjs';
-import { complaints } from './complaints.mjs';
+import { axeViolations } from './accessibility.mjs';
 import { scenario } from './suite.mjs';
 import { World, until, untilEqual } from './world.mjs';
 
@@ -50,7 +50,7 @@ async function withFleet(world, play) {
   const other = new World();
   try {
     await until(() => isListening(port), 'the nats-server');
-    world.run(['fleet', 'join', `nats://127.0.0.1:${port}`, '--name', 'desk']);
+    world.run(['fleet', 'join', `nats://127.0.0.1:${port}`, '--name', 'desktop']);
     const invitation = world.run(['fleet', 'invite']).trim();
     other.run(['fleet', 'join', '--name', 'laptop'], { input: `${invitation}\n` });
     world.run(['fleet', 'accept', '--invited']);
@@ -78,11 +78,11 @@ async function begin(world, other) {
   return server;
 }
 
-scenario('both machines are shown, told and steered from one page', ({ world, visitor }) => withFleet(world, async (other) => {
+scenario('one page shows both machines and controls their sessions', ({ world, visitor }) => withFleet(world, async (other) => {
   const server = await begin(world, other);
   const page = await visitor(server);
   await open(page, server);
-  await untilEqual(() => by(page, 'machine').locator('th').allTextContents(), ['desk', 'laptop'], 'the machines');
+  await untilEqual(() => by(page, 'machine').locator('th').allTextContents(), ['desktop', 'laptop'], 'the machines');
   await by(page, 'contested').waitFor();
   await untilEqual(() => by(page, 'worker').count(), 2, 'who is at the feature');
   const card = by(page, 'session-card', { id: 'second-2' });
@@ -103,7 +103,7 @@ scenario('both machines are shown, told and steered from one page', ({ world, vi
   await by(page, 'dialog-confirm').locator('button[data-test="dialog-confirm"]').click();
   await page.locator('.session-head[data-state="stopped"]').waitFor();
   assert.equal(other.json('second-2', 'loop.json').stopped, true);
-  assert.match(other.events('second-2').find((event) => event.reason === 'loop-stopped').by, /dashboard@desk/);
+  assert.match(other.events('second-2').find((event) => event.reason === 'loop-stopped').by, /dashboard@desktop/);
 }));
 
 for (const theme of ['light', 'dark']) {
@@ -113,7 +113,7 @@ for (const theme of ['light', 'dark']) {
     await page.addInitScript(axeSource());
     await open(page, server);
     await by(page, 'contested').waitFor();
-    assert.deepEqual(await complaints(page), [], 'overview');
+    assert.deepEqual(await axeViolations(page), [], 'overview');
     await page.setViewportSize({ width: 360, height: 740 });
     const wide = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     assert.ok((await wide()) <= 0, 'on a small screen nothing sticks out');
@@ -123,6 +123,6 @@ for (const theme of ['light', 'dark']) {
     await page.setViewportSize({ width: 1280, height: 900 });
     await by(page, 'message-button').click();
     await page.locator('dialog').waitFor();
-    assert.deepEqual(await complaints(page), [], 'message');
+    assert.deepEqual(await axeViolations(page), [], 'message');
   }));
 }

@@ -13,8 +13,8 @@ const PENDING = { DEV: 'pending', REVIEW: 'pending', TEST: 'pending', RETRO: 'pe
 const mark = (page) => page.evaluate(() => { window.mark = true; });
 const isMarked = (page) => page.evaluate(() => window.mark === true);
 
-const expectStages = (scope, wanted) => untilEqual(() => stages(scope), { ...PENDING, ...wanted }, 'the stages');
-const expectAgents = (scope, wanted) => untilEqual(async () => (await agents(scope)).sort(), wanted, 'the agents');
+const expectStages = (scope, expected) => untilEqual(() => stages(scope), { ...PENDING, ...expected }, 'the stages');
+const expectAgents = (scope, expected) => untilEqual(async () => (await agents(scope)).sort(), expected, 'the agents');
 
 const BLOCKED = 'no database here <!-- VERDICT: {"result":"BLOCKED"} -->';
 
@@ -163,7 +163,7 @@ scenario('a server that dies and comes back loses nothing and doubles nothing', 
   world.send('one', 'tester');
   await untilEqual(() => allEvents(page), world.offsets('one'), 'all events after more');
   assert.equal(second.port, first.port);
-}, { pardoned: /^console: Failed to load resource: (net::ERR_|.* 401)/ });
+}, { ignored: /^console: Failed to load resource: (net::ERR_|.* 401)/ });
 
 /** A server that was started anew does not know the page. Opened again in another tab, this one goes on by itself. */
 async function comeBack(page, server) {
@@ -174,7 +174,7 @@ async function comeBack(page, server) {
   await isLive(page);
 }
 
-/** Adds event after event until it is told to stop. */
+/** Adds events until it is stopped. */
 async function pour(world, signal) {
   for (let n = 0; !signal.aborted; n += 1) {
     world.addEvents('one', [{ type: 'error:fatal', category: 'error', n }]);
@@ -192,4 +192,4 @@ scenario('without a server the page says so and comes back by itself', async ({ 
   world.begin('one', 'quick');
   await by(page, 'session-card', { id: 'one' }).waitFor();
   await isLive(page);
-}, { pardoned: /^console: Failed to load resource: (net::ERR_|.* 401)/ });
+}, { ignored: /^console: Failed to load resource: (net::ERR_|.* 401)/ });

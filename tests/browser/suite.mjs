@@ -1,4 +1,4 @@
-// What every file of tests shares: one browser, and for each test a world and visitors that end with it.
+// Shared by all test files: one browser, and a world with visitors for each test.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -15,9 +15,9 @@ after(() => browser?.close());
 
 /**
  * A test with a world of its own. `play` gets `{ world, visitor }`; `visitor(server)` opens the browser for
- * somebody. Nobody may have seen a misdeed at the end, except those that `pardoned` matches.
+ * a new visitor. The test fails if a page had problems, except those that `ignored` matches.
  */
-export function scenario(name, play, { pardoned } = {}) {
+export function scenario(name, play, { ignored } = {}) {
   test(name, { timeout: 2 * PATIENCE }, async () => {
     const world = new World();
     const visits = [];
@@ -28,8 +28,8 @@ export function scenario(name, play, { pardoned } = {}) {
     };
     try {
       await play({ world, visitor });
-      const misdeeds = visits.flatMap((one) => one.misdeeds).filter((what) => !pardoned?.test(what));
-      assert.deepEqual(misdeeds, []);
+      const problems = visits.flatMap((one) => one.problems).filter((what) => !ignored?.test(what));
+      assert.deepEqual(problems, []);
     } finally {
       await Promise.all(visits.map(({ context }) => context.close()));
       await world.close();

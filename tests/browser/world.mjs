@@ -33,14 +33,14 @@ export async function until(look, what) {
   throw new Error(`it never came: ${what}; last seen: ${last}`);
 }
 
-/** Waits until `look` gives a value equal to `wanted`. */
-export async function untilEqual(look, wanted, what) {
+/** Waits until `look` gives a value equal to `expected`. */
+export async function untilEqual(look, expected, what) {
   let seen;
   const isEqual = async () => {
     seen = await look();
-    return JSON.stringify(seen) === JSON.stringify(wanted);
+    return JSON.stringify(seen) === JSON.stringify(expected);
   };
-  await until(isEqual, what).catch(() => assert.deepEqual(seen, wanted, what));
+  await until(isEqual, what).catch(() => assert.deepEqual(seen, expected, what));
 }
 
 export class World {

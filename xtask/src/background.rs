@@ -1,4 +1,4 @@
-//! A program that runs in the background, and what it has used.
+//! Work that runs at the same time: a program in the background with what it has used, and threads.
 
 use std::fs;
 use std::process::{Child, Command};
@@ -63,4 +63,20 @@ impl Drop for Background {
     fn drop(&mut self) {
         self.stop();
     }
+}
+
+/// Runs `work` in so many threads at once. After all have ended, returns the first error, if there is one.
+pub(crate) fn in_parallel<T: Send>(
+    threads: usize,
+    work: impl Fn(usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let work = &work;
+    thread::scope(|scope| {
+        let started: Vec<_> = (0..threads).map(|number| scope.spawn(move || work(number))).collect();
+        let ended: Vec<_> = started.into_iter().map(thread::ScopedJoinHandle::join).collect();
+        ended
+            .into_iter()
+            .map(|end| end.unwrap_or_else(|_| Err(Error::new("a thread has panicked"))))
+            .collect()
+    })
 }

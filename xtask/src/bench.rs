@@ -5,12 +5,10 @@
 //! everywhere, so they decide.
 
 mod bars;
-pub(crate) mod cases;
-pub(crate) mod fixture;
+mod cases;
+mod fixture;
 mod measure;
 mod page;
-pub(crate) mod payload;
-pub(crate) mod state;
 mod subject;
 
 use std::path::PathBuf;
@@ -20,8 +18,8 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::{dist, shell, tree};
 use cases::REFUSED;
+use fixture::State;
 use measure::{Counts, Times};
-use state::State;
 use subject::{NODE, Subject};
 
 /// Where a full run writes its page.
@@ -68,7 +66,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         let (counts, printed) = measure::count(&subject, &scratch)?;
         if subject.name == NODE {
             node = serde_json::from_str(&printed).unwrap_or_default();
-        } else if subject.name == REFUSED.name() && subject.session == State::Typical.name() {
+        } else if subject.name == REFUSED && subject.session == State::Typical.name() {
             refusal = serde_json::from_str(&printed).unwrap_or_default();
         }
         let times = match &hyperfine {
@@ -89,10 +87,4 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         0 => Ok(()),
         broken => Err(Error::new(format!("{broken} bars broken")).hint("see xtask/src/bench/bars.rs")),
     }
-}
-
-/// Counts here are far below 2^52, where floats stop being exact.
-#[expect(clippy::cast_precision_loss, reason = "see above")]
-fn to_float(count: u64) -> f64 {
-    count as f64
 }

@@ -85,7 +85,7 @@ pub(crate) fn packages() -> Result<PathBuf> {
     }
     install(&folder)?;
     // Written last: an installation that broke off is not taken for a whole one.
-    shell::write_file(&folder.join(INSTALLED), &wanted()?)?;
+    shell::write_file(&folder.join(INSTALLED), &lock_file()?)?;
     Ok(folder)
 }
 
@@ -106,12 +106,12 @@ fn folder() -> Result<PathBuf> {
 }
 
 fn are_installed(folder: &Path) -> Result<bool> {
-    let wanted = wanted()?;
-    Ok(fs::read(folder.join(INSTALLED)).is_ok_and(|lock| lock == wanted))
+    let expected = lock_file()?;
+    Ok(fs::read(folder.join(INSTALLED)).is_ok_and(|lock| lock == expected))
 }
 
 /// The lock file to install from.
-fn wanted() -> Result<Vec<u8>> {
+fn lock_file() -> Result<Vec<u8>> {
     read(&shell::root().join(SUITE).join("package-lock.json"))
 }
 

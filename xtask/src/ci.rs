@@ -55,7 +55,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let started = Instant::now();
     if options.no_install {
         tools::forbid_installing();
-        complain_of_missing(&steps)?;
+        fail_on_missing(&steps)?;
     }
     // First, so that nothing is found to be impossible after minutes of work.
     for need in needs(&steps) {
@@ -102,7 +102,7 @@ fn needs(steps: &[&Step]) -> Vec<Need> {
 }
 
 /// One list of everything that these steps lack.
-fn complain_of_missing(steps: &[&Step]) -> Result<()> {
+fn fail_on_missing(steps: &[&Step]) -> Result<()> {
     let mut missing = Vec::new();
     for need in needs(steps) {
         missing.extend(need.missing()?);

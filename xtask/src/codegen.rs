@@ -12,7 +12,7 @@ const PLUGIN: &str = "plugins/overtone";
 pub(crate) fn write() -> Result<()> {
     let folder = shell::root().join(PLUGIN);
     render_into(&folder)?;
-    complain_of_problems(&folder)?;
+    fail_on_problems(&folder)?;
     println!("codegen: {} files in {PLUGIN}", overtone_claude::plugin::render().len());
     Ok(())
 }
@@ -25,7 +25,7 @@ pub(crate) fn check() -> Result<()> {
         let what = format!("generated files are stale: {PLUGIN}: {}", stale.join(", "));
         return Err(Error::new(what).hint("run `cargo xtask codegen` and commit the result"));
     }
-    complain_of_problems(&folder)?;
+    fail_on_problems(&folder)?;
     println!("codegen: {PLUGIN} is up to date");
     Ok(())
 }
@@ -48,7 +48,7 @@ fn render_into(folder: &Path) -> Result<()> {
     overtone_claude::plugin::write_to(folder).map_err(|e| Error::io("cannot write plugin", folder, &e))
 }
 
-fn complain_of_problems(folder: &Path) -> Result<()> {
+fn fail_on_problems(folder: &Path) -> Result<()> {
     let problems = overtone_claude::plugin::validate(folder);
     for problem in &problems {
         println!("{}: {}\nhint: {}", problem.path, problem.what, problem.hint);
@@ -57,7 +57,7 @@ fn complain_of_problems(folder: &Path) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(format!("the plugin has {} problems: {PLUGIN}", problems.len()))
-        .hint("mend crates/core/src/registry or crates/claude, then run `cargo xtask codegen`"))
+        .hint("fix crates/core/src/registry or crates/claude, then run `cargo xtask codegen`"))
 }
 
 #[cfg(test)]

@@ -74,19 +74,6 @@ fn run_both(binary: &Path, size: Size) -> Result<Report> {
     Ok(report)
 }
 
-/// Runs `work` in so many threads at once. After all have ended, returns the first error, if there is one.
-fn in_parallel<T: Send>(threads: usize, work: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
-    let work = &work;
-    thread::scope(|scope| {
-        let started: Vec<_> = (0..threads).map(|number| scope.spawn(move || work(number))).collect();
-        let ended: Vec<_> = started.into_iter().map(thread::ScopedJoinHandle::join).collect();
-        ended
-            .into_iter()
-            .map(|end| end.unwrap_or_else(|_| Err(Error::new("a thread has panicked"))))
-            .collect()
-    })
-}
-
 /// Runs a hook, which must print one JSON value and no complaint.
 fn run_hook(sandbox: &Sandbox, session: &str, hook: Hook, fields: Value) -> Result<Value> {
     let event = sandbox.event(session, hook, fields);
@@ -99,7 +86,7 @@ fn run_hook(sandbox: &Sandbox, session: &str, hook: Hook, fields: Value) -> Resu
 /// that it could not have a lock in time is an error as well: users have three seconds for it, tests ten minutes.
 fn run_program(command: &mut Command, input: &Value) -> Result<Output> {
     let failed = |e: std::io::Error| Error::new(format!("cannot wait for a process: {e}"));
-    let mut child = feed(command.stdout(Stdio::piped()).stderr(Stdio::piped()), input)?;
+    let mut child = feed(command.stdout(Stdio::piped()).stderr(Stdio::piped()), &input.to_string())?;
     let process = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).map_err(|e| failed(e.into()))?;
     let timeout = Timespec::try_from(PROCESS_TIMEOUT).map_err(|_| Error::new("the timeout is too long"))?;
     let mut end = [PollFd::new(&process, PollFlags::IN)];

@@ -125,7 +125,7 @@ fn licence_violation(rules: &Rules, allowed: &[Licensee], package: &Package) -> 
     if let Some(exception) = rules.licenses.exceptions.iter().find(|entry| entry.krate == package.name) {
         accepted.extend(licensees(&exception.allow)?);
     }
-    if expression.evaluate(|wanted| accepted.iter().any(|licensee| licensee.satisfies(wanted))) {
+    if expression.evaluate(|required| accepted.iter().any(|licensee| licensee.satisfies(required))) {
         return Ok(None);
     }
     Ok(Some(format!("its licence is not allowed: {licence}")))

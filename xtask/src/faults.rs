@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::thread;
 
+use crate::background::in_parallel;
 use crate::error::{Error, Result};
 use crate::{dist, shell, tools, tree};
 use fault::Fault;
@@ -79,7 +80,8 @@ fn examine(choice: &Choice, binary: &Path) -> Result<()> {
     waiting.retain(|subject| choice.has_subject(subject));
     waiting.reverse();
     let waiting = Mutex::new(waiting);
-    let work = |number: usize| -> Result<Vec<Trial>> {
+    let cores = thread::available_parallelism().map_or(2, usize::from);
+    let trials = in_parallel(cores, |number| {
         let mut trials = Vec::new();
         while let Some(subject) = waiting.lock().ok().and_then(|mut waiting| waiting.pop()) {
             let root = scratch.path().join(number.to_string());
@@ -89,17 +91,8 @@ fn examine(choice: &Choice, binary: &Path) -> Result<()> {
             trials.extend(tried);
         }
         Ok(trials)
-    };
-    let results = thread::scope(|scope| {
-        let work = &work;
-        let cores = thread::available_parallelism().map_or(2, usize::from);
-        let workers: Vec<_> = (0..cores).map(|number| scope.spawn(move || work(number))).collect();
-        workers.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>()
-    });
-    let mut trials = Vec::new();
-    for result in results {
-        trials.extend(result.map_err(|_| Error::new("a worker panicked"))??);
-    }
+    })?;
+    let mut trials: Vec<_> = trials.into_iter().flatten().collect();
     trials.sort_by(|a, b| a.label.cmp(&b.label));
     report(&trials)
 }

@@ -4,7 +4,7 @@ mod hook_cost;
 
 use std::io::{BufRead as _, BufReader};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -17,18 +17,8 @@ use crate::error::{Error, Result};
 use crate::measure::{Limit, Report, percentile, to_float};
 use crate::sandbox::Sandbox;
 use crate::shell::write_file;
-use crate::traffic::{Load, delays, event_line, event_number, fill_home, write_events};
+use crate::traffic::{Load, Options, delays, event_line, event_number, fill_home, write_events};
 use crate::{dist, shell, tools, tree};
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Options {
-    /// A tenth of the sessions and of the time: a first look, not a figure to quote
-    #[arg(long)]
-    quick: bool,
-    /// Try this program instead of building the dist binary
-    #[arg(long, value_name = "FILE")]
-    binary: Option<PathBuf>,
-}
 
 const FULL: Load = Load { sessions: 1_000, events_each: 200, per_second: 500, seconds: 20 };
 const QUICK: Load = Load { sessions: 100, events_each: 200, per_second: 200, seconds: 3 };

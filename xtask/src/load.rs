@@ -3,28 +3,19 @@
 mod dashboard;
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use crate::background::in_parallel;
 use crate::error::{Error, Result};
 use crate::measure::{Limit, Report, percentile, to_float};
-use crate::traffic::{Load, delays, event_number, fill_home, write_events};
+use crate::traffic::{Load, Options, delays, event_number, fill_home, write_events};
 use crate::{dist, shell, tree};
 use dashboard::Dashboard;
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Options {
-    /// A tenth of the load: a first look, not a figure to quote
-    #[arg(long)]
-    quick: bool,
-    /// Try this program instead of building the dist binary
-    #[arg(long, value_name = "FILE")]
-    binary: Option<PathBuf>,
-}
 
 const FULL: Load = Load { sessions: 1000, events_each: 2000, per_second: 500, seconds: 20 };
 const QUICK: Load = Load { sessions: 100, events_each: 2000, per_second: 500, seconds: 2 };
@@ -106,15 +97,8 @@ fn measure_statistics(binary: &Path, folder: &Path, report: &mut Report) -> Resu
     drop(dashboard);
     let dashboard = Dashboard::start(binary, folder)?;
     let before = dashboard.process.cpu_seconds()?;
-    let overview = thread::scope(|scope| {
-        let clients: Vec<_> = (0..10).map(|_| scope.spawn(|| dashboard.time(STATISTICS))).collect();
-        let overview = dashboard.time(OVERVIEW);
-        for client in clients {
-            client.join().map_err(|_| Error::new("a client has panicked"))??;
-        }
-        overview
-    })?;
-    report.add("overview meanwhile", overview, "ms", Limit::Max(1000.0));
+    let times = in_parallel(11, |client| dashboard.time(if client < 10 { STATISTICS } else { OVERVIEW }))?;
+    report.add("overview meanwhile", times[10], "ms", Limit::Max(1000.0));
     let cpu_seconds = dashboard.process.cpu_seconds()? - before;
     report.add("processor for ten at once", cpu_seconds, "s", Limit::Max(4.0));
     Ok(())

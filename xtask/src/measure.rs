@@ -15,32 +15,31 @@ pub(crate) enum Limit {
     None,
 }
 
+impl Limit {
+    pub(crate) fn holds(self, value: f64) -> bool {
+        match self {
+            Self::Max(limit) => value <= limit,
+            Self::Min(limit) => value >= limit,
+            Self::None => true,
+        }
+    }
+
+    /// The limit with its sign, as `number` prints it.
+    pub(crate) fn text(self, number: fn(f64) -> String) -> String {
+        match self {
+            Self::Max(limit) => format!("≤ {}", number(limit)),
+            Self::Min(limit) => format!("≥ {}", number(limit)),
+            Self::None => String::new(),
+        }
+    }
+}
+
 #[derive(Debug)]
-pub(crate) struct Measurement {
+struct Measurement {
     name: String,
     value: f64,
     unit: &'static str,
     limit: Limit,
-}
-
-impl Measurement {
-    fn is_within_limit(&self) -> bool {
-        match self.limit {
-            Limit::Max(limit) => self.value <= limit,
-            Limit::Min(limit) => self.value >= limit,
-            Limit::None => true,
-        }
-    }
-
-    fn print(&self) {
-        let limit = match self.limit {
-            Limit::Max(limit) => format!("<= {}", number(limit)),
-            Limit::Min(limit) => format!(">= {}", number(limit)),
-            Limit::None => String::new(),
-        };
-        let verdict = if self.is_within_limit() { "" } else { "MISSED" };
-        println!("{:<46} {:>10} {limit:>11} {:<4} {verdict}", self.name, number(self.value), self.unit);
-    }
 }
 
 /// What a run measured, and what it found to be wrong.
@@ -59,13 +58,19 @@ impl Report {
     /// because most of them depend on how busy the machine is.
     pub(crate) fn finish(&self, limits_decide: bool) -> Result<()> {
         println!("{:<46} {:>10} {:>11}", "", "measured", "limit");
-        for measurement in &self.measurements {
-            measurement.print();
+        let mut missed = 0;
+        for Measurement { name, value, unit, limit } in &self.measurements {
+            let is_missed = !limit.holds(*value);
+            missed += usize::from(is_missed);
+            let (value, limit) = (number(*value), limit.text(number));
+            println!(
+                "{name:<46} {value:>10} {limit:>11} {unit:<4} {}",
+                if is_missed { "MISSED" } else { "" }
+            );
         }
         for error in self.errors.iter().take(PRINTED_ERRORS) {
             println!("WRONG  {error}");
         }
-        let missed = self.measurements.iter().filter(|measurement| !measurement.is_within_limit()).count();
         if self.errors.is_empty() && (missed == 0 || !limits_decide) {
             return Ok(());
         }

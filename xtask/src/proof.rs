@@ -5,7 +5,7 @@ use clap::Subcommand;
 use crate::ci::Step;
 use crate::error::Result;
 use crate::tools::Need;
-use crate::{bench, crowd, faults, fleet, fuzz, load};
+use crate::{bench, crowd, faults, fleet, fuzz, load, traffic};
 
 /// Each proof with its own options. The comments are the help.
 #[derive(Debug, Subcommand)]
@@ -41,13 +41,13 @@ pub(crate) enum Proof {
     /// Put the dashboard under load and hold it to its limits
     ///
     /// 1,000 sessions with 2,000,000 events on disk; 200 listeners while 500 events arrive every second.
-    Load(load::Options),
+    Load(traffic::Options),
     /// Put the relay under load, with a real server
     ///
     /// 1,000 sessions with 200,000 events waiting, then 500 a second: how many a second go through one relay, how long
     /// each takes to a listener, what the relay uses. And what hooks cost without a fleet, with a relay, and with a
     /// relay whose server is gone.
-    Fleet(fleet::Options),
+    Fleet(traffic::Options),
 }
 
 /// What `cargo xtask ci` runs of the proofs, with the development programs. The other proofs (bench, load, fleet) measure the

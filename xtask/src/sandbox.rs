@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use overtone_core::registry::Hook;
 use serde_json::{Value, json};
@@ -90,39 +90,46 @@ impl Sandbox {
         Err(Error::new(format!("{arguments:?} ended with {}: {}", output.status, said.trim())))
     }
 
-    /// Starts a hook and gives it its payload.
-    pub(crate) fn start(&self, hook: Hook, payload: &Value) -> Result<Child> {
-        feed(&mut self.command(&["hook", hook.name()]), payload)
-    }
-
     /// Runs a hook to its end and returns its answer; anything but exit code 0 and one JSON value is an error.
     pub(crate) fn hook(&self, hook: Hook, payload: &Value) -> Result<Value> {
-        answer(hook, self.start(hook, payload)?)
-    }
-
-    /// What the client writes to a hook's stdin: the fields that every event has, then its own.
-    pub(crate) fn event(&self, session: &str, hook: Hook, fields: Value) -> Value {
-        let mut payload = json!({
-            "session_id": session,
-            "transcript_path": self.root.join(format!("{session}.jsonl")),
-            "cwd": self.project(),
-            "permission_mode": "default",
-            "hook_event_name": hook.event(),
-        });
-        if let (Value::Object(all), Value::Object(own)) = (&mut payload, fields) {
-            all.extend(own);
+        let name = hook.name();
+        let child = feed(&mut self.command(&["hook", name]), &payload.to_string())?;
+        let output =
+            child.wait_with_output().map_err(|e| Error::new(format!("cannot wait for {name}: {e}")))?;
+        if !output.status.success() {
+            return Err(Error::new(format!("{name} ended with {}", output.status)));
         }
-        payload
+        serde_json::from_slice(&output.stdout).map_err(|e| Error::new(format!("{name}: {e}: {output:?}")))
+    }
+
+    /// What the client writes to a hook's stdin.
+    pub(crate) fn event(&self, session: &str, hook: Hook, fields: Value) -> Value {
+        let transcript = self.root.join(format!("{session}.jsonl"));
+        client_input(session, &transcript, &self.project(), Some(hook), fields)
     }
 }
 
-/// Starts a command with a payload on its stdin. A program that does not read it is not an error here.
-pub(crate) fn feed(command: &mut Command, payload: &Value) -> Result<Child> {
-    feed_text(command, &payload.to_string())
+/// What the client writes to a program's stdin: the fields that it always sends, those of every hook, then its own.
+pub(crate) fn client_input(
+    session: &str,
+    transcript: &Path,
+    project: &Path,
+    hook: Option<Hook>,
+    fields: Value,
+) -> Value {
+    let mut input = json!({ "session_id": session, "transcript_path": transcript, "cwd": project });
+    if let Some(hook) = hook {
+        input["permission_mode"] = json!("default");
+        input["hook_event_name"] = json!(hook.event());
+    }
+    if let (Value::Object(all), Value::Object(own)) = (&mut input, fields) {
+        all.extend(own);
+    }
+    input
 }
 
-/// The same with any text.
-pub(crate) fn feed_text(command: &mut Command, text: &str) -> Result<Child> {
+/// Starts a command with a text on its stdin. A program that does not read it is not an error here.
+pub(crate) fn feed(command: &mut Command, text: &str) -> Result<Child> {
     let mut child = command
         .stdin(Stdio::piped())
         .spawn()
@@ -131,18 +138,4 @@ pub(crate) fn feed_text(command: &mut Command, text: &str) -> Result<Child> {
         let _ = stdin.write_all(text.as_bytes());
     }
     Ok(child)
-}
-
-/// Waits for a hook's end and reads its answer.
-pub(crate) fn answer(hook: Hook, child: Child) -> Result<Value> {
-    let output = child.wait_with_output().map_err(|e| Error::new(format!("{} is lost: {e}", hook.name())))?;
-    read_answer(hook, &output)
-}
-
-pub(crate) fn read_answer(hook: Hook, output: &Output) -> Result<Value> {
-    let said = String::from_utf8_lossy(&output.stdout);
-    if !output.status.success() {
-        return Err(Error::new(format!("{} ended with {}", hook.name(), output.status)));
-    }
-    serde_json::from_str(&said).map_err(|e| Error::new(format!("{} answered {said:?}: {e}", hook.name())))
 }

@@ -61,7 +61,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     succeeded(command, status)
 }
 
-/// Runs a command and returns what it printed; its complaints stay on the terminal.
+/// Runs a command and returns what it printed; its stderr stays on the terminal.
 pub(crate) fn capture(command: &mut Command) -> Result<String> {
     let output = command.stderr(Stdio::inherit()).output().map_err(|e| cannot_start(command, &e))?;
     succeeded(command, output.status)?;

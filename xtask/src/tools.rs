@@ -256,7 +256,7 @@ impl Tool {
     }
 }
 
-/// Needs no rights: it only writes into the folder.
+/// Needs no root permissions, because it only writes into the folder.
 fn download(package: &str, folder: &Path) -> Result<()> {
     let mut command = Command::new("apt-get");
     command.args(["download", "--quiet", package]).current_dir(folder).stdin(Stdio::null());

@@ -1,6 +1,6 @@
 //! Sessions on disk, and events that arrive at an even pace: the load that the dashboard and the relay are put under.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -9,6 +9,16 @@ use serde_json::json;
 
 use crate::error::{Error, Result};
 use crate::shell::write_file;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// A tenth of the load: a first look, not a figure to quote
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Try this program instead of building the dist binary
+    #[arg(long, value_name = "FILE")]
+    pub(crate) binary: Option<PathBuf>,
+}
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Load {

@@ -150,8 +150,8 @@ impl SourceCopy {
                 add_files(&line["message"], &mut files);
             }
         }
-        let complaint = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.success(), files.is_empty(), "{complaint}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.success(), files.is_empty(), "{stderr}");
         files
     }
 }

@@ -211,7 +211,7 @@ impl SectionReader<'_> {
             credentials: self.path("credentials"),
             ca: self.path("ca"),
             identity,
-            machine_name: self.text("name").map(str::to_owned),
+            machine_name: self.non_empty_text("name").map(str::to_owned),
             share: self.share(),
             keep_for: DAY * self.retention("days", 7, 3650).unwrap_or(7),
             keep_bytes: MEBIBYTE * u64::from(self.retention("megabytes", 1, 1024 * 1024).unwrap_or(1024)),
@@ -225,7 +225,7 @@ impl SectionReader<'_> {
         self.errors.push(config_error(&format!("fleet.{key}"), kind));
     }
 
-    fn text(&mut self, name: &str) -> Option<&str> {
+    fn non_empty_text(&mut self, name: &str) -> Option<&str> {
         let value = self.fields.get(name).filter(|value| !value.is_null())?;
         let text = value.as_str().filter(|text| !text.trim().is_empty());
         if text.is_none() {
@@ -237,14 +237,14 @@ impl SectionReader<'_> {
     /// A path; relative ones start at the home folder, where `join` writes its files.
     fn path(&mut self, name: &str) -> Option<PathBuf> {
         let root = self.root.to_owned();
-        self.text(name).map(|text| root.join(text))
+        self.non_empty_text(name).map(|text| root.join(text))
     }
 
     fn urls(&mut self) -> Option<Vec<String>> {
         if !self.fields.contains_key("url") {
             self.add("url", ConfigErrorKind::Missing);
         }
-        let text = self.text("url")?.to_owned();
+        let text = self.non_empty_text("url")?.to_owned();
         let urls: Vec<_> = text.split(',').map(|url| url.trim().to_owned()).collect();
         if urls.iter().all(|url| is_address(url)) {
             return Some(urls);
@@ -254,7 +254,7 @@ impl SectionReader<'_> {
     }
 
     fn names(&mut self) -> Option<Names> {
-        let prefix = self.text("prefix").unwrap_or(DEFAULT_PREFIX).to_owned();
+        let prefix = self.non_empty_text("prefix").unwrap_or(DEFAULT_PREFIX).to_owned();
         let names = Names::new(&prefix);
         if names.is_none() {
             self.add("prefix", ConfigErrorKind::BadPrefix);
@@ -271,7 +271,7 @@ impl SectionReader<'_> {
     }
 
     fn share(&mut self) -> Share {
-        match self.text("share") {
+        match self.non_empty_text("share") {
             None | Some("state") => Share::State,
             Some("full") => Share::Full,
             Some(_) => {

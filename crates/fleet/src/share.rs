@@ -86,7 +86,8 @@ mod tests {
         assert_eq!(shown["type"], "tool:failure");
         assert_eq!(redact_line(Share::Full, &event.to_string()), event.to_string());
         assert!(!redact_line(Share::State, "no JSON, but secret").contains("secret"));
-        let taken = json!({ "type": "system:warning", "reason": "feature-taken", "by": "desk" }).to_string();
+        let taken =
+            json!({ "type": "system:warning", "reason": "feature-taken", "by": "laptop" }).to_string();
         assert!(redact_line(Share::State, &taken).contains("feature-taken"));
     }
 

@@ -3,7 +3,7 @@
 //! A lock is polled, not waited for in the kernel's queue. In that queue the lock of a busy machine stays idle until the
 //! next process in line gets a processor, and a wait with a time limit needs a second thread, which has to be woken as
 //! well. A process that polls already has a processor. The longer a process has waited, the more often it asks, so that
-//! nobody is overtaken forever.
+//! no process is overtaken forever.
 
 use std::fs::{File, TryLockError};
 use std::io;

@@ -23,7 +23,7 @@ fn set(path: &Path, key: &str, value: impl Into<Value>) -> Result<Changed, Setti
     SettingsFile::at(path).edit(|doc| doc.set(&[key], value.clone())).map(|(changed, ())| changed)
 }
 
-/// Repeats an edit while it is told that another one is under way: a slow disk decides how often that happens.
+/// Repeats an edit while it fails because another one is under way. How often that happens depends on the disk.
 fn until_not_busy<T>(edit: impl Fn() -> Result<T, SettingsError>) -> T {
     loop {
         match edit() {

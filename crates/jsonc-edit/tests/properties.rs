@@ -46,13 +46,13 @@ fn path() -> impl Strategy<Value = Vec<String>> {
 }
 
 /// JSON with white space and comments wherever they may be, chosen by `dice`.
-struct Scribe<'a> {
+struct JsonWriter<'a> {
     dice: &'a [u8],
     thrown: usize,
     out: String,
 }
 
-impl Scribe<'_> {
+impl JsonWriter<'_> {
     fn throw(&mut self) -> u8 {
         self.thrown += 1;
         self.dice[self.thrown % self.dice.len()]
@@ -100,9 +100,9 @@ impl Scribe<'_> {
 }
 
 fn formatted_randomly(value: &Value, dice: &[u8]) -> String {
-    let mut scribe = Scribe { dice, thrown: 0, out: String::new() };
-    scribe.write(value);
-    scribe.out
+    let mut writer = JsonWriter { dice, thrown: 0, out: String::new() };
+    writer.write(value);
+    writer.out
 }
 
 fn parse(text: &str) -> Document {

@@ -23,7 +23,7 @@ impl Log {
     }
 
     /// Appends one line and prints it on stderr. The caller has removed secrets.
-    pub fn say(&self, text: &str) {
+    pub fn write_line(&self, text: &str) {
         let text = printable(text);
         eprintln!("[overtone/{}] {text}", self.part);
         if let Ok(metadata) = self.path.symlink_metadata()
@@ -48,12 +48,12 @@ mod tests {
     fn a_line_is_one_line_and_the_file_does_not_grow_for_ever() {
         let dir = tempfile::tempdir().unwrap();
         let log = Log::new(&Home::at(dir.path().to_owned()), "test", "a.log");
-        log.say("two\nlines");
+        log.write_line("two\nlines");
         let (path, old) = (dir.path().join("a.log"), dir.path().join("a.log.1"));
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.ends_with("Z two lines\n") && text.lines().count() == 1, "{text}");
         files::append_lines(&path, &("x".repeat(1024 * 1024) + "\n")).unwrap();
-        log.say("new");
+        log.write_line("new");
         assert!(fs::read_to_string(&path).unwrap().ends_with(" new\n"));
         assert!(fs::read_to_string(&old).unwrap().starts_with(&text));
     }

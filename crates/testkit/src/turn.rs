@@ -80,8 +80,8 @@ pub fn tools(parts: impl IntoIterator<Item = Turn>) -> Turn {
     Turn::new(blocks.collect())
 }
 
-/// An error of the API. The client is asked not to try again (see [`Turn::retryable`]) and heeds it for
-/// `error(500, "api_error", "…")`; 2.1.325 still repeats a 400 once, and 2.1.197 a 529.
+/// An error of the API. The client is asked not to try again (see [`Turn::retryable`]). It complies for
+/// `error(500, "api_error", "…")`, but 2.1.325 still repeats a 400 once, and 2.1.197 a 529.
 pub fn error(status: u16, kind: &str, message: &str) -> Turn {
     let (kind, message) = (kind.to_owned(), message.to_owned());
     Turn { content: Content::Error { status, kind, message, retryable: false }, ..Turn::new(Vec::new()) }

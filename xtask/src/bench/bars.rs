@@ -1,9 +1,10 @@
 //! The bars: the one place to look up or change what a call may cost.
 
+use super::Row;
 use super::cases::{Class, REFUSED};
-use super::state::State;
+use super::fixture::State;
 use super::subject::NODE;
-use super::{Row, to_float};
+use crate::measure::{Limit, to_float};
 
 pub(crate) struct Bar {
     pub what: &'static str,
@@ -14,27 +15,19 @@ pub(crate) struct Bar {
     value: Value,
 }
 
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Limit {
-    AtMost(f64),
-    AtLeast(f64),
-}
-
 static BARS: [Bar; 12] = [
-    time("time, reading", Limit::AtMost(1.0), "× /bin/true", |row, _| of(row, Class::Reading, to_true)),
-    time("time, writing", Limit::AtMost(2.0), "× /bin/true", |row, _| of(row, Class::Writing, to_true)),
-    time("time, ccc switch and start", Limit::AtMost(3.0), "× /bin/true", |row, _| {
-        of(row, Class::Switching, to_true)
+    time("time, reading", Limit::Max(1.0), "× /bin/true", |row, _| for_class(row, Class::Reading, to_true)),
+    time("time, writing", Limit::Max(2.0), "× /bin/true", |row, _| for_class(row, Class::Writing, to_true)),
+    time("time, ccc switch and start", Limit::Max(3.0), "× /bin/true", |row, _| {
+        for_class(row, Class::Switching, to_true)
     }),
-    time("time, huge against empty session", Limit::AtMost(1.2), "×", |row, rows| {
-        growth(row, rows, to_true)
-    }),
-    time("time of the Node hook against the same hook", Limit::AtLeast(30.0), "×", node_takes),
-    count("instructions, reading", 250_000.0, "", |row, _| of(row, Class::Reading, instructions)),
-    count("instructions, writing", 400_000.0, "", |row, _| of(row, Class::Writing, instructions)),
+    time("time, huge against empty session", Limit::Max(1.2), "×", |row, rows| growth(row, rows, to_true)),
+    time("time of the Node hook against the same hook", Limit::Min(30.0), "×", node_takes),
+    count("instructions, reading", 250_000.0, "", |row, _| for_class(row, Class::Reading, instructions)),
+    count("instructions, writing", 400_000.0, "", |row, _| for_class(row, Class::Writing, instructions)),
     count("instructions, huge against empty session", 1.2, "×", |row, rows| growth(row, rows, instructions)),
     count("system calls, reading", 40.0, "", |row, _| {
-        of(row, Class::Reading, |row| Some(to_float(row.counts.calls)))
+        for_class(row, Class::Reading, |row| Some(to_float(row.counts.calls)))
     }),
     count("processes and threads", 1.0, "", |row, _| own(row, row.counts.processes)),
     count("peak memory", 6.0 * 1024.0, "KiB", |row, _| own(row, row.counts.peak_kib)),
@@ -48,14 +41,14 @@ const fn time(what: &'static str, limit: Limit, unit: &'static str, value: Value
 }
 
 const fn count(what: &'static str, most: f64, unit: &'static str, value: Value) -> Bar {
-    Bar { what, limit: Limit::AtMost(most), unit, is_time: false, value }
+    Bar { what, limit: Limit::Max(most), unit, is_time: false, value }
 }
 
-fn of(row: &Row, class: Class, value: fn(&Row) -> Option<f64>) -> Option<f64> {
+fn for_class(row: &Row, class: Class, value: fn(&Row) -> Option<f64>) -> Option<f64> {
     if row.subject.class == Some(class) { value(row) } else { None }
 }
 
-fn own(row: &Row, count: u64) -> Option<f64> {
+fn own(row: &Row, count: usize) -> Option<f64> {
     row.subject.class.map(|_| to_float(count))
 }
 
@@ -79,29 +72,11 @@ fn growth(row: &Row, rows: &[Row], value: fn(&Row) -> Option<f64>) -> Option<f64
 
 /// How many times as long the Node hook takes as the hook of ours that does the same in the same session.
 fn node_takes(row: &Row, rows: &[Row]) -> Option<f64> {
-    if row.subject.name != REFUSED.name() || row.subject.session != State::Typical.name() {
+    if row.subject.name != REFUSED || row.subject.session != State::Typical.name() {
         return None;
     }
     let node = rows.iter().find(|other| other.subject.name == NODE)?;
     Some(to_true(node)? / to_true(row)?)
-}
-
-impl Limit {
-    fn holds(self, value: f64) -> bool {
-        match self {
-            Self::AtMost(limit) => value <= limit,
-            Self::AtLeast(limit) => value >= limit,
-        }
-    }
-
-    /// The value that is closer to breaking the bar, or further beyond it.
-    fn worse<'a>(self, one: (f64, &'a Row), other: (f64, &'a Row)) -> (f64, &'a Row) {
-        let is_worse = match self {
-            Self::AtMost(_) => other.0 > one.0,
-            Self::AtLeast(_) => other.0 < one.0,
-        };
-        if is_worse { other } else { one }
-    }
 }
 
 /// A bar with the worst row. A value that was not measured has none.
@@ -122,14 +97,14 @@ impl Verdict {
 }
 
 pub(crate) fn judge(rows: &[Row]) -> Vec<Verdict> {
-    let mut verdicts = Vec::new();
-    for bar in &BARS {
+    let verdict = |bar: &'static Bar| {
         let values = rows.iter().filter_map(|row| Some(((bar.value)(row, rows)?, row)));
-        if let Some((worst, row)) = values.reduce(|one, other| bar.limit.worse(one, other)) {
-            verdicts.push(Verdict { bar, worst, worst_row: row.subject.label() });
-        }
-    }
-    verdicts
+        let badness = |value: f64| if let Limit::Min(_) = bar.limit { -value } else { value };
+        // Of equal ones, the first.
+        let (worst, row) = values.min_by(|one, other| badness(other.0).total_cmp(&badness(one.0)))?;
+        Some(Verdict { bar, worst, worst_row: row.subject.label() })
+    };
+    BARS.iter().filter_map(verdict).collect()
 }
 
 #[cfg(test)]

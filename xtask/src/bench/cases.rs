@@ -1,41 +1,19 @@
-//! The calls that are measured: every hook and the status lines, each with a typical payload.
+//! The calls that are measured, as `cases.txt` lists them: every hook and the status lines, each with a typical payload.
 
 use overtone_core::registry::Hook;
 use serde_json::Value;
 
-use super::fixture::{Phase, Place};
-use super::payload;
-use super::state::State;
+use super::fixture::{Phase, Place, SESSION, State};
+use crate::error::{Error, Result};
+use crate::sandbox::client_input;
 
-/// What the client starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Entry {
-    Hook(Hook),
-    Statusline,
-    /// The rows of the client's list of agents.
-    AgentRows,
-    /// The gate of the supervisor of `ccc`.
-    SupervisorHook,
-}
+const TABLE: &str = include_str!("cases.txt");
 
-impl Entry {
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Hook(hook) => hook.name(),
-            Self::Statusline => "statusline",
-            Self::AgentRows => "subagent-statusline",
-            Self::SupervisorHook => "supervisor-hook",
-        }
-    }
+/// The case that the Node hook does too: it reads the workflow, decides, and writes nothing.
+pub(crate) const REFUSED: &str = "pre-task (refused)";
 
-    pub(crate) fn arguments(self) -> Vec<&'static str> {
-        match self {
-            Self::Hook(hook) => vec!["hook", hook.name()],
-            Self::Statusline | Self::AgentRows => vec![self.name()],
-            Self::SupervisorHook => vec!["ccc", self.name()],
-        }
-    }
-}
+/// What an agent reports, as a part of a JSON string.
+const REPORT: &str = r#"Implemented the login messages.\n\n## HANDOFF: developer → code-reviewer\n\nAll 42 tests pass, 0 failed.\n\n<!-- VERDICT: {\"result\":\"PASS\"} -->"#;
 
 /// Calls that only read are far more frequent than calls that leave something on disk, so their bars are lower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,95 +32,72 @@ impl Class {
             Self::Switching => "switching",
         }
     }
+
+    fn from_name(name: &str) -> Option<Self> {
+        [Self::Reading, Self::Writing].into_iter().find(|class| class.name() == name)
+    }
 }
 
+/// A line of the table.
 #[derive(Debug)]
 pub(crate) struct Case {
-    pub entry: Entry,
-    /// Tells two cases of one entry apart.
-    pub variant: &'static str,
-    pub phase: Phase,
+    pub name: &'static str,
     without_workflow: Option<Class>,
-    with_workflow: Class,
-    pub payload: fn(&Place) -> Value,
+    with_workflow: Option<Class>,
+    pub phase: Phase,
     /// The home folder in the fixture.
     pub home: &'static str,
+    /// JSON with placeholders.
+    fields: &'static str,
 }
 
 impl Case {
-    pub(crate) fn name(&self) -> String {
-        match self.variant {
-            "" => self.entry.name().to_owned(),
-            variant => format!("{} ({variant})", self.entry.name()),
-        }
+    pub(crate) fn all() -> Result<Vec<Self>> {
+        let lines = TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        lines.map(|line| Self::parse(line).ok_or_else(|| Error::new(format!("not a case: {line}")))).collect()
+    }
+
+    fn parse(line: &'static str) -> Option<Self> {
+        let (head, fields) = line.split_once(" < ")?;
+        let (name, columns) = head.split_once(": ")?;
+        let mut columns = columns.split(' ');
+        let (without_workflow, with_workflow) =
+            (Class::from_name(columns.next()?), Class::from_name(columns.next()?));
+        let phase = if columns.next()? == "ready" { Phase::Ready } else { Phase::Active };
+        Some(Self { name, without_workflow, with_workflow, phase, home: columns.next()?, fields })
+    }
+
+    /// The hook or the command, without what tells two cases of it apart.
+    fn entry(&self) -> &'static str {
+        self.name.split(" (").next().unwrap_or_default()
+    }
+
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let before = match self.entry() {
+            entry if Hook::from_name(entry).is_some() => Some("hook"),
+            "supervisor-hook" => Some("ccc"),
+            _ => None,
+        };
+        before.into_iter().chain([self.entry()]).map(str::to_owned).collect()
     }
 
     /// `None` if the case makes no sense in a session like that.
     pub(crate) const fn class(&self, state: State) -> Option<Class> {
-        if state.has_workflow() { Some(self.with_workflow) } else { self.without_workflow }
+        if state.has_workflow() { self.with_workflow } else { self.without_workflow }
     }
-}
 
-pub(crate) const CASES: [Case; 24] = [
-    writing(Hook::OnStart, "", payload::session_start),
-    // It records that a turn is open.
-    workflow_writing(Hook::OnSubmit, "", Phase::Active, payload::prompt),
-    reading(Hook::PreTask, "foreign", payload::foreign_task),
-    REFUSED,
-    workflow_writing(Hook::PreTask, "developer", Phase::Ready, payload::developer_task),
-    workflow_writing(Hook::OnAgentStart, "", Phase::Active, payload::agent_start),
-    workflow_writing(Hook::OnAgentStop, "", Phase::Active, payload::agent_stop),
-    workflow_writing(Hook::OnHandback, "", Phase::Active, payload::hand_back),
-    reading(Hook::AllowOwn, "", payload::own_command),
-    reading(Hook::PreWrite, "", payload::edit_before),
-    reading(Hook::PostUse, "edit", payload::edit_after),
-    reading(Hook::PostUse, "command", payload::quiet_command),
-    writing(Hook::PostUse, "lesson", payload::instructive_command),
-    workflow_writing(Hook::PostUse, "agent", Phase::Active, payload::agent_returned),
-    writing(Hook::PostUseFailure, "", payload::tool_failure),
-    writing(Hook::PreCompact, "", payload::compaction),
-    workflow_writing(Hook::OnStop, "", Phase::Ready, payload::stop),
-    writing(Hook::OnSessionEnd, "", payload::session_end),
-    case(Entry::Statusline, "", Class::Reading, payload::statusline),
-    case(Entry::Statusline, "new cost", Class::Writing, payload::statusline_with_new_cost),
-    case(Entry::AgentRows, "", Class::Reading, payload::agent_rows),
-    supervisor("off in ccc.json", "home-off"),
-    supervisor("session off", "home-session-off"),
-    // Overtone's loop continues the session, so there is nothing to review yet.
-    supervisor("loop runs", "home-on"),
-];
-
-/// The case that the Node hook does too: it reads the workflow, decides, and writes nothing.
-pub(crate) const REFUSED: Case =
-    Case { phase: Phase::Ready, ..reading(Hook::PreTask, "refused", payload::reviewer_task) };
-
-const fn case(entry: Entry, variant: &'static str, class: Class, payload: fn(&Place) -> Value) -> Case {
-    let (phase, home) = (Phase::Active, "home");
-    Case { entry, variant, phase, without_workflow: Some(class), with_workflow: class, payload, home }
-}
-
-const fn reading(hook: Hook, variant: &'static str, payload: fn(&Place) -> Value) -> Case {
-    case(Entry::Hook(hook), variant, Class::Reading, payload)
-}
-
-const fn writing(hook: Hook, variant: &'static str, payload: fn(&Place) -> Value) -> Case {
-    case(Entry::Hook(hook), variant, Class::Writing, payload)
-}
-
-/// Writes only if there is a workflow.
-const fn workflow_writing(
-    hook: Hook,
-    variant: &'static str,
-    phase: Phase,
-    payload: fn(&Place) -> Value,
-) -> Case {
-    Case { phase, without_workflow: Some(Class::Reading), ..writing(hook, variant, payload) }
-}
-
-/// Without a workflow the supervisor would start a review.
-const fn supervisor(variant: &'static str, home: &'static str) -> Case {
-    let case = case(Entry::SupervisorHook, variant, Class::Reading, payload::stop);
-    Case { without_workflow: None, home, ..case }
+    /// What the client writes to its stdin.
+    pub(crate) fn input(&self, place: &Place) -> Result<Value> {
+        let source = if place.state.has_workflow() { "compact" } else { "startup" };
+        let live = place.path("");
+        let live = live.to_string_lossy();
+        let fields = self.fields.replace("{source}", source).replace("{report}", REPORT);
+        let fields = fields.replace("{live}/", &live);
+        let fields = serde_json::from_str(&fields)
+            .map_err(|e| Error::new(format!("the payload of {} is not JSON: {e}", self.name)))?;
+        let hook = Hook::from_name(self.entry());
+        Ok(client_input(SESSION, place.transcript(), &place.path("project"), hook, fields))
+    }
 }
 
 #[cfg(test)]
@@ -151,12 +106,14 @@ mod tests {
 
     #[test]
     fn every_hook_is_measured_under_its_own_name() {
+        let cases = Case::all().unwrap();
         for hook in Hook::ALL {
-            assert!(CASES.iter().any(|case| case.entry == Entry::Hook(hook)), "{} is missing", hook.name());
+            assert!(cases.iter().any(|case| case.entry() == hook.name()), "{} is missing", hook.name());
         }
-        for (index, case) in CASES.iter().enumerate() {
-            let same = |other: &Case| other.name() == case.name();
-            assert!(!CASES[..index].iter().any(same), "{} twice", case.name());
+        for (index, case) in cases.iter().enumerate() {
+            assert!(!cases[..index].iter().any(|other| other.name == case.name), "{} twice", case.name);
+            assert!(case.with_workflow.is_some(), "{} has no class", case.name);
         }
+        assert!(cases.iter().any(|case| case.name == REFUSED));
     }
 }

@@ -7,19 +7,11 @@ use std::path::{Path, PathBuf};
 use overtone_core::registry::{EventKind, Stage, TestMode, Workflow};
 use serde_json::{Map, Value, json};
 
-use super::state::State;
 use crate::error::{Error, Result};
 use crate::shell::write_file;
 
 pub(crate) const SESSION: &str = "5f0c7a52-3f0e-4b5e-9a51-2f6d1c0e7b11";
 pub(crate) const OVERTONE_HOME: &str = "home/.overtone";
-/// The id that the client gives to the developer at work.
-pub(crate) const DEVELOPER: &str = "a1b2c3d4";
-/// The id of another agent at work, which the workflow knows already.
-pub(crate) const GRADER: &str = "e5f60718";
-/// The cost and the use of the context that the status line has stored already.
-pub(crate) const COST: f64 = 2.5;
-pub(crate) const CONTEXT_PERCENT: u32 = 42;
 
 /// The feature of the workflow.
 const FEATURE: &str = "demo";
@@ -33,6 +25,55 @@ pub(crate) enum Phase {
     Ready,
     /// The developer is at work.
     Active,
+}
+
+/// How much has happened in the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// No workflow: the cost of a plugin that is installed but not used.
+    None,
+    /// A workflow with a handful of events.
+    Empty,
+    /// The same workflow after some hours of work.
+    Typical,
+    /// The same workflow after a very long session. It must not cost more than the empty one.
+    Huge,
+}
+
+/// How much of everything there is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Size {
+    pub events: usize,
+    pub observations: usize,
+    pub features: usize,
+    pub transcript_bytes: usize,
+}
+
+impl State {
+    pub(crate) const ALL: [Self; 4] = [Self::None, Self::Empty, Self::Typical, Self::Huge];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Empty => "empty",
+            Self::Typical => "typical",
+            Self::Huge => "huge",
+        }
+    }
+
+    pub(crate) const fn size(self) -> Size {
+        let (events, observations, features, transcript_bytes) = match self {
+            Self::None => (0, 0, 1, 10_000),
+            Self::Empty => (8, 8, 1, 10_000),
+            Self::Typical => (300, 150, 6, 3_000_000),
+            Self::Huge => (1_000_000, 100_000, 500, 200_000_000),
+        };
+        Size { events, observations, features, transcript_bytes }
+    }
+
+    pub(crate) const fn has_workflow(self) -> bool {
+        !matches!(self, Self::None)
+    }
 }
 
 /// Where one fixture is.
@@ -76,8 +117,7 @@ pub(crate) fn create(place: &Place, phase: Phase) -> Result<()> {
     let handoffs = place.session_file("handoffs");
     fs::create_dir_all(&handoffs).map_err(|e| Error::io("cannot create folder", &handoffs, &e))?;
     write_file(&place.path(OVERTONE_HOME).join(".current-session-id"), SESSION.as_bytes())?;
-    let usage = json!({ "usedPercentage": CONTEXT_PERCENT, "costUsd": COST });
-    write_json(&place.session_file("context.json"), &usage)?;
+    write_json(&place.session_file("context.json"), &json!({ "usedPercentage": 42, "costUsd": 2.5 }))?;
     create_project(place)?;
     if !place.transcript.exists() {
         write_file(&place.transcript, transcript(place.state.size().transcript_bytes).as_bytes())?;
@@ -118,7 +158,7 @@ fn workflow(phase: Phase, now: &str) -> Value {
         Phase::Ready => json!({}),
         Phase::Active => json!({
             "developer": { "stage": "DEV", "startedAt": now },
-            "grader": { "startedAt": now, "agentId": GRADER },
+            "grader": { "startedAt": now, "agentId": "e5f60718" },
         }),
     };
     json!({

@@ -15,14 +15,14 @@ use crate::tools;
 /// What is the same in every run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    pub calls: u64,
-    pub processes: u64,
+    pub calls: usize,
+    pub processes: usize,
     /// The memory that the program requested from the kernel for itself. It counts what was given back, too.
-    pub requested_kib: u64,
+    pub requested_kib: usize,
     /// The most that was in memory at once, the program's file included. The tool's own start counts, too: about 1 MiB.
-    pub peak_kib: u64,
+    pub peak_kib: usize,
     /// `None` for an interpreter or a program that becomes another one.
-    pub instructions: Option<u64>,
+    pub instructions: Option<usize>,
 }
 
 /// In seconds.
@@ -69,24 +69,24 @@ fn read_strace(log: &str) -> Counts {
         counts.calls += 1;
         if call.starts_with("mmap(") && call.contains("PROT_WRITE") && call.contains("MAP_ANONYMOUS") {
             let length = call.split(", ").nth(1).unwrap_or_default();
-            requested += length.parse::<u64>().unwrap_or_default();
+            requested += length.parse::<usize>().unwrap_or_default();
         } else if let Some((arguments, end)) = call.split_once("= 0x")
             && arguments.starts_with("brk(")
         {
-            let end = u64::from_str_radix(end, 16).unwrap_or_default();
+            let end = usize::from_str_radix(end, 16).unwrap_or_default();
             if !arguments.starts_with("brk(NULL)") {
                 requested += end.saturating_sub(heap_end);
             }
             heap_end = end;
         }
     }
-    counts.processes = u64::try_from(processes.len()).unwrap_or(u64::MAX);
+    counts.processes = processes.len();
     counts.requested_kib = requested.div_ceil(1024);
     counts
 }
 
 /// Callgrind prints `==123== Collected : 147802`.
-fn instructions(subject: &Subject) -> Result<u64> {
+fn instructions(subject: &Subject) -> Result<usize> {
     let output = subject.run_under("valgrind", &["--tool=callgrind", "--callgrind-out-file=/dev/null"])?;
     let text = String::from_utf8_lossy(&output.stderr);
     let line = text.lines().find_map(|line| line.split_once("Collected :"));

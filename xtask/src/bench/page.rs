@@ -5,11 +5,12 @@ use std::fs;
 use std::path::Path;
 use std::thread;
 
-use super::bars::{Limit, Verdict};
+use super::Row;
+use super::bars::Verdict;
 use super::cases::Class;
-use super::state::State;
-use super::{Row, to_float};
+use super::fixture::State;
 use crate::error::Result;
+use crate::measure::to_float;
 use crate::shell::write_file;
 
 pub(crate) fn write(folder: &Path, rows: &[Row], verdicts: &[Verdict], runs: u32) -> Result<()> {
@@ -25,11 +26,7 @@ pub(crate) fn write(folder: &Path, rows: &[Row], verdicts: &[Verdict], runs: u32
 
 pub(crate) fn bars(verdicts: &[Verdict]) -> String {
     let line = |verdict: &Verdict| {
-        let (sign, limit) = match verdict.bar.limit {
-            Limit::AtMost(limit) => ("≤", limit),
-            Limit::AtLeast(limit) => ("≥", limit),
-        };
-        let bar = format!("{sign} {} {}", number(limit), verdict.bar.unit);
+        let bar = format!("{} {}", verdict.bar.limit.text(number), verdict.bar.unit);
         let worst = format!("{} ({})", number(verdict.worst), verdict.worst_row);
         let holds = if verdict.holds() { "holds" } else { "**broken**" };
         [verdict.bar.what.to_owned(), bar, worst, holds.to_owned()].map(|cell| cell.trim_end().to_owned())
@@ -56,7 +53,7 @@ pub(crate) fn figures(rows: &[Row]) -> String {
             row.times.as_ref().map_or_else(String::new, |times| format!("{:.digits$}", value(times)))
         };
         [
-            row.subject.name.clone(),
+            row.subject.name.to_owned(),
             row.subject.session.to_owned(),
             row.subject.class.map_or("", Class::name).to_owned(),
             time(|times| times.p10 * 1000.0, 3),
@@ -76,8 +73,7 @@ fn sessions() -> String {
     let line = |state: State| {
         let size = state.size();
         let counts = [size.events, size.observations, size.features, size.transcript_bytes / 1000];
-        let [events, observations, features, transcript] =
-            counts.map(|count| number(to_float(u64::try_from(count).unwrap_or(u64::MAX))));
+        let [events, observations, features, transcript] = counts.map(|count| number(to_float(count)));
         [state.name().to_owned(), events, observations, features, format!("{transcript} kB")]
     };
     table(

@@ -9,10 +9,8 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-use super::cases::{CASES, Class, REFUSED};
-use super::fixture::{self, OVERTONE_HOME, Phase, Place, SESSION};
-use super::payload;
-use super::state::State;
+use super::cases::{Case, Class, REFUSED};
+use super::fixture::{self, OVERTONE_HOME, Phase, Place, SESSION, State};
 use crate::error::{Error, Result};
 use crate::shell::write_file;
 use crate::{dist, shell, tools, tree};
@@ -23,7 +21,7 @@ pub(crate) const NODE: &str = "Node hook";
 /// One program in one session.
 #[derive(Debug)]
 pub(crate) struct Subject {
-    pub name: String,
+    pub name: &'static str,
     pub session: &'static str,
     /// Only our own programs have one.
     pub class: Option<Class>,
@@ -37,26 +35,25 @@ pub(crate) struct Subject {
 /// Creates all fixtures below an empty folder. `memory` is one on a file system in memory, for a switch of `ccc`: it calls
 /// fsync, and its time would be that of the disk.
 pub(crate) fn create_all(binary: &Path, scratch: &Path, memory: &Path) -> Result<Vec<Subject>> {
+    let cases = Case::all()?;
     let mut subjects = Vec::new();
     for state in State::ALL {
         for phase in [Phase::Ready, Phase::Active] {
             let place = create_place(scratch, state, phase)?;
-            for case in CASES.iter().filter(|case| case.phase == phase) {
+            for case in cases.iter().filter(|case| case.phase == phase) {
                 let Some(class) = case.class(state) else { continue };
-                let subject = Subject::new(case.name(), &place, &(case.payload)(&place))?;
-                let arguments = case.entry.arguments().into_iter().map(str::to_owned).collect();
+                let subject = Subject::new(case.name, &place, &case.input(&place)?)?;
                 let (class, program, home) = (Some(class), dist::hook_program(binary), case.home);
-                subjects.push(Subject { class, program, arguments, home, ..subject });
-            }
-            if (state, phase) == (State::Typical, Phase::Ready) {
-                subjects.extend(yardsticks(&place)?);
+                subjects.push(Subject { class, program, arguments: case.arguments(), home, ..subject });
+                if case.name == REFUSED && state == State::Typical {
+                    subjects.extend(yardsticks(&place, &case.input(&place)?)?);
+                }
             }
         }
     }
     subjects.push(switch(binary, memory)?);
-    // People read by program, then by session.
-    let position = |subject: &Subject| CASES.iter().position(|case| case.name() == subject.name);
-    subjects.sort_by_key(position);
+    // By program, then by session, as the figures are read.
+    subjects.sort_by_key(|subject| cases.iter().position(|case| case.name == subject.name));
     Ok(subjects)
 }
 
@@ -95,19 +92,15 @@ fn restore(place: &Place) -> Result<()> {
 }
 
 /// What our programs are compared with. They find the same fixture and payload as the case that Node does too.
-fn yardsticks(place: &Place) -> Result<[Subject; 2]> {
+fn yardsticks(place: &Place, input: &Value) -> Result<[Subject; 2]> {
     tools::require("node")?;
     // The command on PATH may be a version manager's shim, which would make Node slower than it is.
     let node = shell::capture(Command::new("node").args(["-p", "process.execPath"]))?;
     let script = place.beside("gate.js");
     write_file(&script, include_bytes!("gate.js"))?;
-    let payload = (REFUSED.payload)(place);
-    let nothing = Subject { program: TRUE.into(), ..Subject::new(TRUE.to_owned(), place, &payload)? };
-    let gate = Subject {
-        program: node.trim().into(),
-        arguments: vec![script.display().to_string()],
-        ..Subject::new(NODE.to_owned(), place, &payload)?
-    };
+    let nothing = Subject { program: TRUE.into(), ..Subject::new(TRUE, place, input)? };
+    let arguments = vec![script.display().to_string()];
+    let gate = Subject { program: node.trim().into(), arguments, ..Subject::new(NODE, place, input)? };
     Ok([nothing, gate].map(|subject| Subject { session: "", class: None, ..subject }))
 }
 
@@ -122,29 +115,25 @@ fn switch(binary: &Path, memory: &Path) -> Result<Subject> {
         program: binary.to_owned(),
         arguments: vec!["ccc".to_owned(), "b".to_owned()],
         home: "home-on",
-        ..Subject::new("ccc: switch and start".to_owned(), &place, &payload::stop(&place))?
+        ..Subject::new("ccc: switch and start", &place, &Value::Null)?
     })
 }
 
 impl Subject {
-    fn new(name: String, place: &Place, payload: &Value) -> Result<Self> {
+    fn new(name: &'static str, place: &Place, input: &Value) -> Result<Self> {
         let stdin = place.beside(&format!("{name}.json").replace('/', "-"));
-        write_file(&stdin, payload.to_string().as_bytes())?;
+        write_file(&stdin, input.to_string().as_bytes())?;
         let (session, place) = (place.state.name(), place.clone());
-        Ok(Self {
-            name,
-            session,
-            class: None,
-            program: PathBuf::new(),
-            arguments: Vec::new(),
-            home: "home",
-            place,
-            stdin,
-        })
+        let (program, arguments) = (PathBuf::new(), Vec::new());
+        Ok(Self { name, session, class: None, program, arguments, home: "home", place, stdin })
     }
 
     pub(crate) fn label(&self) -> String {
-        if self.session.is_empty() { self.name.clone() } else { format!("{}, {}", self.name, self.session) }
+        if self.session.is_empty() {
+            self.name.to_owned()
+        } else {
+            format!("{}, {}", self.name, self.session)
+        }
     }
 
     pub(crate) fn stdin(&self) -> &Path {

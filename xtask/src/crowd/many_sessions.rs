@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use overtone_core::registry::Hook;
 use serde_json::{Map, Value, json};
 
-use super::{in_parallel, payload, read_lessons, read_state, run_hook, run_program};
+use super::{payload, read_lessons, read_state, run_hook, run_program};
+use crate::background::in_parallel;
 use crate::error::Result;
 use crate::measure::{Limit, Report};
 use crate::sandbox::Sandbox;

@@ -6,7 +6,8 @@ use std::time::Instant;
 use overtone_core::registry::Hook;
 use serde_json::{Value, json};
 
-use super::{Size, in_parallel, measure_lock_waits, payload, run_hook, run_program, updates};
+use super::{Size, measure_lock_waits, payload, run_hook, run_program, updates};
+use crate::background::in_parallel;
 use crate::dist;
 use crate::error::{Error, Result};
 use crate::measure::{Limit, Report, millis_since, percentile, to_float};

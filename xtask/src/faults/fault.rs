@@ -69,7 +69,7 @@ impl Fault {
         faults
     }
 
-    /// What `strace` is told to inject.
+    /// The `strace` option that injects it.
     pub(super) fn rule(&self) -> Option<String> {
         match self {
             Self::Error { call, nth, error, lasting } => {

@@ -387,10 +387,10 @@ fn may_lag(expected: &Expected, name: &Path, found: &File) -> bool {
 }
 
 /// Whether a log has every line of another one. A line may be there twice if its writer crashed after it.
-fn has_all_lines(found: &[u8], wanted: &[u8]) -> bool {
-    let (found, wanted) = (without_times(found), without_times(wanted));
+fn has_all_lines(found: &[u8], expected: &[u8]) -> bool {
+    let (found, expected) = (without_times(found), without_times(expected));
     let found: BTreeSet<&[u8]> = found.split(|b| *b == b'\n').collect();
-    let mut missing = wanted.split(|b| *b == b'\n').filter(|line| !found.contains(line));
+    let mut missing = expected.split(|b| *b == b'\n').filter(|line| !found.contains(line));
     // The next run finds the feature that the crashed one has created, and does not record that.
     missing.all(|line| String::from_utf8_lossy(line).contains("\"specs:init\""))
 }

@@ -17,7 +17,7 @@ use nix::unistd::Pid;
 use super::Case;
 use super::fixture::SESSION;
 use crate::error::{Error, Result};
-use crate::sandbox::feed_text;
+use crate::sandbox::feed;
 use crate::tree;
 
 /// A run takes a second at most. This only ends one that hangs.
@@ -155,7 +155,7 @@ fn limited(case: &Case) -> Command {
 
 fn start(command: &mut Command, case: &Case) -> Result<Child> {
     match case.input() {
-        Some(text) => feed_text(command, &text),
+        Some(text) => feed(command, &text),
         None => command.stdin(Stdio::null()).spawn().map_err(|e| cannot_run(&e)),
     }
 }

@@ -1,7 +1,10 @@
 //! What is run with faults, as `subjects.txt` lists it: every hook, the status lines, `ccc`, and every command that writes.
 
+use std::path::Path;
+
 use overtone_core::registry::Hook;
-use serde_json::{Value, json};
+
+use crate::sandbox::client_input;
 
 const SUBJECTS: &str = include_str!("subjects.txt");
 
@@ -80,20 +83,17 @@ impl Subject {
     }
 }
 
-/// What the client writes to a hook's stdin: the members that every event has, then its own.
+/// What the client writes to a hook's stdin, with placeholders.
 fn hook_input(hook: &str, fields: &str) -> String {
-    let mut event = json!({
-        "session_id": "{session}", "transcript_path": "{root}/transcript.jsonl", "cwd": "{root}/project",
-        "permission_mode": "default", "hook_event_name": Hook::from_name(hook).map(Hook::event),
-    });
-    if let (Value::Object(event), Ok(Value::Object(fields))) = (&mut event, serde_json::from_str(fields)) {
-        event.extend(fields);
-    }
-    event.to_string()
+    let (transcript, project) = (Path::new("{root}/transcript.jsonl"), Path::new("{root}/project"));
+    let fields = serde_json::from_str(fields).unwrap_or_default();
+    client_input("{session}", transcript, project, Hook::from_name(hook), fields).to_string()
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     #[test]

@@ -68,7 +68,7 @@ fn count_system_calls(home: &Sandbox, hook: Hook, fields: &Value) -> Result<usiz
     let log = home.home().join("calls");
     let mut command = home.command_of(Path::new("strace"), &["-f", "-qq", "-o"]);
     command.arg(&log).arg(dist::hook_program(home.binary())).args(["hook", hook.name()]);
-    let traced = feed(&mut command, &home.event(SESSION, hook, fields.clone()))?;
+    let traced = feed(&mut command, &home.event(SESSION, hook, fields.clone()).to_string())?;
     traced.wait_with_output().map_err(|e| Error::new(format!("cannot trace a hook: {e}")))?;
     let calls = std::fs::read_to_string(&log).map_err(|e| Error::io("cannot read", &log, &e))?;
     Ok(calls.lines().filter(|line| !line.contains("flock(") && !line.contains("nanosleep(")).count())

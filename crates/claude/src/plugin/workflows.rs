@@ -59,7 +59,7 @@ pub(crate) const fn when_to_use(workflow: Workflow) -> &'static str {
         Workflow::SecurityOnly => "a security review of existing code",
         Workflow::BuildFix => "the build, type check or CI is broken",
         Workflow::E2eOnly => "end-to-end tests to run or write for existing paths",
-        Workflow::Diagnose => "only the cause of a problem is wanted",
+        Workflow::Diagnose => "the cause of a problem, without a fix",
         Workflow::Clean => "dead code and duplicates to remove",
         Workflow::DbReview => "a review of schema, migrations or queries",
         Workflow::Product => "a vague request or business goal, to be built",

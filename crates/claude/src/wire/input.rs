@@ -63,7 +63,7 @@ pub struct AgentResult {
 macro_rules! text_fields {
     ($($name:ident),*) => {
         $(pub fn $name(&self) -> Cow<'a, str> {
-            text(self.$name)
+            string_value(self.$name)
         })*
     };
 }
@@ -102,12 +102,12 @@ impl<'a> HookInput<'a> {
 
     /// Whether the session is in plan mode.
     pub fn is_plan_mode(&self) -> bool {
-        text(self.permission_mode) == "plan"
+        string_value(self.permission_mode) == "plan"
     }
 
     /// Whether the session is in auto mode. In this mode an agent delivers its report by a separate tool call.
     pub fn is_auto_mode(&self) -> bool {
-        text(self.permission_mode) == "auto"
+        string_value(self.permission_mode) == "auto"
     }
 
     pub fn is_interrupt(&self) -> bool {
@@ -163,12 +163,12 @@ impl<'a> HookInput<'a> {
         let [status, is_async, agent_id, handback, handback_report, content] =
             members(self.tool_response, names);
         let is_async = matches!(is_async, Some(raw) if raw.get() == "true");
-        let agent_id = text(agent_id);
+        let agent_id = string_value(agent_id);
         AgentResult {
             agent_id: if agent_id.is_empty() { None } else { Some(agent_id.into_owned()) },
-            finished: !is_async && text(status) != "async_launched",
+            finished: !is_async && string_value(status) != "async_launched",
             content: self.result_text(handback_report, content),
-            handback: text(handback).into_owned(),
+            handback: string_value(handback).into_owned(),
         }
     }
 
@@ -213,7 +213,7 @@ fn is_true(raw: Lazy<'_>) -> bool {
 }
 
 /// The value of a string; empty for any other type.
-fn text(raw: Option<&RawValue>) -> Cow<'_, str> {
+fn string_value(raw: Option<&RawValue>) -> Cow<'_, str> {
     /// serde borrows a `Cow` only with this attribute.
     #[derive(Deserialize)]
     struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
@@ -227,7 +227,7 @@ fn text(raw: Option<&RawValue>) -> Cow<'_, str> {
 
 /// A text member of an object; empty if there is none.
 fn field<'a>(object: Lazy<'a>, name: &str) -> Cow<'a, str> {
-    text(member(object, name))
+    string_value(member(object, name))
 }
 
 /// A member of an object. The other members are skipped without being stored.

@@ -154,7 +154,7 @@ fn markers_agree_with_their_verbs() {
 
 fn wording_fault(line: &str) -> Option<&'static str> {
     let words: Vec<_> = line.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect();
-    let any = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.as_str()));
+    let any = |choices: &[&str]| words.iter().any(|word| choices.contains(&word.as_str()));
     let (binding, free) = (any(&["must", "never"]), any(&["should", "may", "could"]));
     if line.contains('⛔') && (!binding || free) {
         Some("⛔ goes with MUST or NEVER")

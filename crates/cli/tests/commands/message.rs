@@ -10,7 +10,7 @@ fn started() -> TestContext {
     context
 }
 
-fn said(context: &TestContext) {
+fn send_message(context: &TestContext) {
     context.run_args(&["message", WORDS]).ok().has(&["Message saved", "(0/5)", "→ Next: 💻 Development."]);
 }
 
@@ -31,7 +31,7 @@ fn is_delivered(context: &TestContext, hook: &str, payload: &Value) -> bool {
 #[test]
 fn a_prompt_brings_it_once() {
     let context = started();
-    said(&context);
+    send_message(&context);
     let prompt = json!({ "prompt": "hello" });
     assert!(is_delivered(&context, "on-submit", &prompt));
     assert!(!is_delivered(&context, "on-submit", &prompt));
@@ -41,7 +41,7 @@ fn a_prompt_brings_it_once() {
 fn a_stop_that_is_blocked_brings_it_once() {
     for client in [json!({ "background_tasks": [] }), json!({})] {
         let context = started();
-        said(&context);
+        send_message(&context);
         assert!(is_delivered(&context, "on-stop", &client), "{client}");
         assert!(!is_delivered(&context, "on-stop", &client), "{client}");
     }
@@ -77,7 +77,7 @@ fn a_stopped_loop_keeps_it_for_the_next_prompt() {
 #[test]
 fn the_timeline_says_that_there_was_one_but_not_what_it_said() {
     let context = started();
-    said(&context);
+    send_message(&context);
     let timeline = read(&context.session_dir("s1").join("timeline.jsonl"));
     let last: Value = serde_json::from_str(timeline.lines().next_back().unwrap()).unwrap();
     assert_eq!((&last["type"], &last["reason"]), (&json!("system:warning"), &json!("message")));

@@ -26,7 +26,7 @@ fn with_workflow() -> TestContext {
 }
 
 #[test]
-fn the_screen_follows_the_hooks_and_steers() {
+fn the_screen_follows_the_hooks_and_controls_sessions() {
     let context = with_workflow();
     let mut pty = Pty::start(&context.command(&["top"]), 80, 24);
     pty.sees(&["▶ running 1", "project", "quick", "0/5", "·DEV [·REVIEW|·TEST] ·RETRO ·DOCS"]);

@@ -1,4 +1,4 @@
-//! A fleet of real servers: each machine's own tells of its sessions, and one shows and steers all of them.
+//! A fleet of real servers: each machine publishes its sessions, and one dashboard shows and controls all of them.
 
 use std::fs;
 
@@ -65,7 +65,7 @@ fn unusable_settings_are_reported_and_the_rest_continues() {
 }
 
 #[test]
-fn all_machines_are_shown_and_steered() {
+fn all_machines_are_shown_and_controlled() {
     let nats = NatsServer::start();
     let (one, two) = (machine(&nats, "one"), TestContext::for_dashboard());
     invite(&one, &two, "two");
@@ -101,7 +101,7 @@ fn all_machines_are_shown_and_steered() {
     two.events("second", 7, 1);
     while listener.next_of("timeline").data["type"] != "tool:failure" {}
 
-    // Steered, by the machine that it belongs to.
+    // A command is carried out by the machine that has the session.
     let post = |path: &str, body: &Value| fleet.change("POST", path, body);
     post("/api/sessions/second/message", &json!({ "text": "look at the tests" })).ok();
     post("/api/sessions/second/message", &json!({})).refused(400);

@@ -12,6 +12,7 @@ mod bounds;
 #[path = "../common/mod.rs"]
 mod common;
 mod context;
+mod control;
 mod entering;
 mod fleet;
 mod http;
@@ -20,4 +21,3 @@ mod lifecycle;
 mod live;
 mod security;
 mod statistics;
-mod steering;

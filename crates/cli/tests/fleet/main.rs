@@ -6,10 +6,10 @@
 mod attack;
 #[path = "../common/mod.rs"]
 mod common;
+mod control;
 mod features;
 mod joining;
 mod machine;
 mod moving;
 mod server;
-mod steering;
 mod team;

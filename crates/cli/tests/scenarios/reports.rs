@@ -19,7 +19,7 @@ fn testing() -> Session {
     Session::new().workflow("quick").at_work("tester", "TEST")
 }
 
-fn said(text: &str) -> Value {
+fn assistant_text(text: &str) -> Value {
     json!({"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}})
 }
 
@@ -66,11 +66,13 @@ const PASS: &str = "12 passed\n<!-- VERDICT: {\"result\":\"PASS\"} -->";
 
 #[test]
 fn a_report_that_is_only_in_the_transcript_counts() {
-    for (last, message) in
-        [(said(FAIL), Value::Null), (handed_back(FAIL), Value::Null), (said(FAIL), json!(" \n"))]
-    {
+    for (last, message) in [
+        (assistant_text(FAIL), Value::Null),
+        (handed_back(FAIL), Value::Null),
+        (assistant_text(FAIL), json!(" \n")),
+    ] {
         let session = testing();
-        let path = transcript(&session, &[prompt("test it"), said("I begin"), last, result()]);
+        let path = transcript(&session, &[prompt("test it"), assistant_text("I begin"), last, result()]);
         stops_silently(&session, &path, &message);
         assert_eq!(test_stage(&session), completed("fail"));
         let handoff = fs::read_to_string(session.file("handoffs/01-TEST-tester.md")).unwrap();

@@ -54,8 +54,7 @@ fn work_that_changed_nothing_is_not_done() {
     context.repository();
     context.reviewer_says(true, "");
     context.config(&json!({"supervisor": {"checks": [{"changes": true}]}}));
-    let line =
-        json!({"type": "user", "timestamp": "2999-01-01T00:00:00Z", "message": {"content": "mend it"}});
+    let line = json!({"type": "user", "timestamp": "2999-01-01T00:00:00Z", "message": {"content": "fix it"}});
     context.write("transcript.jsonl", line.to_string());
     let transcript = json!(context.path("transcript.jsonl"));
     let answer = context.stop_with("transcript_path", transcript.clone()).json();

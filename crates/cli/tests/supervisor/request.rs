@@ -18,14 +18,14 @@ fn stop(context: &TestContext, lines: &[Value]) -> Output {
 fn the_reviewer_is_told_what_was_asked_for() {
     let context = TestContext::for_supervisor();
     context.reviewer_says(false, "one");
-    stop(&context, &[prompt("mend the door")]).assert_block("one");
-    assert!(context.prompt().contains("mend the door"), "{}", context.prompt());
+    stop(&context, &[prompt("fix the door")]).assert_block("one");
+    assert!(context.prompt().contains("fix the door"), "{}", context.prompt());
     // All that is left after a compaction is a summary.
-    let mut summary = prompt("the door was mended, they say");
+    let mut summary = prompt("the door was fixed, they say");
     summary["isCompactSummary"] = json!(true);
     context.reviewer_says(false, "two");
     stop(&context, &[summary]).assert_block("two");
-    assert!(context.prompt().contains("mend the door"), "{}", context.prompt());
+    assert!(context.prompt().contains("fix the door"), "{}", context.prompt());
     assert!(!context.prompt().contains("they say"));
 }
 
@@ -33,12 +33,12 @@ fn the_reviewer_is_told_what_was_asked_for() {
 fn after_an_approval_the_next_request_counts() {
     let context = TestContext::for_supervisor();
     context.reviewer_says(true, "");
-    let first = prompt("mend the door");
+    let first = prompt("fix the door");
     stop(&context, std::slice::from_ref(&first));
     context.reviewer_says(false, "x");
     stop(&context, &[first, prompt("now paint it")]).assert_block("x");
     assert!(context.prompt().contains("now paint it"), "{}", context.prompt());
-    assert!(!context.prompt().contains("mend the door"));
+    assert!(!context.prompt().contains("fix the door"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The state told to a model: recovery after compaction, and the context of a sub-agent.
+//! Texts that describe the state to a model: recovery after compaction, and the context of a sub-agent.
 
 /// The first line of the context block; not translated, tools look for it.
 pub const CONTEXT_HEADER: &str = "[Overtone Workflow Context]";

@@ -1,4 +1,4 @@
-//! What `overtone demo` tells while it plays a workflow: what the client does, and how it ended.
+//! What `overtone demo` prints while it plays a workflow: what the client does, and how it ended.
 
 messages! {
     title(workflow: &str) {
@@ -6,11 +6,11 @@ messages! {
         "Overtone 演示：以真正的 hook 进程跑完整个 {workflow} 工作流（一切都在临时文件夹中）",
         "Overtone demo: a whole {workflow} workflow through the real hook processes, all in a temporary folder"
     }
-    wish() { "新增會記住我的登入頁", "新增会记住我的登录页", "add a login page that remembers me" }
+    request() { "新增會記住我的登入頁", "新增会记住我的登录页", "add a login page that remembers me" }
 
     // What happens, in the order of the story.
     session_starts() { "Claude Code 開始一個工作階段", "Claude Code 开始一个会话", "Claude Code starts a session" }
-    person_wishes(request: &str) { "你輸入：{request}", "你输入：{request}", "you type: {request}" }
+    user_types(request: &str) { "你輸入：{request}", "你输入：{request}", "you type: {request}" }
     opens_skill() {
         "主代理開啟 /ot:auto，不需要詢問權限",
         "主代理打开 /ot:auto，不需要询问权限",
@@ -80,7 +80,7 @@ messages! {
         "start it in your project (not installed yet: npm install -g @anthropic-ai/claude-code)"
     }
     next_auto() { "/ot:auto <你的需求>", "/ot:auto <你的需求>", "/ot:auto <your request>" }
-    next_wish() { "說出需求，其餘照此進行", "说出需求，其余照此进行", "say what you want; the rest runs as above" }
+    next_request() { "說出需求，其餘照此進行", "说出需求，其余照此进行", "say what you want; the rest runs as above" }
 
     // How it failed: the step, then what was wrong.
     failed(step: &str, problem: &str) {

@@ -50,7 +50,7 @@ messages! {
         "Overtone：{agent} 只读取文件，不修改文件",
         "Overtone: {agent} is read-only and cannot change files"
     }
-    // What the model is told together with a refusal.
+    // For the model, together with a refusal.
     skipped_advice(stages: &str, step: &str) {
         "⛔ 不可跳過必要階段：{stages} 尚未完成。{step}",
         "⛔ 不可跳过必要阶段：{stages} 尚未完成。{step}",
@@ -86,7 +86,7 @@ messages! {
         "⛔ 你是只读代理，不可使用 {tool}。请在回复中说明建议的修改。",
         "⛔ You MUST NOT use {tool}. Describe the change you propose in your answer instead."
     }
-    // What an agent is told whose report is sent back.
+    // For an agent whose report is sent back.
     ask_verdict(choices: &str) {
         "Overtone：回報沒有結論，請補上。最後一行必須單獨是下列其中之一：{choices}。需要使用者決定或無法在此執行時用 BLOCKED。",
         "Overtone：回报没有结论，请补上。最后一行必须单独是下列其中之一：{choices}。需要用户决定或无法在此执行时用 BLOCKED。",

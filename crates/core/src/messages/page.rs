@@ -218,7 +218,7 @@ messages! {
     tokens_out() { "輸出", "输出", "Out" }
     tokens_cached() { "快取", "缓存", "Cached" }
 
-    // Steering.
+    // Controlling a session.
     steering() { "控制", "控制", "Controls" }
     stop() { "停止", "停止", "Stop" }
     resume() { "繼續", "继续", "Resume" }

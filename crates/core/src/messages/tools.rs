@@ -11,7 +11,7 @@ messages! {
         "⚠️ {tool} 文件写入失败：{error}。请检查路径和权限后重试。",
         "⚠️ {tool} could not write the file: {error}. Check the path and the permissions, then try again."
     }
-    // What the user is told of the same failures.
+    // For the user, about the same failures.
     delegation_failed_notice(error: &str) {
         "⚠️ Agent 委派失敗：{error}。會再重試；若再次失敗，需要你介入。",
         "⚠️ Agent 委派失败：{error}。会再重试；若再次失败，需要你介入。",

@@ -21,7 +21,7 @@ fn last_warning(world: &World) -> Vec<(&'static str, FieldValue)> {
     record.fields.clone()
 }
 
-fn text(text: &str) -> FieldValue {
+fn text_value(text: &str) -> FieldValue {
     FieldValue::from(text)
 }
 
@@ -87,7 +87,11 @@ fn a_message_is_one_line_without_control_characters() {
     world.send_message(" one\n⛔ two\u{1b}[31m\u{0}\u{2028}three\t").unwrap();
     let heard = prompt(&mut world, "go on");
     assert!(heard.contains("ann 的訊息：one ⛔ two[31m three\n"), "{heard}");
-    let record = vec![("reason", text("message")), ("by", text("ann")), ("length", FieldValue::Number(19))];
+    let record = vec![
+        ("reason", text_value("message")),
+        ("by", text_value("ann")),
+        ("length", FieldValue::Number(19)),
+    ];
     assert_eq!(last_warning(&world), record);
 }
 
@@ -160,15 +164,18 @@ fn moved() -> World {
 #[test]
 fn a_moved_session_delegates_nothing_and_may_stop() {
     let mut world = moved();
-    assert_eq!(last_warning(&world), [("reason", text("session-moved")), ("to", text("workshop"))]);
+    assert_eq!(
+        last_warning(&world),
+        [("reason", text_value("session-moved")), ("to", text_value("workshop"))]
+    );
     assert_eq!(world.looping().stopped_by, Some(StoppedBy::Moved));
     let reason = world.delegate("code-reviewer").unwrap_err();
     assert!(reason.contains("workshop") && world.advice().contains("overtone fleet pull s"), "{reason}");
     let nested = world.fire(&Trigger::AgentDelegating { subagent_type: "ot:developer" });
     assert!(matches!(nested.permission, Some(Permission::Deny { reason }) if reason.contains("workshop")));
-    let told = world.stop();
-    assert!(told.system_message.unwrap().contains("workshop"));
-    assert!(told.block.is_none() && told.model_context.is_none());
+    let reply = world.stop();
+    assert!(reply.system_message.unwrap().contains("workshop"));
+    assert!(reply.block.is_none() && reply.model_context.is_none());
     assert_eq!(world.stop(), Reply::default(), "said once");
 }
 
@@ -233,7 +240,10 @@ fn commands_on_a_moved_session_are_refused() {
 fn a_session_that_is_taken_back_continues() {
     let mut world = moved();
     world.take_back().unwrap();
-    assert_eq!(last_warning(&world), [("reason", text("session-pulled")), ("from", text("workshop"))]);
+    assert_eq!(
+        last_warning(&world),
+        [("reason", text_value("session-pulled")), ("from", text_value("workshop"))]
+    );
     assert_eq!(world.take_back(), Err(Refusal::NothingToDo));
     assert!(world.stop().model_context.unwrap().contains("CODE-REVIEWER"));
     world.delegate("code-reviewer").unwrap();

@@ -202,14 +202,14 @@ fn a_lost_twin_settles_the_stage_with_the_verdict_of_the_other() {
         twin_testers(&mut world);
         world.report_as("tester", "t1", &verdict(word));
         let before = (world.count(event), world.workflow().completed_stages);
-        let told = world.stop().model_context.unwrap();
+        let text = world.stop().model_context.unwrap();
         assert_eq!(world.status("TEST"), Status::Completed);
         assert_eq!(world.count(event), before.0 + 1, "{word}");
         let passed = word == "PASS";
         assert_eq!(world.workflow().completed_stages, before.1.map(|count| count + u32::from(passed)));
         assert_eq!(world.workflow().fail_count, u32::from(!passed));
         assert_eq!(world.effects.iter().any(|e| matches!(e, Effect::TickStage { .. })), passed);
-        assert!(!told.contains("重新開放"), "{told}");
+        assert!(!text.contains("重新開放"), "{text}");
     }
 }
 
@@ -515,8 +515,8 @@ fn a_waiting_notice_is_delivered_with_the_current_next_step() {
     // The main agent knew it from elsewhere and has gone on.
     world.delegate("code-reviewer").unwrap();
     world.delegate("tester").unwrap();
-    let told = world.returned("developer", &call, "x").unwrap();
-    assert!(told.contains("開發 完成") && !told.contains("ot:tester"), "{told}");
+    let text = world.returned("developer", &call, "x").unwrap();
+    assert!(text.contains("開發 完成") && !text.contains("ot:tester"), "{text}");
 }
 
 #[test]
@@ -690,21 +690,21 @@ fn records_have_the_agent_and_the_limits_in_force() {
     for _ in 0..3 {
         world.stop();
     }
-    let said = |kind: EventKind, name: &str| -> Vec<_> {
+    let recorded = |kind: EventKind, name: &str| -> Vec<_> {
         let own = world.records.iter().filter(|(_, record)| record.kind == kind);
         let fields = own.flat_map(|(_, record)| record.fields.iter().filter(|(field, _)| *field == name));
         fields.map(|(_, value)| value.clone()).collect()
     };
     let text = |text: &str| FieldValue::from(text);
-    assert_eq!(said(EventKind::AgentComplete, "slot"), [text("developer")]);
-    assert_eq!(said(EventKind::AgentComplete, "handoff"), [FieldValue::Number(1)]);
-    assert_eq!(said(EventKind::ToolFailure, "slots"), [FieldValue::List(vec!["tester#2".into()])]);
-    assert_eq!(said(EventKind::AgentError, "slot"), [text("tester")]);
-    assert_eq!(said(EventKind::LoopAdvance, "tasks"), [FieldValue::Number(1), FieldValue::Number(1)]);
-    assert_eq!(said(EventKind::LoopAdvance, "idle"), [FieldValue::Number(1)]);
-    assert_eq!(said(EventKind::LoopAdvance, "limits"), [text("3/3/2/3/2"), text("3/3/2/3/2")]);
-    assert_eq!(said(EventKind::SystemWarning, "reason"), [text("report-sent-back"), text("loop-limit")]);
-    assert_eq!(said(EventKind::SystemWarning, "missing"), [text("open-tasks")]);
+    assert_eq!(recorded(EventKind::AgentComplete, "slot"), [text("developer")]);
+    assert_eq!(recorded(EventKind::AgentComplete, "handoff"), [FieldValue::Number(1)]);
+    assert_eq!(recorded(EventKind::ToolFailure, "slots"), [FieldValue::List(vec!["tester#2".into()])]);
+    assert_eq!(recorded(EventKind::AgentError, "slot"), [text("tester")]);
+    assert_eq!(recorded(EventKind::LoopAdvance, "tasks"), [FieldValue::Number(1), FieldValue::Number(1)]);
+    assert_eq!(recorded(EventKind::LoopAdvance, "idle"), [FieldValue::Number(1)]);
+    assert_eq!(recorded(EventKind::LoopAdvance, "limits"), [text("3/3/2/3/2"), text("3/3/2/3/2")]);
+    assert_eq!(recorded(EventKind::SystemWarning, "reason"), [text("report-sent-back"), text("loop-limit")]);
+    assert_eq!(recorded(EventKind::SystemWarning, "missing"), [text("open-tasks")]);
 }
 
 /// The result of the Agent tool comes first and without an id, then the report of the agent.

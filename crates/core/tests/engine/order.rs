@@ -129,13 +129,13 @@ fn issues_reopen_development_up_to_the_limit() {
     let mut world = World::new(Workflow::Quick);
     world.pass(&["developer", "code-reviewer", "tester"]);
     for round in 1..=3 {
-        let told = world.run("retrospective", &verdict("ISSUES")).unwrap();
-        assert!(told.contains("ot:doc-updater"), "{told}");
+        let text = world.run("retrospective", &verdict("ISSUES")).unwrap();
+        assert!(text.contains("ot:doc-updater"), "{text}");
         if round == 3 {
-            assert!(told.contains("🛑 已達回顧上限"), "{told}");
+            assert!(text.contains("🛑 已達回顧上限"), "{text}");
             break;
         }
-        assert!(told.contains("💡"), "{told}");
+        assert!(text.contains("💡"), "{text}");
         world.pass(&["developer"]);
         assert_eq!((world.status("REVIEW"), world.status("RETRO")), (Status::Pending, Status::Pending));
         world.pass(&["code-reviewer", "tester"]);
@@ -162,8 +162,8 @@ fn agents_that_change_code_reopen_later_stages() {
     for agent in ["build-error-resolver", "refactor-cleaner"] {
         let mut world = World::new(Workflow::Quick);
         world.pass(&["developer", "code-reviewer", "tester"]);
-        let told = world.run(agent, &verdict("PASS")).unwrap();
-        assert!(told.contains("ot:code-reviewer") && told.contains("ot:tester"), "{agent}: {told}");
+        let text = world.run(agent, &verdict("PASS")).unwrap();
+        assert!(text.contains("ot:code-reviewer") && text.contains("ot:tester"), "{agent}: {text}");
         assert!(world.delegate("retrospective").is_err(), "{agent}");
         world.delegate("tester").unwrap();
         assert_eq!(world.delegate(agent).unwrap_err(), "Overtone：TEST 必須先完成", "{agent}");

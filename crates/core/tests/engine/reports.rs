@@ -55,8 +55,8 @@ fn the_delivered_report_brings_the_next_step_exactly_once() {
         "<agent-message from=\"t1\">\n[Subagent hand-back] The report follows:\n  {}\n</agent-message>",
         verdict("FAIL")
     );
-    let told = world.prompt(&message).model_context.unwrap();
-    assert!(told.contains("失敗（1/3）") && told.contains("ot:debugger"), "{told}");
+    let text = world.prompt(&message).model_context.unwrap();
+    assert!(text.contains("失敗（1/3）") && text.contains("ot:debugger"), "{text}");
     assert!(world.prompt(&message).model_context.is_none());
     assert_eq!(world.workflow().fail_count, 1);
 }
@@ -66,9 +66,9 @@ fn a_delivered_report_replaces_a_missed_hand_back() {
     let mut world = testing();
     let message = "<agent-message from=\"t1\">\n  SECURITY WARNING: blocked.\n[Subagent hand-back] The report follows:\n  \
         2 failed\n  <!-- VERDICT: {\"result\":\"FAIL\"} -->\n</agent-message>";
-    let told = world.prompt(message).model_context.unwrap();
+    let text = world.prompt(message).model_context.unwrap();
     assert_eq!(world.result("TEST"), Some("fail"));
-    assert!(told.contains("安全警告"), "{told}");
+    assert!(text.contains("安全警告"), "{text}");
     assert_eq!(fields(&world, EventKind::SystemWarning, "handback"), [FieldValue::from("flagged")]);
 }
 
@@ -129,8 +129,8 @@ fn a_requested_verdict_counts_and_the_first_report_is_kept() {
 fn a_report_without_a_verdict_fails_if_its_agent_has_ended() {
     let mut world = World::new(Workflow::Single);
     let call = world.delegate("developer").unwrap();
-    let told = world.returned("developer", &call, "done").unwrap();
-    assert!(told.contains("沒有結論"), "{told}");
+    let text = world.returned("developer", &call, "done").unwrap();
+    assert!(text.contains("沒有結論"), "{text}");
     assert_eq!((world.result("DEV"), world.workflow().fail_count), (Some("fail"), 1));
 }
 
@@ -203,12 +203,12 @@ fn an_agent_that_the_user_continues_counts_only_where_its_stage_may_start() {
 #[test]
 fn blocked_asks_the_user_and_starts_no_repair() {
     let mut world = testing();
-    let told = {
+    let reply = {
         world.hand_back("tester", "t1", &verdict("BLOCKED"));
         world.prompt("<agent-message from=\"t1\">\nThe report follows:\n  x\n</agent-message>")
     };
-    let told = told.model_context.unwrap();
-    assert!(told.contains("AskUserQuestion") && !told.contains("ot:debugger"), "{told}");
+    let text = reply.model_context.unwrap();
+    assert!(text.contains("AskUserQuestion") && !text.contains("ot:debugger"), "{text}");
     assert_eq!((world.result("TEST"), world.workflow().fail_count), (Some("blocked"), 0));
     for agent in ["developer", "debugger", "retrospective"] {
         assert!(world.delegate(agent).is_err(), "{agent}");
@@ -309,9 +309,9 @@ fn commands_messages_and_resuming_count_as_user_input() {
     typed.prompt("/ot:auto the database is up");
     typed.delegate("tester").unwrap();
 
-    let mut told = blocked();
-    told.send_message("the database is up").unwrap();
-    told.delegate("tester").unwrap();
+    let mut messaged = blocked();
+    messaged.send_message("the database is up").unwrap();
+    messaged.delegate("tester").unwrap();
 
     let mut resumed = blocked();
     resumed.stop_by_user();
@@ -324,17 +324,17 @@ fn open_tasks_of_a_passed_developer_are_mentioned() {
     let mut world = World::new(Workflow::Single).with_feature(&["write the migration"]);
     world.delegate("developer").unwrap();
     assert!(world.stopped("developer", "d1", &verdict("PASS")).block.is_some(), "it is asked first");
-    let told = world.report_as("developer", "d1", &verdict("PASS"));
-    assert!(!told.contains('🎉') && told.contains("write the migration"), "{told}");
-    assert!(told.contains("ot:developer"), "{told}");
+    let text = world.report_as("developer", "d1", &verdict("PASS"));
+    assert!(!text.contains('🎉') && text.contains("write the migration"), "{text}");
+    assert!(text.contains("ot:developer"), "{text}");
 }
 
 #[test]
 fn open_tasks_are_noticed_however_the_developer_reports() {
     let mut world = World::new(Workflow::Single).with_feature(&["write the migration"]);
     let call = world.delegate("developer").unwrap();
-    let told = world.returned("developer", &call, &verdict("PASS")).unwrap();
-    assert!(!told.contains('🎉') && told.contains("write the migration"), "{told}");
+    let text = world.returned("developer", &call, &verdict("PASS")).unwrap();
+    assert!(!text.contains('🎉') && text.contains("write the migration"), "{text}");
 }
 
 #[test]

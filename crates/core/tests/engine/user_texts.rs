@@ -69,8 +69,8 @@ fn the_reply_to_a_compaction_has_no_orders_if_the_client_shows_it() {
         let shown = world.fire(&Trigger::Compacting { trigger: "manual" }).system_message.unwrap();
         assert_calm(&shown);
         assert!(shown.contains("quick") && shown.contains("1/5"), "{shown}");
-        let told = world.start(StartSource::Compact).model_context.unwrap();
-        assert!(told.contains("⛔") && told.contains("ot:code-reviewer"), "{told}");
+        let for_model = world.start(StartSource::Compact).model_context.unwrap();
+        assert!(for_model.contains("⛔") && for_model.contains("ot:code-reviewer"), "{for_model}");
     }
 }
 
@@ -195,10 +195,13 @@ fn user_and_model_get_different_texts_about_a_failed_tool() {
                 agent,
                 is_main_agent: true,
             });
-            let (shown, told) = (system_message.unwrap(), model_context.unwrap());
-            assert_calm(&shown);
-            assert!(shown.contains("no such thing") && told.contains("no such thing"), "{shown} / {told}");
-            assert_ne!(shown, told);
+            let (for_user, for_model) = (system_message.unwrap(), model_context.unwrap());
+            assert_calm(&for_user);
+            assert!(
+                for_user.contains("no such thing") && for_model.contains("no such thing"),
+                "{for_user} / {for_model}"
+            );
+            assert_ne!(for_user, for_model);
         }
     }
 }
@@ -230,7 +233,10 @@ fn no_lesson_advises_a_tool_that_the_client_does_not_offer() {
         world.facts.lessons = vec![learned("grep"), learned("find")];
         assert_eq!(world.start(StartSource::Startup).model_context, None);
         world.facts.lessons.push(learned("cat"));
-        let told = world.start(StartSource::Startup).model_context.unwrap();
-        assert!(told.contains("cat") && !told.contains("Grep") && !told.contains("Glob"), "{told}");
+        let for_model = world.start(StartSource::Startup).model_context.unwrap();
+        assert!(
+            for_model.contains("cat") && !for_model.contains("Grep") && !for_model.contains("Glob"),
+            "{for_model}"
+        );
     }
 }

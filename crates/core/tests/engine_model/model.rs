@@ -118,9 +118,9 @@ pub(crate) enum Ruling {
     Deny,
 }
 
-/// What the main agent is told.
+/// The text that the main agent gets.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) enum Told {
+pub(crate) enum ModelText {
     #[default]
     Nothing,
     /// To carry out this step.
@@ -137,7 +137,7 @@ pub(crate) enum Told {
 pub(crate) struct Answer {
     pub(crate) ruling: Ruling,
     pub(crate) sent_back: bool,
-    pub(crate) told: Told,
+    pub(crate) model_text: ModelText,
     /// Whether the user sees something.
     pub(crate) shown: bool,
 }
@@ -269,7 +269,7 @@ impl Model {
             Event::Start(source) => self.start_session(*source),
             Event::End => self.looping.stopped_by = self.looping.stopped_by.or(Some(StoppedBy::SessionEnd)),
             Event::Compacting if self.flow.is_open() => {
-                (self.answer.shown, self.answer.told) = (true, self.recovery());
+                (self.answer.shown, self.answer.model_text) = (true, self.recovery());
             }
             Event::Prompt(input, joins) => self.prompt(*input, *joins),
             Event::UserAnswers => self.hear_user(),
@@ -305,7 +305,7 @@ impl Model {
                     (tasks.open, tasks.done) = (tasks.open - 1, tasks.done + 1);
                 }
             }
-            Event::Beside(_) => self.answer.told = Told::Anything,
+            Event::Beside(_) => self.answer.model_text = ModelText::Anything,
             Event::Compacting | Event::DelegateNested(_) | Event::HoursPass => {}
         }
     }
@@ -351,7 +351,7 @@ impl Model {
     }
 
     fn deny(&mut self) {
-        (self.answer.ruling, self.answer.told) = (Ruling::Deny, Told::Anything);
+        (self.answer.ruling, self.answer.model_text) = (Ruling::Deny, ModelText::Anything);
     }
 
     fn hear_user(&mut self) {
@@ -370,7 +370,7 @@ impl Model {
             Some(ending) => ending == Ending::Completed,
             None => !self.is_halted(),
         };
-        self.answer.told = if has_orders { Told::Step(self.next()) } else { Told::NoOrders };
+        self.answer.model_text = if has_orders { ModelText::Step(self.next()) } else { ModelText::NoOrders };
     }
 
     fn start_session(&mut self, source: StartSource) {
@@ -384,12 +384,12 @@ impl Model {
             }
             self.flow.release(|_| true);
         }
-        self.answer.told = if self.flow.is_open() { self.recovery() } else { Told::Anything };
+        self.answer.model_text = if self.flow.is_open() { self.recovery() } else { ModelText::Anything };
     }
 
     /// The text that tells where the work stands.
-    fn recovery(&self) -> Told {
-        if self.is_halted() { Told::NoOrders } else { Told::Step(self.next()) }
+    fn recovery(&self) -> ModelText {
+        if self.is_halted() { ModelText::NoOrders } else { ModelText::Step(self.next()) }
     }
 
     /// Begins a turn with a prompt that the client made, about this agent. Returns whether the loop runs.
@@ -432,37 +432,39 @@ impl Model {
                 if self.flow.ending != Some(Ending::Completed) {
                     self.looping.stopped_by = Some(StoppedBy::User);
                 }
-                (self.answer.shown, self.answer.told) = (true, Told::NoOrders);
+                (self.answer.shown, self.answer.model_text) = (true, ModelText::NoOrders);
             }
             Input::Resume => self.resume(),
             Input::Foreign => {}
-            Input::Look => self.answer.told = if has_notices { Told::NoOrders } else { Told::Nothing },
-            Input::Text => self.answer.told = self.status(),
+            Input::Look => {
+                self.answer.model_text = if has_notices { ModelText::NoOrders } else { ModelText::Nothing }
+            }
+            Input::Text => self.answer.model_text = self.status(),
         }
         if matches!(input, Input::Text | Input::Look) {
             self.flow.notices.clear();
         }
     }
 
-    /// What the main agent is told with a prompt.
-    fn status(&self) -> Told {
+    /// The text that the main agent gets with a prompt.
+    fn status(&self) -> ModelText {
         match (self.flow.ending, self.next()) {
-            (Some(Ending::Completed), _) => Told::Anything,
-            (Some(Ending::Aborted), _) | (None, Step::Blocked(_)) => Told::NoOrders,
-            (None, _) if self.is_halted() => Told::NoOrders,
-            (None, step) => Told::Step(step),
+            (Some(Ending::Completed), _) => ModelText::Anything,
+            (Some(Ending::Aborted), _) | (None, Step::Blocked(_)) => ModelText::NoOrders,
+            (None, _) if self.is_halted() => ModelText::NoOrders,
+            (None, step) => ModelText::Step(step),
         }
     }
 
     fn resume(&mut self) {
         self.answer.shown = true;
         let may_resume = match self.flow.ending {
-            Some(Ending::Completed) => return self.answer.told = Told::NoOrders,
+            Some(Ending::Completed) => return self.answer.model_text = ModelText::NoOrders,
             Some(Ending::Aborted) => true,
             None => self.is_halted(),
         };
         if !may_resume {
-            return self.answer.told = self.status();
+            return self.answer.model_text = self.status();
         }
         self.flow.counts.forgiven = (self.flow.counts.failures, self.flow.counts.rejections);
         self.flow.ending = None;
@@ -472,7 +474,7 @@ impl Model {
         if self.looping.iterations >= self.limits.max_iterations {
             self.looping.iterations = 0;
         }
-        self.answer.told = Told::Step(self.next());
+        self.answer.model_text = ModelText::Step(self.next());
     }
 
     fn message(&mut self, n: u32) -> Ruling {
@@ -570,7 +572,7 @@ impl Model {
     }
 
     fn agent_starts(&mut self, agent: Agent, n: u32) {
-        self.answer.told = Told::Anything;
+        self.answer.model_text = ModelText::Anything;
         if self.flow.reported.contains(&(n, agent)) {
             // The user wrote to it, which nobody can deny.
             if self.flow.is_open() {
@@ -729,7 +731,7 @@ impl Model {
         let other = || workers.iter().position(|worker| is_only_one && lacks_call(worker));
         let at = self.with_call(n).or_else(other);
         if failure != Failure::Interrupted && (at.is_none() || failure == Failure::Launch) {
-            (self.answer.shown, self.answer.told) = (true, Told::Anything);
+            (self.answer.shown, self.answer.model_text) = (true, ModelText::Anything);
         }
         let Some(worker) = at.map(|at| workers[at].clone()) else { return };
         if failure == Failure::Api {
@@ -760,7 +762,7 @@ impl Model {
         }
         self.flow.miss(|_| true);
         self.decide_stop();
-        if !matches!(self.answer.told, Told::GoOn(_)) {
+        if !matches!(self.answer.model_text, ModelText::GoOn(_)) {
             self.looping.turn = None;
         }
     }
@@ -798,7 +800,7 @@ impl Model {
             step => {
                 self.looping.iterations += 1;
                 self.flow.notices.clear();
-                (self.answer.shown, self.answer.told) = (false, Told::GoOn(step));
+                (self.answer.shown, self.answer.model_text) = (false, ModelText::GoOn(step));
             }
         }
     }

@@ -17,7 +17,7 @@ use proptest_state_machine::StateMachineTest;
 
 use crate::events::due_agents;
 use crate::model::{
-    Channel, Content, Event, Failure, Fate, Input, Loop, Model, Ruling, Tasks, Told, Transition,
+    Channel, Content, Event, Failure, Fate, Input, Loop, Model, ModelText, Ruling, Tasks, Transition,
 };
 use crate::rules::{Counts, Flow, Notice, StageRecord, Worker};
 use crate::world::{World, verdict};
@@ -129,7 +129,7 @@ impl Session {
             Event::Continue(n) => world.fire(&Trigger::ContinuingAgent { agent_id: &id(n) }),
             Event::Report(agent, n, channel, content) => {
                 let (agent_type, agent_id) = (&format!("ot:{}", agent.name()), &id(n));
-                let (message, hands_back) = (&text(*content), *channel == Channel::StopFirst);
+                let (message, hands_back) = (&report_text(*content), *channel == Channel::StopFirst);
                 self.fire_without_loop(&match channel {
                     Channel::Handback => Trigger::HandingBack { agent_type, agent_id, message },
                     _ => Trigger::AgentStopped { agent_type, agent_id, message, hands_back },
@@ -140,7 +140,7 @@ impl Session {
                 agent_id: Some(&id(n)),
                 subagent_type: &format!("ot:{}", agent.name()),
                 finished: content.is_some(),
-                content: &content.map(text).unwrap_or_default(),
+                content: &content.map(report_text).unwrap_or_default(),
                 handback: "",
             }),
             Event::Fails(agent, n, failure) => world.fire(&Trigger::ToolFailed {
@@ -154,7 +154,8 @@ impl Session {
             }),
             Event::TaskEnds(n, content) => {
                 let status = if content.is_some() { "completed" } else { "killed" };
-                let result = content.map(text).unwrap_or_default().replace('<', "&lt;").replace('>', "&gt;");
+                let result =
+                    content.map(report_text).unwrap_or_default().replace('<', "&lt;").replace('>', "&gt;");
                 world.prompt(&format!(
                     "<task-notification><task-id>{}</task-id><tool-use-id>{}</tool-use-id>\
                      <status>{status}</status><result>{result}</result></task-notification>",
@@ -163,7 +164,7 @@ impl Session {
                 ))
             }
             Event::Delivers(n, content) => {
-                let report = text(*content).replace('\n', "\n  ");
+                let report = report_text(*content).replace('\n', "\n  ");
                 world.prompt(&format!("<agent-message from=\"{}\">\n  {report}\n</agent-message>", id(n)))
             }
             Event::AgentStopped => world.prompt("Background agent \"work\" was stopped by the user."),
@@ -254,19 +255,19 @@ impl Session {
                 _ => EventKind::StageComplete,
             };
             let key = old.key.to_string();
-            let is_told =
+            let is_recorded =
                 |record: &Record| record.kind == kind && field(record, "stage") == key && is_news(record);
-            assert_eq!(count(&is_told), 1, "{} of {key}", kind.name());
+            assert_eq!(count(&is_recorded), 1, "{} of {key}", kind.name());
             let group = model.flow.group(old.key);
             let mut members = model.flow.stages.iter().filter(|stage| group.contains(&stage.key));
             let converges = group.len() > 1 && members.all(|stage| stage.status == Status::Completed);
-            let told = count(&|record| record.kind == EventKind::ParallelConverge);
-            assert_eq!(told, usize::from(converges), "the group of {key} converges");
+            let recorded = count(&|record| record.kind == EventKind::ParallelConverge);
+            assert_eq!(recorded, usize::from(converges), "the group of {key} converges");
         }
         let is_end =
             |record: &Record| matches!(record.kind, EventKind::WorkflowComplete | EventKind::WorkflowAbort);
         let has_ended = before.ending.is_none() && after.ending.is_some();
-        assert_eq!(count(&is_end), usize::from(has_ended), "an end is told once");
+        assert_eq!(count(&is_end), usize::from(has_ended), "an end is recorded once");
         let says_pass = matches!(
             event,
             Event::Report(.., Content::Marker(Verdict::Pass))
@@ -301,7 +302,7 @@ fn typed(input: Input) -> &'static str {
     }
 }
 
-fn text(content: Content) -> String {
+fn report_text(content: Content) -> String {
     match content {
         Content::Marker(given) => verdict(&given.key().to_uppercase()),
         Content::Unclear => "Everything passes, looks good. VERDICT: PASS".to_owned(),
@@ -371,27 +372,29 @@ fn check_answer(event: &Event, reply: &Reply, model: &Model) {
         let shown = reply.system_message.as_deref().unwrap_or_default();
         assert!(!shown.contains('⛔') && (may_be_long || !shown.contains('\n')), "the user reads {shown}");
     }
-    check_told(event, reply, model);
+    check_model_text(event, reply, model);
 }
 
-fn check_told(event: &Event, reply: &Reply, model: &Model) {
-    let told = match event {
+fn check_model_text(event: &Event, reply: &Reply, model: &Model) {
+    let given = match event {
         Event::Compacting => reply.system_message.as_deref(),
         Event::Stop(None) => reply.block.as_deref(),
         _ => reply.model_context.as_deref(),
     };
-    let text = told.unwrap_or_default();
-    match &model.answer.told {
-        Told::Anything => {}
-        Told::Nothing => assert_eq!(told, None),
-        Told::NoOrders => {
+    let text = given.unwrap_or_default();
+    match &model.answer.model_text {
+        ModelText::Anything => {}
+        ModelText::Nothing => assert_eq!(given, None),
+        ModelText::NoOrders => {
             let order = step_text(Lang::En, &model.flow.next(&model.limits));
-            assert!(told.is_some() && !text.contains('⛔') && !text.contains(&order), "orders in {text:?}");
+            assert!(given.is_some() && !text.contains('⛔') && !text.contains(&order), "orders in {text:?}");
         }
         // Open tasks come before the summary.
-        Told::Step(Step::Done) => assert!(told.is_some(), "nothing is said"),
-        Told::Step(step) => assert!(text.contains(&step_text(Lang::En, step)), "{step:?} is not in {text:?}"),
-        Told::GoOn(step) => {
+        ModelText::Step(Step::Done) => assert!(given.is_some(), "nothing is said"),
+        ModelText::Step(step) => {
+            assert!(text.contains(&step_text(Lang::En, step)), "{step:?} is not in {text:?}");
+        }
+        ModelText::GoOn(step) => {
             let names: Vec<_> = due_agents(step).iter().map(|agent| agent.name().to_uppercase()).collect();
             let parallel = format!("Next, in parallel: {}.", names.join(", "));
             let has_step = text.contains(&parallel) || text.contains(&format!("Next: {}", names[0]));

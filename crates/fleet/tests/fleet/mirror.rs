@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::support::{Servers, TestMachine, block_on, event, open, text};
+use crate::support::{Servers, TestMachine, block_on, event, open, read_or_empty};
 use overtone_fleet::{
     Claim, MachineInfo, Mirror, MirrorSetup, Pull, Share, TakeOver, claim, feature_claim_key, fetch_timeline,
     state_key,
@@ -34,11 +34,11 @@ impl MirrorOwner {
     }
 
     fn timeline(&self, session: &str) -> String {
-        text(&self.file(session, "timeline.jsonl"))
+        read_or_empty(&self.file(session, "timeline.jsonl"))
     }
 
     fn json(&self, session: &str, name: &str) -> Value {
-        serde_json::from_str(&text(&self.file(session, name))).unwrap_or_default()
+        serde_json::from_str(&read_or_empty(&self.file(session, name))).unwrap_or_default()
     }
 
     fn sessions(&self) -> Vec<String> {
@@ -63,7 +63,7 @@ fn published_timeline(machine: &TestMachine, session: &str) -> String {
 }
 
 fn local_timeline(machine: &TestMachine, session: &str) -> String {
-    text(&machine.session(session).timeline_file())
+    read_or_empty(&machine.session(session).timeline_file())
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn sessions_of_all_machines_are_copied_byte_for_byte() {
     wait_until("what came later, too", || owner.timeline("t") == local_timeline(&two, "t"));
     wait_until("the state is the same", || {
         owner.json("t", "workflow.json")
-            == serde_json::from_str::<Value>(&text(&two.session("t").workflow_file())).unwrap()
+            == serde_json::from_str::<Value>(&read_or_empty(&two.session("t").workflow_file())).unwrap()
     });
     assert_eq!(
         owner.json("s.1", "session.json")["machine"],
@@ -98,7 +98,7 @@ fn sessions_of_all_machines_are_copied_byte_for_byte() {
     );
     assert_eq!(owner.json("s.1", COPY_SUMMARY_FILE)["state"], "running");
     wait_until("messages of agents", || {
-        text(&owner.file("s.1", "handoffs/01-DEV-developer.md")) == "what was done"
+        read_or_empty(&owner.file("s.1", "handoffs/01-DEV-developer.md")) == "what was done"
     });
     wait_until("both machines are seen", || {
         mirror.machines().iter().filter(|view| view.is_present).count() == 2
@@ -255,7 +255,7 @@ fn two_machines_on_one_feature_are_contested() {
     let machine = TestMachine::new(&settings, "one");
     machine.workflow("s");
     let file = machine.session("s").workflow_file();
-    let mut state: Value = serde_json::from_str(&text(&file)).unwrap();
+    let mut state: Value = serde_json::from_str(&read_or_empty(&file)).unwrap();
     state["featureName"] = json!("login");
     overtone_store::files::write_atomic(&file, state.to_string().as_bytes(), 0o600).unwrap();
     let origin = overtone_store::Origin { project: Some("/nowhere/shop".into()), transcript: None };

@@ -1,6 +1,6 @@
 //! Orders from other machines, and sessions that move between machines.
 
-use crate::support::{self, Servers, TestMachine, block_on, open, snapshot, text};
+use crate::support::{self, Servers, TestMachine, block_on, open, read_or_empty, snapshot};
 use overtone_fleet::{
     MachineInfo, OrderCommand, OrderOutcome, Pull, PullError, Share, send_order_with_timeout,
 };
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 fn timeline(session: &Session) -> Vec<Value> {
-    text(&session.timeline_file()).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    read_or_empty(&session.timeline_file()).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn order(machine: &TestMachine, session: &str, command: OrderCommand) -> OrderOutcome {
@@ -106,10 +106,10 @@ fn a_session_moves_completely_and_the_old_owner_hands_it_over() {
         ("one", 1, true, false)
     );
     let (here, there) = (two.session("s"), one.session("s"));
-    let (ours, theirs) = (text(&here.timeline_file()), text(&there.timeline_file()));
+    let (ours, theirs) = (read_or_empty(&here.timeline_file()), read_or_empty(&there.timeline_file()));
     assert!(ours.starts_with(&theirs), "the timeline is the same, and goes on");
     assert_eq!(timeline(&here).last().unwrap()["reason"], "session-pulled");
-    assert_eq!(text(&here.dir().join("handoffs/01-DEV-developer.md")), "what was done");
+    assert_eq!(read_or_empty(&here.dir().join("handoffs/01-DEV-developer.md")), "what was done");
     let state = |session: &Session| session.workflow().unwrap().unwrap().state;
     assert_eq!((state(&there).moved_to.as_deref(), state(&here).moved_to), (Some("two"), None));
     assert_eq!(here.origin().project.unwrap(), two.dir.path().join("project"));

@@ -58,7 +58,7 @@ fn config(dir: &TempDir, port: u16) -> ServerConfig {
 fn start_in_one_account() -> ConfiguredServer {
     let (dir, port) = (tempfile::tempdir().unwrap(), free_port());
     let written = config(&dir, port).write().unwrap();
-    let text = support::text(&written.config);
+    let text = support::read_or_empty(&written.config);
     let (head, accounts) = text.split_once("accounts {\n").unwrap();
     let user = |part: &str| {
         let (_, rest) = part.split_once("users: [ ").unwrap();

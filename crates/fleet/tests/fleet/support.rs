@@ -293,6 +293,6 @@ async fn read_events(link: &Link) -> Option<PublishedEvents> {
     Some(all)
 }
 
-pub(crate) fn text(path: &Path) -> String {
+pub(crate) fn read_or_empty(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }

@@ -38,7 +38,7 @@ impl DeliveryWorker {
     fn drop_message(&self, message: &OutgoingMessage, error: &str) {
         self.outbox.finish(&message.id, false);
         let error = self.settings.redact(error);
-        self.log.say(&format!("dropped {} ({}): {error}", message.id, message.event));
+        self.log.write_line(&format!("dropped {} ({}): {error}", message.id, message.event));
     }
 
     fn schedule_retry(&self, message: &OutgoingMessage, error: &str, after: Option<Duration>) {
@@ -54,7 +54,7 @@ impl DeliveryWorker {
         // Only the first failure is logged; the others would repeat it.
         if attempts == 1 {
             let error = self.settings.redact(error);
-            self.log.say(&format!("cannot send {} ({}) yet: {error}", message.id, message.event));
+            self.log.write_line(&format!("cannot send {} ({}) yet: {error}", message.id, message.event));
         }
     }
 }

@@ -157,7 +157,7 @@ impl Outbox {
             None => (OutboxState::default(), false),
             Some(Ok(state)) => (state, false),
             Some(Err(error)) => {
-                log.say(&format!(
+                log.write_line(&format!(
                     "broken file {}: {error}; it is kept as outbox.broken.json",
                     path.display()
                 ));
@@ -199,7 +199,7 @@ impl Outbox {
     fn save(&self, inner: &mut Inner) {
         match self.write(inner, &inner.state) {
             Ok(()) => inner.is_dirty = false,
-            Err(error) => self.log.say(&format!("cannot write {}: {error}", self.path.display())),
+            Err(error) => self.log.write_line(&format!("cannot write {}: {error}", self.path.display())),
         }
     }
 
@@ -283,7 +283,7 @@ impl Outbox {
 
     fn log_dropped(&self, dropped: &[OutgoingMessage]) {
         for message in dropped {
-            self.log.say(&format!("dropped {} ({}): too many wait", message.id, message.event));
+            self.log.write_line(&format!("dropped {} ({}): too many wait", message.id, message.event));
         }
     }
 
@@ -318,7 +318,7 @@ impl Outbox {
         inner.is_dirty |= !expired.is_empty();
         drop(inner);
         for message in expired {
-            self.log.say(&format!("dropped {} ({}): too old", message.id, message.event));
+            self.log.write_line(&format!("dropped {} ({}): too old", message.id, message.event));
         }
     }
 

@@ -64,7 +64,7 @@ impl RemoteService {
         let log = Log::new(&setup.home, "remote", "dashboard/remote.log");
         let (settings, errors) = Settings::load(&setup.home);
         for error in errors.iter().filter(|error| !error.is_warning()) {
-            log.say(&settings.redact(&error.message(setup.lang)));
+            log.write_line(&settings.redact(&error.message(setup.lang)));
         }
         if settings.is_empty() {
             return Ok(None);

@@ -54,7 +54,7 @@ impl TelegramListener {
                     failures += 1;
                     if failures == 1 {
                         let error = self.telegram.token.hide_in(&error);
-                        self.log.say(&format!("cannot ask Telegram for commands: {error}"));
+                        self.log.write_line(&format!("cannot ask Telegram for commands: {error}"));
                     }
                     self.backoff.delay(failures, None)
                 }
@@ -122,7 +122,7 @@ impl TelegramListener {
             Ok(own) => own.eq_ignore_ascii_case(name),
             Err(error) => {
                 let error = self.telegram.token.hide_in(&error);
-                self.log.say(&format!("cannot ask Telegram for the bot's name: {error}"));
+                self.log.write_line(&format!("cannot ask Telegram for the bot's name: {error}"));
                 false
             }
         }

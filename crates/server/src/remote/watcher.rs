@@ -68,7 +68,7 @@ impl Watcher {
         match result {
             Ok(()) => true,
             Err(error) => {
-                self.log.say(&format!("cannot note what is to be sent: {error}"));
+                self.log.write_line(&format!("cannot note what is to be sent: {error}"));
                 false
             }
         }

@@ -49,7 +49,7 @@ impl Exporter {
         create_private_dir(&setup.home.root().join("telemetry"))?;
         let log = Log::new(&setup.home, "telemetry", "telemetry/export.log");
         for error in errors {
-            log.say(&error.message(setup.lang));
+            log.write_line(&error.message(setup.lang));
         }
         let Some(settings) = settings else { return Ok(None) };
         let queue = Arc::new(WorkQueue::default());
@@ -91,14 +91,14 @@ fn run(setup: Setup, settings: Settings, log: Log, queue: Arc<WorkQueue>) {
     let lock = match claim(&setup.home.root().join("telemetry/.lock"), &queue) {
         Ok(Some(lock)) => lock,
         Ok(None) => return,
-        Err(error) => return log.say(&format!("cannot lock the telemetry folder: {error}")),
+        Err(error) => return log.write_line(&format!("cannot lock the telemetry folder: {error}")),
     };
     match ExportProgress::open(&setup.home, log.clone()) {
         Ok(progress) => {
             let client = Client::new(settings, setup.version);
             Worker::new(setup, client, progress, log, queue).run();
         }
-        Err(error) => log.say(&format!("cannot read what was exported: {error}")),
+        Err(error) => log.write_line(&format!("cannot read what was exported: {error}")),
     }
     drop(lock);
 }

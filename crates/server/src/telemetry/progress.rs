@@ -65,7 +65,7 @@ impl ExportProgress {
             Some(Ok(state)) => Some(state),
             Some(Err(error)) => {
                 let broken = path.with_file_name("cursors.broken.json");
-                log.say(&format!(
+                log.write_line(&format!(
                     "broken file {}: {error}; it is kept as {}",
                     path.display(),
                     broken.display()
@@ -120,7 +120,7 @@ impl ExportProgress {
         }
         match self.write() {
             Ok(()) => self.is_dirty = false,
-            Err(error) => self.log.say(&format!("cannot write {}: {error}", self.path.display())),
+            Err(error) => self.log.write_line(&format!("cannot write {}: {error}", self.path.display())),
         }
     }
 

@@ -158,13 +158,13 @@ impl TimelineTracker {
 
     fn process(&mut self, event: &TimelineEvent, batch: &mut ExportBatch) {
         let fields = &event.fields;
-        let at = clock::from_iso(text(fields, "ts")).or(self.last_time).unwrap_or(Millis(0));
+        let at = clock::from_iso(text_field(fields, "ts")).or(self.last_time).unwrap_or(Millis(0));
         self.last_time = Some(at);
-        let Ok(kind) = EventKind::from_name(text(fields, "type")) else { return };
+        let Ok(kind) = EventKind::from_name(text_field(fields, "type")) else { return };
         match kind {
             EventKind::WorkflowStart => self.start_workflow(event, at, batch),
             EventKind::WorkflowComplete => self.end_workflow(Outcome::Completed, Some(fields), at, batch),
-            EventKind::WorkflowAbort if text(fields, "reason") == "replaced" => {
+            EventKind::WorkflowAbort if text_field(fields, "reason") == "replaced" => {
                 self.end_workflow(Outcome::Replaced, Some(fields), at, batch);
             }
             EventKind::WorkflowAbort => self.end_workflow(Outcome::Aborted, Some(fields), at, batch),
@@ -177,7 +177,7 @@ impl TimelineTracker {
         self.end_workflow(Outcome::Replaced, None, at, batch);
         self.workflow = Some(OpenWorkflow {
             offset: event.offset,
-            name: safe_name::name(text(&event.fields, "workflowType")).to_owned(),
+            name: safe_name::name(text_field(&event.fields, "workflowType")).to_owned(),
             root: Some(Root { offset: event.offset, started: at }),
             spans: Spans::default(),
         });
@@ -186,7 +186,7 @@ impl TimelineTracker {
     /// The user resumes an aborted workflow: the trace gets a second root span.
     fn resume_workflow(&mut self, event: &TimelineEvent, at: Millis) {
         let Some(workflow) = &mut self.workflow else { return };
-        if workflow.root.is_none() && text(&event.fields, "reason") == "resumed" {
+        if workflow.root.is_none() && text_field(&event.fields, "reason") == "resumed" {
             workflow.root = Some(Root { offset: event.offset, started: at });
         }
     }
@@ -234,10 +234,10 @@ impl OpenWorkflow {
     }
 
     fn count_event(&self, kind: EventKind, fields: &Map<String, Value>) -> Option<Count> {
-        let stage = text(fields, "stage");
+        let stage = text_field(fields, "stage");
         match kind {
             EventKind::StageRetry => {
-                Some(self.count(Metric::StageFailures, stage, safe_name::name(text(fields, "result"))))
+                Some(self.count(Metric::StageFailures, stage, safe_name::name(text_field(fields, "result"))))
             }
             EventKind::StageStart => {
                 let attempt = fields.get("attempt").and_then(Value::as_i64)?;
@@ -254,7 +254,8 @@ impl OpenWorkflow {
             SpanKind::Stage => ("stage", &span.stage),
             SpanKind::Agent => ("agent", &span.agent),
         };
-        let agent_id = span.end.as_ref().map(|fields| text(fields, "agentId")).filter(|id| !id.is_empty());
+        let agent_id =
+            span.end.as_ref().map(|fields| text_field(fields, "agentId")).filter(|id| !id.is_empty());
         let stage = if span.stage.is_empty() { None } else { Some(safe_name::name(&span.stage).to_owned()) };
         FinishedSpan {
             trace: self.offset,
@@ -294,7 +295,7 @@ impl OpenWorkflow {
     ) -> FinishedSpan {
         let is_resumed = root.offset != self.offset;
         let number = |name: &str| fields.and_then(|fields| fields.get(name)).and_then(Value::as_i64);
-        let reason = fields.map(|fields| text(fields, "reason")).filter(|reason| !reason.is_empty());
+        let reason = fields.map(|fields| text_field(fields, "reason")).filter(|reason| !reason.is_empty());
         let all = [
             ("overtone.workflow", Some(Attribute::Text(self.name.clone()))),
             ("overtone.outcome", Some(Attribute::Text(outcome.name().to_owned()))),
@@ -334,7 +335,7 @@ fn query(offset: u64) -> Query {
     Query { types, ..Query::starting_at(offset, EVENTS_PER_READ) }
 }
 
-fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
+fn text_field<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
     fields.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 

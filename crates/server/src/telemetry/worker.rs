@@ -126,7 +126,7 @@ impl Worker {
         match self.export_next(&session) {
             Ok(Remaining::More) => self.queue.push(id.clone()),
             Ok(Remaining::Nothing) => {}
-            Err(error) => self.log.say(&format!("cannot read the timeline of {id}: {error}")),
+            Err(error) => self.log.write_line(&format!("cannot read the timeline of {id}: {error}")),
         }
     }
 
@@ -178,7 +178,7 @@ impl Worker {
                 SendOutcome::Accepted(response) => self.accepted(&what, rejected_spans(&response)),
                 SendOutcome::Rejected(error) => {
                     self.mark_reachable();
-                    self.log.say(&format!("dropped {what}: {error}"));
+                    self.log.write_line(&format!("dropped {what}: {error}"));
                 }
                 SendOutcome::Retry { error, after } => {
                     self.schedule_retry(&what, &error, after);
@@ -201,7 +201,7 @@ impl Worker {
                 // Metrics are sent again every minute; the rejection is logged once.
                 if !self.rejects_metrics {
                     self.rejects_metrics = true;
-                    self.log.say(&format!("dropped the metrics: {error}"));
+                    self.log.write_line(&format!("dropped the metrics: {error}"));
                 }
             }
             SendOutcome::Retry { error, after } => {
@@ -222,8 +222,10 @@ impl Worker {
     fn accepted(&mut self, what: &str, rejected: Option<PartialRejection>) {
         self.mark_reachable();
         if let Some(PartialRejection { count, reason }) = rejected {
-            self.log
-                .say(&format!("the collector refused {count} of {what}: {}", self.client.redact(&reason)));
+            self.log.write_line(&format!(
+                "the collector refused {count} of {what}: {}",
+                self.client.redact(&reason)
+            ));
         }
     }
 
@@ -232,7 +234,7 @@ impl Worker {
         self.queue.pause(self.backoff.delay(self.failures, after));
         // Only the first failure is logged; the others would repeat it.
         if self.failures == 1 {
-            self.log.say(&format!("cannot send {what} yet: {error}"));
+            self.log.write_line(&format!("cannot send {what} yet: {error}"));
         }
     }
 }

@@ -54,17 +54,17 @@ pub struct Span {
 
 impl Span {
     fn new(kind: SpanKind, event: &TimelineEvent) -> Self {
-        let agent = if kind == SpanKind::Agent { text(&event.fields, "agent") } else { "" };
+        let agent = if kind == SpanKind::Agent { text_field(&event.fields, "agent") } else { "" };
         Self {
             kind,
-            stage: text(&event.fields, "stage").to_owned(),
+            stage: text_field(&event.fields, "stage").to_owned(),
             agent: agent.to_owned(),
             offset: event.offset,
             stage_offset: None,
             start: value(&event.fields, "ts"),
             attempt: value(&event.fields, "attempt"),
             end: None,
-            slot: text(&event.fields, "slot").to_owned(),
+            slot: text_field(&event.fields, "slot").to_owned(),
             last_report: None,
         }
     }
@@ -98,8 +98,8 @@ impl Span {
     /// Whether the span is open and the event with these fields is about the same stage or agent. The report of an agent
     /// that belongs to no stage of the workflow names no stage.
     fn is_open_for(&self, kind: SpanKind, fields: &Map<String, Value>) -> bool {
-        let stage = text(fields, "stage");
-        let is_same_agent = kind == SpanKind::Stage || self.agent == text(fields, "agent");
+        let stage = text_field(fields, "stage");
+        let is_same_agent = kind == SpanKind::Stage || self.agent == text_field(fields, "agent");
         let is_same_stage = self.stage == stage || (stage.is_empty() && kind == SpanKind::Agent);
         self.end.is_none() && self.kind == kind && is_same_agent && is_same_stage
     }
@@ -124,7 +124,7 @@ pub struct Spans {
 
 impl Spans {
     pub fn add_event(&mut self, event: &TimelineEvent) {
-        match EventKind::from_name(text(&event.fields, "type")) {
+        match EventKind::from_name(text_field(&event.fields, "type")) {
             Ok(EventKind::StageStart) => self.begin_stage(event),
             Ok(EventKind::AgentDelegate) => self.begin_agent(event),
             Ok(EventKind::StageComplete | EventKind::StageRetry) => {
@@ -168,7 +168,7 @@ impl Spans {
 
     /// Ends the agent in the slot that the event names, else the last open span that the event is about.
     fn end_span(&mut self, kind: SpanKind, fields: &Map<String, Value>) {
-        let slot = text(fields, "slot");
+        let slot = text_field(fields, "slot");
         let is_candidate = |span: &Span| span.is_open_for(kind, fields);
         let in_slot = |span: &Span| !slot.is_empty() && span.slot == slot && is_candidate(span);
         let index = self.list.iter().rposition(in_slot).or_else(|| self.list.iter().rposition(is_candidate));
@@ -187,7 +187,7 @@ impl Spans {
     }
 }
 
-fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
+fn text_field<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
     fields.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 

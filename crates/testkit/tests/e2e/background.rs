@@ -17,7 +17,7 @@ fn the_loop_waits_silently_for_a_running_agent() {
         let run = sandbox
             .script(|s| {
                 s.main([in_background("ot:developer"), text("I wait"), text("done")])
-                    .sub("developer", [verdict("mended", "PASS").delay(WHILE)])
+                    .sub("developer", [verdict("fixed it", "PASS").delay(WHILE)])
             })
             .session(&session)
             .run("go");
@@ -72,7 +72,7 @@ fn a_background_agent_that_fails_leaves_its_stage_open() {
             .script(|s| {
                 s.main([in_background("ot:developer"), text("I wait")])
                     .main([in_background("ot:developer"), text("I wait"), text("done")])
-                    .sub("developer", [broken, verdict("mended", "PASS").delay(WHILE)])
+                    .sub("developer", [broken, verdict("fixed it", "PASS").delay(WHILE)])
             })
             .session(&session)
             .run("go");
@@ -112,7 +112,7 @@ fn a_background_agent_that_is_killed_releases_its_stage() {
             .script(|s| {
                 s.main([in_background("ot:developer")])
                     .main_with(answer)
-                    .actor_with(Actor::Sub("developer"), |_| verdict("mended", "PASS").delay(WHILE))
+                    .actor_with(Actor::Sub("developer"), |_| verdict("fixed it", "PASS").delay(WHILE))
             })
             .session(&session)
             .run("go");

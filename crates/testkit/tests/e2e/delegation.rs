@@ -14,15 +14,15 @@ fn a_delegation_begins_with_the_workflow_context() {
         let session = begin(&sandbox, "single", &[]);
         let run = sandbox
             .script(|s| {
-                s.main([delegate("ot:developer", "mend the door"), text("done")])
-                    .sub("developer", [verdict("mended", "PASS")])
+                s.main([delegate("ot:developer", "fix the door"), text("done")])
+                    .sub("developer", [verdict("fixed it", "PASS")])
             })
             .session(&session)
             .run("build it");
         let texts = run.requests(Actor::Sub("developer")).first().user_texts();
         let prompt = texts.iter().find(|text| text.starts_with("[Overtone Workflow Context]"));
         assert!(prompt.is_some_and(|text| text.ends_with("\n\n---\n\nmend the door")), "{texts:?}");
-        assert!(run.requests(Actor::Main).new_text().contains("mended"));
+        assert!(run.requests(Actor::Main).new_text().contains("fixed it"));
         assert_eq!(sandbox.workflow(&session)["stages"]["DEV"]["result"], "pass");
     }
 }
@@ -226,7 +226,7 @@ fn an_agent_named_in_the_description_works_on_its_stage() {
         let run = sandbox
             .script(|s| {
                 s.main([tool("Agent", call), text("done")])
-                    .actor(Actor::ForeignSub, [verdict("mended", "PASS")])
+                    .actor(Actor::ForeignSub, [verdict("fixed it", "PASS")])
             })
             .session(&session)
             .run("build it");

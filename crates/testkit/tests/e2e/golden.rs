@@ -67,7 +67,7 @@ fn work(sandbox: &Sandbox) {
     main.extend(handiwork(sandbox));
     main.extend([delegate("ot:developer", "the job"), both, text("that will do")]);
     let mut developer = Vec::from(handiwork(sandbox));
-    developer.push(verdict("mended", "PASS"));
+    developer.push(verdict("fixed it", "PASS"));
     sandbox
         .script(|s| {
             s.main(main)
@@ -78,7 +78,7 @@ fn work(sandbox: &Sandbox) {
         .session(&session)
         .permission_mode("acceptEdits")
         .allow(["Agent", "Bash", "Skill", "Grep", "Glob"])
-        .run("mend the door");
+        .run("fix the door");
 }
 
 fn handiwork(sandbox: &Sandbox) -> [Turn; 5] {
@@ -122,7 +122,7 @@ fn background(sandbox: &Sandbox) {
     sandbox
         .script(|s| {
             s.main([shell, in_background("ot:developer"), text("I wait"), text("done")])
-                .sub("developer", [verdict("mended", "PASS").delay(3000)])
+                .sub("developer", [verdict("fixed it", "PASS").delay(3000)])
         })
         .session(&session)
         .allow(["Agent", "Bash"])

@@ -49,14 +49,14 @@ fn a_whole_workflow_runs_without_questions() {
         let turns = [
             skill("ot:auto"),
             bash("overtone init single"),
-            delegate("ot:developer", "mend the door"),
+            delegate("ot:developer", "fix the door"),
             text("done"),
         ];
-        let run = unasked(&sandbox, turns).run("mend the door");
+        let run = unasked(&sandbox, turns).run("fix the door");
         let main = run.requests(Actor::Main);
         assert!(main.nth(1).new_text().contains("# Choose a workflow and run it"));
         assert!(main.nth(2).new_text().contains("single"));
-        assert!(run.requests(Actor::Sub("developer")).first().text().contains("mend the door"));
+        assert!(run.requests(Actor::Sub("developer")).first().text().contains("fix the door"));
         assert_eq!(sandbox.workflow(&run.session_id)["ending"], "completed");
         assert_eq!((main.len(), run.result_text()), (4, "done"));
     }

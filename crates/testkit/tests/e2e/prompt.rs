@@ -36,9 +36,9 @@ fn a_running_workflow_is_told_with_its_next_step() {
 fn a_named_workflow_is_taken_and_an_unknown_one_is_told() {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
-        let named = sandbox.run("mend the door [workflow:quick]");
+        let named = sandbox.run("fix the door [workflow:quick]");
         assert!(pointer(&named).contains("/ot:quick"), "{}", pointer(&named));
-        let unknown = sandbox.run("mend the door [workflow:constructor]");
+        let unknown = sandbox.run("fix the door [workflow:constructor]");
         assert!(pointer(&unknown).contains("沒有名為 constructor 的工作流"), "{}", pointer(&unknown));
     }
 }

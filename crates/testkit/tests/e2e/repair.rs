@@ -18,7 +18,7 @@ fn failing_once(sandbox: &Sandbox, session: &str) -> Run {
         delegate("ot:developer", "build the lock"),
         judge(),
         delegate("ot:debugger", "find the cause"),
-        delegate("ot:developer", "mend the lock"),
+        delegate("ot:developer", "fix the lock"),
         judge(),
         delegate("ot:retrospective", "look back"),
         delegate("ot:doc-updater", "write it down"),
@@ -83,10 +83,10 @@ fn at_the_limit_the_user_is_asked_and_the_session_may_end() {
         let sandbox = Sandbox::new(&client);
         let session = begin(&sandbox, "debug", &["DEBUG", "DEV"]);
         let test = || delegate("ot:tester", "test it");
-        let mend = || delegate("ot:developer", "mend it");
-        let turns = [test(), mend(), test(), mend(), test(), mend(), text("I give up")];
+        let fix = || delegate("ot:developer", "fix it");
+        let turns = [test(), fix(), test(), fix(), test(), fix(), text("I give up")];
         let failures = std::iter::repeat_n(verdict("1 failed", "FAIL"), 3);
-        let run = sandbox.script(|s| s.main(turns).sub("tester", failures)).session(&session).run("mend it");
+        let run = sandbox.script(|s| s.main(turns).sub("tester", failures)).session(&session).run("fix it");
         let main = run.requests(Actor::Main);
         assert!(main.nth(5).new_text().contains("⛔ 🧪 測試 已達重試上限。"));
         assert!(main.nth(6).new_text().contains("不可再委派 developer"));

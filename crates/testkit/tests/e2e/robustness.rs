@@ -22,7 +22,7 @@ fn an_agent_that_ends_with_an_api_error_is_delegated_again() {
         let run = sandbox
             .script(|s| {
                 s.main([job(), job(), text("done")])
-                    .sub("developer", [error(500, "api_error", "boom"), text("mended")])
+                    .sub("developer", [error(500, "api_error", "boom"), text("fixed it")])
             })
             .session(&session)
             .run("go");

@@ -29,8 +29,12 @@ impl Scene {
         Self { sandbox, mock }
     }
 
-    /// A reviewer with these turns, and a main agent with those.
-    fn of<const M: usize, const R: usize>(client: &Client, main: [Turn; M], reviewer: [Turn; R]) -> Self {
+    /// A scene where the main agent and the reviewer take these turns.
+    fn with_turns<const M: usize, const R: usize>(
+        client: &Client,
+        main: [Turn; M],
+        reviewer: [Turn; R],
+    ) -> Self {
         Self::new(client, |script, _| script.main(main).actor(Actor::Reviewer, reviewer))
     }
 
@@ -39,7 +43,7 @@ impl Scene {
     }
 
     fn run(&self, launch: Launch<'_>) -> Run {
-        launch.run("mend the door", &self.mock)
+        launch.run("fix the door", &self.mock)
     }
 
     fn state(&self, file: &str) -> String {
@@ -93,7 +97,7 @@ fn assert_not_reviewed(scene: &Scene, run: &Run, kind: &str, reason: &str) {
 #[test]
 fn incomplete_work_is_sent_back_until_the_reviewer_agrees() {
     for client in Client::all() {
-        let scene = Scene::of(
+        let scene = Scene::with_turns(
             &client,
             [text("done"), text("now it is")],
             [verdict(false, "the door still creaks"), verdict(true, "good")],
@@ -105,7 +109,7 @@ fn incomplete_work_is_sent_back_until_the_reviewer_agrees() {
         assert_eq!((scene.rounds(&run), scene.starts(), conversations(&run)), (json!(2), (1, 2), 2));
         // The reviewer sees the work itself, on the same provider.
         let review = run.requests(Actor::Reviewer);
-        assert!(review.first().text().contains("mend the door") && review.first().text().contains("done"));
+        assert!(review.first().text().contains("fix the door") && review.first().text().contains("done"));
         assert!(run.all_requests().iter().all(|request| request.has_token("token-a")));
         assert!(run.stderr.contains("[Supervisor Mode] 日志文件:"), "{}", run.stderr);
     }
@@ -124,7 +128,7 @@ fi
 #[test]
 fn a_reviewer_with_hooks_meets_the_guard_and_no_third_client_is_started() {
     for client in Client::all() {
-        let scene = Scene::of(
+        let scene = Scene::with_turns(
             &client,
             [text("done"), text("now it is")],
             [verdict(false, "it creaks"), verdict(true, "good")],
@@ -160,7 +164,7 @@ fn stop_answer(line: &str) -> Option<String> {
 fn a_silent_reviewer_is_killed() {
     for client in Client::all() {
         let silent = verdict(false, "too late").delay(3_600_000);
-        let scene = Scene::of(&client, [text("done")], [silent]);
+        let scene = Scene::with_turns(&client, [text("done")], [silent]);
         let run = scene.run(scene.supervised().env("CCC_SUPERVISOR_TIMEOUT", "5"));
         assert_not_reviewed(&scene, &run, "timeout", "5 秒");
         let (reviewer, _) = scene.sandbox.clients_started()[1];
@@ -206,7 +210,7 @@ fn a_broken_connection_lets_the_session_stop() {
 #[test]
 fn a_provider_error_lets_the_session_stop() {
     for client in Client::all() {
-        let scene = Scene::of(&client, [text("done")], [error(401, "authentication_error", "no")]);
+        let scene = Scene::with_turns(&client, [text("done")], [error(401, "authentication_error", "no")]);
         let run = scene.run(scene.supervised());
         assert_not_reviewed(&scene, &run, "reviewer-error", "401");
     }
@@ -216,8 +220,11 @@ fn a_provider_error_lets_the_session_stop() {
 fn an_answer_in_prose_is_feedback() {
     for client in Client::all() {
         let prose = || text("The hinge was never oiled.");
-        let scene =
-            Scene::of(&client, [text("done"), text("oiled")], [prose(), prose(), verdict(true, "good")]);
+        let scene = Scene::with_turns(
+            &client,
+            [text("done"), text("oiled")],
+            [prose(), prose(), verdict(true, "good")],
+        );
         let run = scene.run(scene.supervised());
         assert!(run.requests(Actor::Main).nth(1).new_text().contains("The hinge was never oiled."));
         assert_eq!((run.result_text(), scene.rounds(&run)), ("oiled", json!(2)));
@@ -228,8 +235,11 @@ fn an_answer_in_prose_is_feedback() {
 fn truncated_json_is_feedback_and_never_a_pass() {
     for client in Client::all() {
         let half = || text(r#"{"completed": true, "feedb"#);
-        let scene =
-            Scene::of(&client, [text("done"), text("again")], [half(), half(), verdict(true, "good")]);
+        let scene = Scene::with_turns(
+            &client,
+            [text("done"), text("again")],
+            [half(), half(), verdict(true, "good")],
+        );
         let run = scene.run(scene.supervised());
         assert!(run.requests(Actor::Main).nth(1).new_text().contains(r#"{"completed": true, "feedb"#));
         assert_eq!((run.result_text(), scene.rounds(&run)), ("again", json!(2)));
@@ -291,8 +301,8 @@ fn the_loop_decides_before_the_supervisor() {
     for client in Client::all() {
         let scene = Scene::new(&client, |script, _| {
             script
-                .main([text("done?"), crate::delegate("ot:developer", "mend it"), text("all done")])
-                .sub("developer", [text("mended <!-- VERDICT: {\"result\":\"PASS\"} -->")])
+                .main([text("done?"), crate::delegate("ot:developer", "fix it"), text("all done")])
+                .sub("developer", [text("fixed it <!-- VERDICT: {\"result\":\"PASS\"} -->")])
                 .actor(Actor::Reviewer, [verdict(true, "good")])
         });
         let session = scene.sandbox.new_session();

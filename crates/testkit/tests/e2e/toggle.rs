@@ -56,7 +56,7 @@ fn a_session_is_switched_on_and_off_by_its_commands() {
                 .reviewer(MARKER, [verdict(false, "the door still creaks"), text("."), verdict(true, "good")])
         })
         .resume(&session)
-        .run("mend the door");
+        .run("fix the door");
         assert!(work.requests(Actor::Main).last().new_text().contains("the door still creaks"));
         assert_eq!(work.result_text(), "now it is");
 

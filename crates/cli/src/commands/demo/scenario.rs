@@ -59,7 +59,7 @@ pub(super) fn print_end(runner: &mut DemoRunner) -> CommandResult {
     let next = [
         ("overtone up".to_owned(), words::next_up(lang)),
         ("claude".to_owned(), start_claude),
-        (words::next_auto(lang), words::next_wish(lang)),
+        (words::next_auto(lang), words::next_request(lang)),
     ];
     runner.screen().line(Tone::Strong, &format!("\n{}", words::next(lang)))?;
     next.iter().try_for_each(|(typed, why)| runner.screen().line(Tone::Plain, &format!("  {typed}  — {why}")))
@@ -70,8 +70,8 @@ fn begin(runner: &mut DemoRunner) -> Result<(), DemoError> {
     runner.screen().line(Tone::Strong, &format!("🎵 {}\n", words::title(lang, workflow)))?;
     runner.begin_step(words::session_starts(lang))?;
     runner.send(Hook::OnStart, &json!({ "source": "startup" }), Expected::ForUser(&["/ot:auto"]))?;
-    let prompt = words::wish(lang);
-    runner.begin_step(words::person_wishes(lang, &prompt))?;
+    let prompt = words::request(lang);
+    runner.begin_step(words::user_types(lang, &prompt))?;
     runner.send(Hook::OnSubmit, &json!({ "prompt": prompt }), Expected::ForModel(&["/ot:auto"]))?;
     runner.begin_step(words::opens_skill(lang))?;
     let skill = json!({ "tool_name": "Skill", "tool_input": { "skill": "ot:auto", "args": prompt } });

@@ -19,7 +19,7 @@ pub(super) fn short(id: &str) -> String {
 }
 
 /// A printable text of the summary; `None` if it is missing or empty.
-pub(super) fn text<'a>(state: &'a SessionState, name: &str) -> Option<Cow<'a, str>> {
+pub(super) fn summary_text<'a>(state: &'a SessionState, name: &str) -> Option<Cow<'a, str>> {
     state.summary[name].as_str().filter(|text| !text.is_empty()).map(printable)
 }
 
@@ -29,7 +29,7 @@ pub(super) fn printable_or_dash(text: Option<&str>) -> String {
 
 /// The name of the project.
 pub(super) fn project(state: &SessionState) -> Option<Cow<'_, str>> {
-    text(state, "projectName").or_else(|| text(state, "project"))
+    summary_text(state, "projectName").or_else(|| summary_text(state, "project"))
 }
 
 pub(super) fn progress(state: &SessionState) -> String {
@@ -49,7 +49,7 @@ pub(super) fn is_running(state: &SessionState) -> bool {
 
 pub(super) fn state_cell(lang: Lang, state: &SessionState) -> Cell {
     let needs_user = state.summary["needsPerson"] == true;
-    let (text, tone) = match text(state, "state").as_deref().unwrap_or("none") {
+    let (text, tone) = match summary_text(state, "state").as_deref().unwrap_or("none") {
         "running" if needs_user => (format!("✋ {}", cli::state_running(lang)), Tone::Warning),
         "running" => (cli::state_running(lang), Tone::Strong),
         "stopped" => (cli::state_stopped(lang), Tone::Warning),

@@ -10,7 +10,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::connection::FleetConnection;
-use super::format::{cost, is_running, printable_or_dash, progress, project, short, state_cell, text};
+use super::format::{
+    cost, is_running, printable_or_dash, progress, project, short, state_cell, summary_text,
+};
 use super::machines::{UnknownJson, unknown_rows};
 use crate::args::OutputArgs;
 use crate::context::Context;
@@ -277,7 +279,7 @@ fn sessions(context: &Context, snapshot: &FleetSnapshot) -> Table {
             short(&state.session).into(),
             Cell::new(&state.machine_name).tone(if is_present { Tone::Plain } else { Tone::Faint }),
             printable_or_dash(project(state).as_deref()).into(),
-            printable_or_dash(text(state, "workflow").as_deref()).into(),
+            printable_or_dash(summary_text(state, "workflow").as_deref()).into(),
             Cell::new(progress(state)).right(),
             state_cell(lang, state),
             printable_or_dash(state.feature.as_deref()).into(),

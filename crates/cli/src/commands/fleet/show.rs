@@ -7,7 +7,7 @@ use overtone_store::timeline::Entry;
 use serde_json::Value;
 
 use super::connection::{FleetConnection, find_session};
-use super::format::{cost, printable_or_dash, project, stages, state_cell, text};
+use super::format::{cost, printable_or_dash, project, stages, state_cell, summary_text};
 use super::list::{last_seen, report_unreadable, session_object};
 use crate::args::FleetSessionArgs;
 use crate::commands::timeline::line;
@@ -56,7 +56,7 @@ fn fields(context: &Context, snapshot: &FleetSnapshot, state: &SessionState) -> 
     fields.add(cli::label_session(lang), Cell::new(printable(&state.session)).tone(Tone::Strong));
     fields.add(words::head_machine(lang), machine(context, snapshot, state));
     fields.add(words::head_project(lang), project_and_repository(state));
-    fields.add(cli::label_workflow(lang), printable_or_dash(text(state, "workflow").as_deref()));
+    fields.add(cli::label_workflow(lang), printable_or_dash(summary_text(state, "workflow").as_deref()));
     fields.add(cli::head_state(lang), state_cell(lang, state));
     let stages = stages(state);
     if !stages.is_empty() {
@@ -75,7 +75,7 @@ fn fields(context: &Context, snapshot: &FleetSnapshot, state: &SessionState) -> 
     }
     fields.add(cli::label_feature(lang), printable_or_dash(state.feature.as_deref()));
     fields.add(words::head_cost(lang), cost(state));
-    if let Some(at) = text(state, "lastActivity") {
+    if let Some(at) = summary_text(state, "lastActivity") {
         fields.add(cli::head_activity(lang), last_seen(context, &at));
     }
     let shared = if state.is_full { words::shared_full(lang) } else { words::shared_state(lang) };

@@ -32,7 +32,7 @@ fn a_message_to_a_working_model_does_not_pause_the_loop() {
         let run = terminal.exit();
         let main = run.requests(Actor::Main);
         assert!(main.new_text().contains("make it blue"));
-        assert_eq!(main.times_received("已暫停"), 0, "nobody was received of a pause");
+        assert_eq!(main.times_received("已暫停"), 0, "no pause was announced");
         assert_eq!(sandbox.event_count(&session, "agent:error"), 0);
         assert_eq!(of_stages(&sandbox, &session, "attempts"), [1; 5]);
     }

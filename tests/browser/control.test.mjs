@@ -1,4 +1,4 @@
-// Changing things from the page: only when it was let in, and not by accident.
+// Changing things from the page: only with access, and not by accident.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -36,7 +36,7 @@ scenario('a link lets one browser in, once, and leaves nothing to copy', async (
   await tab.goto(link);
   await isLive(tab);
   await by(tab, 'session-card', { id: 'one' }).waitFor();
-}, { pardoned: /^console: Failed to load resource: .* 401/ });
+}, { ignored: /^console: Failed to load resource: .* 401/ });
 
 scenario('without a link the page shows nothing but the way in', async ({ world, visitor }) => {
   world.begin('one', 'quick');
@@ -53,7 +53,7 @@ scenario('without a link the page shows nothing but the way in', async ({ world,
   await by(page, 'event-row').first().waitFor();
   const kept = await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]));
   assert.ok(!kept.includes(server.token));
-}, { pardoned: /^console: Failed to load resource: .* 401/ });
+}, { ignored: /^console: Failed to load resource: .* 401/ });
 
 scenario('a session is stopped after a question and resumed without one', async ({ world, visitor }) => {
   world.begin('one', 'quick');
@@ -142,7 +142,7 @@ scenario('a server that was started anew asks for the token, and a wrong one is 
   await give(server.token);
   await until(() => isStopped(world), 'the stop on disk');
   await isLive(page);
-}, { pardoned: /^console: Failed to load resource: / });
+}, { ignored: /^console: Failed to load resource: / });
 
 scenario('a lesson is confirmed and contradicted', async ({ world, visitor }) => {
   world.begin('one', 'quick');

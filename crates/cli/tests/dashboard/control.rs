@@ -1,4 +1,4 @@
-//! Changing things from the page: with a token, with a trace.
+//! Changing things from the page: it needs the token, and the timeline records who did it.
 
 use std::fs;
 
