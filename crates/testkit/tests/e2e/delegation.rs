@@ -21,7 +21,7 @@ fn a_delegation_begins_with_the_workflow_context() {
             .run("build it");
         let texts = run.requests(Actor::Sub("developer")).first().user_texts();
         let prompt = texts.iter().find(|text| text.starts_with("[Overtone Workflow Context]"));
-        assert!(prompt.is_some_and(|text| text.ends_with("\n\n---\n\nmend the door")), "{texts:?}");
+        assert!(prompt.is_some_and(|text| text.ends_with("\n\n---\n\nfix the door")), "{texts:?}");
         assert!(run.requests(Actor::Main).new_text().contains("fixed it"));
         assert_eq!(sandbox.workflow(&session)["stages"]["DEV"]["result"], "pass");
     }
