@@ -4,6 +4,10 @@
 //! the output of a test runner or the source of a test. Running checks and reading files is the driver's job; whether
 //! a report passes is decided in [`crate::engine`].
 
+mod activity;
 mod check;
+mod judged;
 
+pub use activity::{Activity, ToolCall};
 pub use check::{Check, CheckEnd, CheckFailure, Receipt, TestCounts};
+pub use judged::{CheckResult, Evidence, TreeChange};
