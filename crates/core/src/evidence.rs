@@ -6,8 +6,14 @@
 
 mod activity;
 mod check;
+pub mod commands;
 mod judged;
+pub mod runners;
+pub mod sources;
 
 pub use activity::{Activity, ToolCall};
 pub use check::{Check, CheckEnd, CheckFailure, Receipt, TestCounts};
+pub use commands::{CommandKind, classify, names_test};
 pub use judged::{CheckResult, Evidence, TreeChange};
+pub use runners::count_tests;
+pub use sources::{SourceTests, count_in_source};

@@ -6,8 +6,10 @@
 
 pub mod checks;
 mod command;
+mod report;
 mod transcript;
 mod work_tree;
 
+pub(crate) use report::Collected;
 pub use transcript::read_activity;
 pub use work_tree::{WorkTree, record_baseline};

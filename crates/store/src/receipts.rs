@@ -57,7 +57,11 @@ impl From<&Receipt> for ReceiptJson {
             timed_out: false,
             error: None,
             duration_ms: receipt.duration_ms,
-            tests: receipt.counts.map(|TestCounts { run, failed, skipped }| TestsJson { run, failed, skipped }),
+            tests: receipt.counts.map(|TestCounts { run, failed, skipped }| TestsJson {
+                run,
+                failed,
+                skipped,
+            }),
             tree: receipt.tree.clone(),
             log: receipt.log.clone(),
         };
@@ -119,7 +123,9 @@ impl Session {
     pub fn save_check_log(&self, name: &str, output: &[u8]) -> Result<(), StoreError> {
         let path = self.dir().join(name);
         let written = match path.parent() {
-            Some(folder) => create_private_dir(folder).and_then(|()| files::write_atomic(&path, output, PRIVATE)),
+            Some(folder) => {
+                create_private_dir(folder).and_then(|()| files::write_atomic(&path, output, PRIVATE))
+            }
             None => Ok(()),
         };
         written.map_err(|error| StoreError::io(&path, error))

@@ -255,12 +255,14 @@ impl<'a> ReportProcessor<'a> {
         match evidence::objection(&state, self.report.message, self.facts) {
             Some(objection) if objection.is_binding() => self.fail_for_evidence(stage, &objection),
             other => {
-                let remark =
-                    evidence::remark(&state, self.report.agent, self.report.message, self.facts);
+                let remark = evidence::remark(&state, self.report.agent, self.report.message, self.facts);
                 let noticed = other.map(|objection| objection.finding);
                 for note in noticed.into_iter().chain(remark) {
                     self.workflow.add_review_note(note.clone());
-                    self.outcome.reply.system_message.get_or_insert_with(|| flow::user_notice(self.facts.lang, &note));
+                    self.outcome
+                        .reply
+                        .system_message
+                        .get_or_insert_with(|| flow::user_notice(self.facts.lang, &note));
                 }
                 self.handle_report(stage, Some(Verdict::Pass), None);
             }
@@ -276,7 +278,12 @@ impl<'a> ReportProcessor<'a> {
 
     /// Handles a report with its verdict. A stage fails without one; an agent without a stage needs none. `reason` says why
     /// the stage fails although the report does not say so.
-    fn handle_report(&mut self, stage: Option<StageKey>, given: Option<Verdict>, reason: Option<&'static str>) {
+    fn handle_report(
+        &mut self,
+        stage: Option<StageKey>,
+        given: Option<Verdict>,
+        reason: Option<&'static str>,
+    ) {
         let spent = self.entry.as_ref().and_then(|a| a.started_at).map(|at| self.facts.now.since(at));
         let verdict = match (given, stage) {
             (Some(verdict), _) => Some(verdict),

@@ -9,10 +9,9 @@ use crate::registry::{Agent, Stage, StageKey, TestMode};
 use crate::engine::marker::verdict_field;
 use crate::engine::outcome::FieldValue;
 use crate::engine::quote::{cut, quoted};
-use crate::engine::state::{SendBackReason, StageState, WorkflowState};
+use crate::engine::state::{Millis, SendBackReason, StageState, Verdict, WorkflowState};
 use crate::engine::trigger::{Facts, Trigger};
 use crate::engine::verdict::{Judgement, judge};
-use crate::engine::state::Verdict;
 use crate::evidence::{CheckFailure, CheckResult, Evidence, Receipt, TestCounts};
 use crate::messages::Lang;
 
@@ -40,8 +39,18 @@ impl Objection {
     }
 }
 
-/// The stage whose pass an event would report, and the agent. The driver then collects the evidence for it.
-pub fn needs_evidence(workflow: &WorkflowState, trigger: &Trigger) -> Option<(StageKey, Agent)> {
+/// A report of a stage, for which the driver collects evidence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StageReport {
+    pub key: StageKey,
+    /// Whether the report says that the stage passes. Only then the evidence decides.
+    pub says_pass: bool,
+    /// When the agent was started for this attempt.
+    pub started_at: Option<Millis>,
+}
+
+/// The report that an event brings, if it is about a stage and was not processed before.
+pub fn stage_report(workflow: &WorkflowState, trigger: &Trigger) -> Option<StageReport> {
     let (agent, message, agent_id) = match *trigger {
         Trigger::HandingBack { agent_type, agent_id, message }
         | Trigger::AgentStopped { agent_type, agent_id, message, .. } => {
@@ -60,15 +69,13 @@ pub fn needs_evidence(workflow: &WorkflowState, trigger: &Trigger) -> Option<(St
     {
         return None;
     }
-    if judge(agent.stage(), message) != Judgement::Verdict(Verdict::Pass) {
-        return None;
-    }
     let active = workflow.active_agents.iter().find(|active| {
         let same_id = agent_id.is_some() && active.agent_id.as_deref() == agent_id;
         same_id || (active.agent() == Some(agent) && active.agent_id.is_none())
     })?;
     let key = active.stage.filter(|key| workflow.stage(*key).is_some())?;
-    Some((key, agent))
+    let says_pass = judge(agent.stage(), message) == Judgement::Verdict(Verdict::Pass);
+    Some(StageReport { key, says_pass, started_at: active.started_at })
 }
 
 /// The first thing that speaks against a pass of this stage.
@@ -87,7 +94,8 @@ fn failed_checks(evidence: &Evidence, lang: Lang) -> Option<Objection> {
     if failed.is_empty() {
         return None;
     }
-    let finding = failed.iter().map(|check| describe(&check.receipt, lang)).collect::<Vec<_>>().join("\n");
+    let finding =
+        failed.iter().map(|check| describe_receipt(&check.receipt, lang)).collect::<Vec<_>>().join("\n");
     let outputs: String = failed.iter().map(|check| output_block(check)).collect();
     let request = words::ask_checks(lang, &finding, &outputs);
     Some(Objection { reason: SendBackReason::ChecksFailed, request, finding: format!("{finding}{outputs}") })
@@ -104,7 +112,10 @@ fn output_block(check: &CheckResult) -> String {
 /// A developer that changed no file. An explanation in the verdict is believed.
 fn missing_change(stage: &StageState, message: &str, evidence: &Evidence, lang: Lang) -> Option<Objection> {
     let change = evidence.change.as_ref()?;
-    if stage.key.stage != Stage::Dev || !change.files.is_empty() || verdict_field(message, UNCHANGED).is_some() {
+    if stage.key.stage != Stage::Dev
+        || !change.files.is_empty()
+        || verdict_field(message, UNCHANGED).is_some()
+    {
         return None;
     }
     Some(Objection {
@@ -188,12 +199,12 @@ pub(crate) fn receipts_field(evidence: &Evidence) -> Option<FieldValue> {
     if evidence.checks.is_empty() {
         return None;
     }
-    let lines = evidence.checks.iter().map(|check| describe(&check.receipt, Lang::En));
+    let lines = evidence.checks.iter().map(|check| describe_receipt(&check.receipt, Lang::En));
     Some(FieldValue::List(lines.collect()))
 }
 
 /// One line about a receipt.
-pub fn describe(receipt: &Receipt, lang: Lang) -> String {
+pub fn describe_receipt(receipt: &Receipt, lang: Lang) -> String {
     let end = match receipt.failure() {
         None => words::succeeded(lang),
         Some(CheckFailure::ExitCode(code)) => words::exit_code(lang, code),

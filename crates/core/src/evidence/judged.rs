@@ -39,7 +39,8 @@ pub struct TreeChange {
 impl TreeChange {
     /// Whether there are fewer tests than before, or more of them are disabled.
     pub fn removes_tests(&self) -> bool {
-        self.tests_after.tests < self.tests_before.tests || self.tests_after.skipped > self.tests_before.skipped
+        self.tests_after.tests < self.tests_before.tests
+            || self.tests_after.skipped > self.tests_before.skipped
     }
 }
 

@@ -50,8 +50,10 @@ impl CheckContext<'_> {
             let receipt = receipt.clone();
             return Ok(CheckResult { receipt, last_lines: String::new(), previous: None, is_new: false });
         }
-        let previous =
-            receipts.iter().rfind(|receipt| receipt.check == check.name && receipt.failure().is_none()).cloned();
+        let previous = receipts
+            .iter()
+            .rfind(|receipt| receipt.check == check.name && receipt.failure().is_none())
+            .cloned();
         let (receipt, last_lines) = self.run(check)?;
         Ok(CheckResult { receipt, last_lines, previous, is_new: true })
     }

@@ -111,7 +111,8 @@ mod tests {
         assert_eq!(group.wait_until(Instant::now()).unwrap(), None);
         // The child of the killed shell is adopted and reaped by another process.
         while rustix::process::test_kill_process(pid).is_ok() {
-            let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
+            let state =
+                std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
             if state.contains(") Z ") {
                 break;
             }

@@ -36,7 +36,12 @@ pub fn read_activity(transcript: &Path, since: Option<Millis>) -> Option<Activit
                 TranscriptAction::Call { id, tool, command } => drop(open_calls.insert(id, (tool, command))),
                 TranscriptAction::Result { id, failed, output } => {
                     if let Some((tool, command)) = open_calls.remove(&id) {
-                        activity.record(&ToolCall { tool: &tool, command: &command, failed, output: &output });
+                        activity.record(&ToolCall {
+                            tool: &tool,
+                            command: &command,
+                            failed,
+                            output: &output,
+                        });
                     }
                 }
             }
@@ -60,7 +65,8 @@ pub(crate) fn transcript_of(input: &HookInput, agent_id: &str) -> Option<PathBuf
     if !named.is_empty() {
         return Some(PathBuf::from(&*named));
     }
-    let is_plain = !agent_id.is_empty() && agent_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let is_plain =
+        !agent_id.is_empty() && agent_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     if !is_plain {
         return None;
     }
@@ -78,9 +84,8 @@ mod tests {
     }
 
     fn call(time: &str, id: &str, command: &str) -> String {
-        let block = format!(
-            r#"{{"type":"tool_use","id":"{id}","name":"Bash","input":{{"command":"{command}"}}}}"#
-        );
+        let block =
+            format!(r#"{{"type":"tool_use","id":"{id}","name":"Bash","input":{{"command":"{command}"}}}}"#);
         entry(time, &block)
     }
 

@@ -151,6 +151,11 @@ pub fn record_baseline(session: &Session, project: &Path) -> Result<(), StoreErr
 }
 
 impl WorkTree {
+    /// Whether a tree was stored. Cheaper than reading it.
+    pub(crate) fn is_recorded(session: &Session) -> bool {
+        stored::exists(session)
+    }
+
     /// The tree that was stored last.
     pub fn stored(session: &Session) -> Option<Self> {
         stored::read(session)
@@ -177,11 +182,15 @@ fn read_file(path: &Path, name: &str, budget: &mut u64) -> FileState {
         return FileState { digest: Some(digest), tests: SourceTests::default() };
     }
     let length = metadata.len();
-    if metadata.is_file() && length <= MAX_FILE_BYTES.min(*budget)
+    if metadata.is_file()
+        && length <= MAX_FILE_BYTES.min(*budget)
         && let Ok(Some(bytes)) = read_bytes(path)
     {
         *budget = budget.saturating_sub(length);
-        return FileState { digest: Some(digest_of(&bytes, &mode.to_string())), tests: tests_in(name, &bytes) };
+        return FileState {
+            digest: Some(digest_of(&bytes, &mode.to_string())),
+            tests: tests_in(name, &bytes),
+        };
     }
     let times = (metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec());
     let digest = digest_of(format!("{length} {times:?}").as_bytes(), "unread");
@@ -217,4 +226,116 @@ fn hex(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    fn git(project: &Path, arguments: &[&str]) {
+        let identity =
+            ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"];
+        let output =
+            Command::new("git").current_dir(project).args(identity).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    fn put(project: &Path, name: &str, text: &str) {
+        let path = project.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        files::write_atomic(&path, text.as_bytes(), 0o644).unwrap();
+    }
+
+    const ONE_TEST: &str = "def test_one():\n    assert True\n";
+
+    /// A repository with a source, a test and an ignored folder.
+    fn repository() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        git(folder.path(), &["init", "-q"]);
+        put(folder.path(), "src/a.py", "a = 1\n");
+        put(folder.path(), "tests/test_a.py", ONE_TEST);
+        put(folder.path(), ".gitignore", "out/\n");
+        git(folder.path(), &["add", "-A"]);
+        git(folder.path(), &["commit", "-qm", "first"]);
+        folder
+    }
+
+    #[test]
+    fn ignored_files_and_specs_are_not_part_of_the_work() {
+        for project in [repository(), tempfile::tempdir().unwrap()] {
+            let before = WorkTree::at_beginning(project.path()).unwrap();
+            put(project.path(), "out/result", "x");
+            put(project.path(), "specs/features/in-progress/x/tasks.md", "- [x] a\n");
+            let after = before.now(project.path()).unwrap();
+            assert_eq!(after.fingerprint(), before.fingerprint());
+            assert_eq!(after.changes_since(&before, project.path()), TreeChange::default());
+        }
+    }
+
+    #[test]
+    fn a_commit_does_not_change_the_fingerprint() {
+        let project = repository();
+        let beginning = WorkTree::at_beginning(project.path()).unwrap();
+        put(project.path(), "src/a.py", "a = 2\n");
+        put(project.path(), "src/new.py", "b = 1\n");
+        let changed = beginning.now(project.path()).unwrap();
+        assert_ne!(changed.fingerprint(), beginning.fingerprint());
+        assert_eq!(changed.changed_files(), ["src/a.py", "src/new.py"]);
+        git(project.path(), &["add", "-A"]);
+        git(project.path(), &["commit", "-qm", "second"]);
+        assert_eq!(beginning.now(project.path()).unwrap().fingerprint(), changed.fingerprint());
+        put(project.path(), "src/a.py", "a = 1\n");
+        fs::remove_file(project.path().join("src/new.py")).unwrap();
+        assert_eq!(beginning.now(project.path()).unwrap().fingerprint(), beginning.fingerprint());
+    }
+
+    #[test]
+    fn deleted_and_disabled_tests_are_counted_and_moved_ones_are_not() {
+        for is_repository in [true, false] {
+            let project = repository();
+            if !is_repository {
+                fs::remove_dir_all(project.path().join(".git")).unwrap();
+            }
+            let beginning = WorkTree::at_beginning(project.path()).unwrap();
+            let change = || beginning.now(project.path()).unwrap().changes_since(&beginning, project.path());
+            put(
+                project.path(),
+                "tests/test_a.py",
+                &format!("import pytest\n\n@pytest.mark.skip\n{ONE_TEST}"),
+            );
+            assert!(change().removes_tests(), "{:?}", change());
+            fs::remove_file(project.path().join("tests/test_a.py")).unwrap();
+            assert!(change().removes_tests(), "{:?}", change());
+            put(project.path(), "tests/test_b.py", ONE_TEST);
+            assert!(!change().removes_tests(), "{:?}", change());
+            assert_eq!(change().files, ["tests/test_a.py", "tests/test_b.py"]);
+        }
+    }
+
+    #[test]
+    fn a_stored_tree_is_read_back() {
+        let project = repository();
+        let home = overtone_store::Home::at(project.path().join("out/home"));
+        let session = home.session(&overtone_store::SessionId::parse("s").unwrap());
+        session.create().unwrap();
+        assert!(!WorkTree::is_recorded(&session));
+        put(project.path(), "tests/test_a.py", "");
+        record_baseline(&session, project.path()).unwrap();
+        let stored = WorkTree::stored(&session).unwrap();
+        assert_eq!(stored, WorkTree::at_beginning(project.path()).unwrap());
+        assert_eq!(stored.now(project.path()).unwrap().fingerprint(), stored.fingerprint());
+    }
+
+    #[test]
+    fn a_repository_without_a_commit_has_a_beginning() {
+        let folder = tempfile::tempdir().unwrap();
+        git(folder.path(), &["init", "-q"]);
+        put(folder.path(), "a.py", "a = 1\n");
+        let beginning = WorkTree::at_beginning(folder.path()).unwrap();
+        put(folder.path(), "b.py", "b = 1\n");
+        let now = beginning.now(folder.path()).unwrap();
+        assert_eq!(now.changes_since(&beginning, folder.path()).files, ["b.py"]);
+    }
 }

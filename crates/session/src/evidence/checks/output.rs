@@ -49,7 +49,7 @@ impl Output {
 pub(crate) fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     let from = lines.len().saturating_sub(LAST_LINES);
-    let mut last = printable_lines(&lines[from..].join("\n"));
+    let mut last = printable_lines(&lines[from..].join("\n")).into_owned();
     if last.len() > LAST_LINES_BYTES {
         let mut cut = last.len() - LAST_LINES_BYTES;
         while !last.is_char_boundary(cut) {
@@ -83,7 +83,8 @@ mod tests {
 
     #[test]
     fn the_last_lines_are_bounded_and_free_of_control_characters() {
-        let text = (0..100).map(|n| format!("line {n}\n\n")).collect::<String>() + "\u{1b}[31mred\u{1b}[0m\r\n";
+        let text =
+            (0..100).map(|n| format!("line {n}\n\n")).collect::<String>() + "\u{1b}[31mred\u{1b}[0m\r\n";
         let last = last_lines(&text);
         assert!(last.starts_with("line 71") && !last.contains('\u{1b}'), "{last:?}");
         let long = "測".repeat(10_000);

@@ -29,7 +29,8 @@ impl Drop for Shown {
 
 pub(crate) fn show(session: &Session, check: &Check, started_at: Millis) -> Shown {
     let path = path_in(session);
-    let shown = json!({"check": check.name, "startedAt": clock::to_iso(started_at), "pid": std::process::id()});
+    let shown =
+        json!({"check": check.name, "startedAt": clock::to_iso(started_at), "pid": std::process::id()});
     // The check runs whether it can be shown or not.
     let _ = files::write_atomic(&path, shown.to_string().as_bytes(), PRIVATE);
     Shown(path)

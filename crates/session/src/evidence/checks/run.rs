@@ -165,7 +165,8 @@ mod tests {
 
     #[test]
     fn a_check_is_killed_at_its_time_limit() {
-        let finished = run_check(&check("echo before; sleep 600", Duration::from_millis(300)), Path::new("/"), |_| {});
+        let finished =
+            run_check(&check("echo before; sleep 600", Duration::from_millis(300)), Path::new("/"), |_| {});
         assert_eq!(finished.end, CheckEnd::TimedOut);
     }
 

@@ -25,7 +25,11 @@ pub(crate) fn head(project: &Path) -> Option<String> {
     if inside.trim_ascii() != b"true" {
         return None;
     }
-    let head = read_output(git(project).args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]), TIME_LIMIT, 256);
+    let head = read_output(
+        git(project).args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]),
+        TIME_LIMIT,
+        256,
+    );
     let base = match head {
         Some(id) => String::from_utf8(id).ok()?.trim().to_owned(),
         None => EMPTY_TREE.to_owned(),

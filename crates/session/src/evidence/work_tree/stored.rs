@@ -1,6 +1,7 @@
 //! `tree.json`: the work tree as it was when it was last looked at.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io;
 use std::path::PathBuf;
 
@@ -38,6 +39,10 @@ fn is_zero(number: &u32) -> bool {
 
 fn path_in(session: &Session) -> PathBuf {
     session.dir().join("tree.json")
+}
+
+pub(crate) fn exists(session: &Session) -> bool {
+    fs::symlink_metadata(path_in(session)).is_ok()
 }
 
 /// `None` if there is no such file, or it is not one of ours.
