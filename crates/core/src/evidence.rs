@@ -5,5 +5,8 @@
 //! a report passes is decided in [`crate::engine`].
 
 mod check;
+pub mod commands;
+pub mod runners;
+pub mod sources;
 
 pub use check::{Check, CheckEnd, CheckFailure, Receipt, TestCounts};
