@@ -6,6 +6,7 @@
 
 mod check;
 pub mod commands;
+pub mod detect;
 pub mod runners;
 pub mod sources;
 

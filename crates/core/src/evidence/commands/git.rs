@@ -30,7 +30,7 @@ impl<'a> GitCall<'a> {
                     words = rest.get(1..).unwrap_or_default();
                 }
                 option if option.starts_with("--config-env=") => {
-                    settings.push(&option["--config-env=".len()..])
+                    settings.push(&option["--config-env=".len()..]);
                 }
                 option if option.starts_with('-') => {}
                 subcommand => return Some(Self { settings, subcommand, arguments: rest }),

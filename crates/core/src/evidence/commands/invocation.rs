@@ -58,7 +58,7 @@ fn read_command(command: &SimpleCommand, depth: usize, found: &mut Vec<Invocatio
     let words = unwrapped(&command.words, &mut invocation.assignments);
     if let Some((program, arguments)) = words.split_first() {
         program.clone_into(&mut invocation.path);
-        invocation.program = base_name(program).to_owned();
+        base_name(program).clone_into(&mut invocation.program);
         invocation.arguments = arguments.to_vec();
     }
     let inner = inner_script(&invocation);
@@ -142,14 +142,13 @@ fn is_assignment(word: &str) -> bool {
 
 /// What a wrapper runs. `None` if the program is not one.
 fn after_wrapper<'a>(program: &str, rest: &'a [String]) -> Option<&'a [String]> {
-    let subcommand = rest.first().map_or("", String::as_str);
+    let subcommand = rest.first().map(String::as_str).unwrap_or_default();
     match (program, subcommand) {
         (
             "if" | "then" | "else" | "elif" | "do" | "while" | "until" | "!" | "{" | "}" | "fi" | "done"
-            | "esac",
+            | "esac" | "nohup" | "builtin" | "setsid" | "chronic" | "unbuffer" | "cross-env",
             _,
-        )
-        | ("nohup" | "builtin" | "setsid" | "chronic" | "unbuffer" | "cross-env", _) => Some(rest),
+        ) => Some(rest),
         // Their words are not run.
         ("for" | "case" | "select" | "function", _) => Some(&[]),
         ("command", "-v" | "-V") => None,
@@ -164,9 +163,9 @@ fn after_wrapper<'a>(program: &str, rest: &'a [String]) -> Option<&'a [String]> 
         ("xargs", _) => Some(after_options(rest, &["-I", "-n", "-P", "-L", "-d", "-a", "-s", "-E"])),
         ("npx" | "bunx" | "pnpx", _) => Some(after_options(rest, &["-p", "--package"])),
         ("npm" | "pnpm" | "yarn", "exec" | "dlx")
-        | ("bundle" | "mise", "exec")
+        | ("bundle", "exec")
         | ("bun", "x")
-        | ("mise", "x") => Some(after_options(&rest[1..], &["-p", "--package"])),
+        | ("mise", "exec" | "x") => Some(after_options(&rest[1..], &["-p", "--package"])),
         ("uv" | "poetry" | "pipenv" | "pdm" | "rye", "run") => Some(after_options(
             &rest[1..],
             &["--with", "--group", "--extra", "--python", "-p", "--project", "--directory"],

@@ -135,7 +135,8 @@ fn lists_archive(invocation: &Invocation) -> bool {
     }
 }
 
-/// Whether the program certainly changes no file. [`writes`] is asked first.
+/// Whether the program certainly changes no file. [`writes`] is asked first, and what `find` executes is an invocation of
+/// its own.
 fn only_reads(invocation: &Invocation) -> bool {
     match invocation.program.as_str() {
         "" | "ls" | "cat" | "head" | "tail" | "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "wc"
@@ -147,14 +148,12 @@ fn only_reads(invocation: &Invocation) -> bool {
         | "join" | "fold" | "fmt" | "expand" | "seq" | "less" | "more" | "bat" | "xxd" | "od" | "hexdump"
         | "strings" | "md5sum" | "sha1sum" | "sha256sum" | "cksum" | "lsof" | "nproc" | "locale" | "tput"
         | "export" | "set" | "unset" | "local" | "shift" | "return" | "exit" | "break" | "continue"
-        | "wait" | "read" | "tee" | "overtone" => true,
+        | "wait" | "read" | "tee" | "overtone" | "find" => true,
         "sed" => !invocation.arguments.iter().any(|argument| may_write_in_script(argument)),
         "awk" | "gawk" => {
             let may_write = |argument: &String| argument.contains(['>', '|']) || argument.contains("system(");
             !invocation.arguments.iter().any(may_write)
         }
-        // What it executes is an invocation of its own.
-        "find" => true,
         "tar" => lists_archive(invocation),
         _ => {
             matches!(invocation.arguments.as_slice(), [only] if only == "--version" || only == "--help" || only == "-V")

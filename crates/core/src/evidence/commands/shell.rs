@@ -79,7 +79,7 @@ impl Splitter<'_, '_> {
             '$' => self.read_dollar(),
             '`' => self.read_backticks(),
             '#' if self.word.is_none() => {
-                self.rest = &self.rest[self.rest.find('\n').unwrap_or(self.rest.len())..]
+                self.rest = &self.rest[self.rest.find('\n').unwrap_or(self.rest.len())..];
             }
             ' ' | '\t' | '\r' => self.end_word(),
             '\n' => {

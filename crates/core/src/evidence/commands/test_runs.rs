@@ -19,7 +19,9 @@ pub(super) fn runs_tests(invocation: &Invocation) -> bool {
         | "busted" => true,
         "vitest" => !matches!(subcommand, "list" | "bench" | "init"),
         "playwright" | "go" | "dotnet" | "mix" | "deno" | "swift" | "flutter" | "dart" | "bazel"
-        | "stack" | "cabal" | "meson" | "ng" | "sbt" | "lein" => subcommand == "test",
+        | "stack" | "cabal" | "meson" | "ng" | "sbt" | "lein" | "manage.py" | "artisan" => {
+            subcommand == "test"
+        }
         "cypress" => subcommand == "run",
         "npm" | "yarn" | "pnpm" | "bun" | "turbo" | "nx" | "lerna" => runs_node_tests(invocation),
         "make" | "gmake" | "just" | "task" | "rake" | "ninja" | "composer" | "rails" | "hatch" => {
@@ -29,10 +31,7 @@ pub(super) fn runs_tests(invocation: &Invocation) -> bool {
         "gradle" | "gradlew" => runs_gradle_tests(invocation),
         "coverage" => runs_module(invocation),
         "node" => invocation.has_option("--test") || runs_script(invocation),
-        "ruby" | "php" | "perl" | "deno-run" | "tsx" | "ts-node" | "bash" | "sh" | "zsh" => {
-            runs_script(invocation)
-        }
-        "manage.py" | "artisan" => subcommand == "test",
+        "ruby" | "php" | "perl" | "tsx" | "ts-node" | "bash" | "sh" | "zsh" => runs_script(invocation),
         program if program.starts_with("python") => runs_module(invocation) || runs_script(invocation),
         _ => is_test_script(&invocation.path),
     }
@@ -70,13 +69,13 @@ fn runs_node_tests(invocation: &Invocation) -> bool {
         is_value = NODE_VALUES.contains(&argument.as_str());
     }
     match words.as_slice() {
-        ["workspace", _, script, ..]
-        | ["run" | "run-script" | "task", script, ..]
-        | ["workspaces", "foreach", "run", script, ..] => is_test_target(script),
         ["t" | "tst" | "jest" | "vitest" | "mocha" | "playwright" | "cypress", ..] => true,
         // `nx run-many -t test`
         ["run-many" | "affected", ..] => words.iter().any(|word| is_test_target(word)),
-        [script, ..] => is_test_target(script),
+        ["workspace", _, script, ..]
+        | ["run" | "run-script" | "task", script, ..]
+        | ["workspaces", "foreach", "run", script, ..]
+        | [script, ..] => is_test_target(script),
         [] => false,
     }
 }

@@ -60,7 +60,7 @@ enum PackageEnd {
     Failed,
 }
 
-/// `ok  	example.com/a	0.003s`, `?   	example.com/b	[no test files]` or `FAIL	example.com/c [build failed]`
+/// `ok example.com/a 0.003s`, `? example.com/b [no test files]` or `FAIL example.com/c [build failed]`, with tabs between
 fn package_end(line: &str) -> Option<PackageEnd> {
     let mut words = line.split_whitespace();
     let status = words.next()?;

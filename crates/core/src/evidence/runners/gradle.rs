@@ -91,13 +91,12 @@ fn completed(line: &str) -> Option<TestCounts> {
 
 fn end_task(task: Option<TestTask>, tally: &mut Tally) {
     let Some(task) = task else { return };
-    match task.total {
-        Some(total) => tally.add(total),
-        None => {
-            tally.add(task.logged);
-            if !task.has_passed {
-                tally.add_uncounted();
-            }
-        }
+    if let Some(total) = task.total {
+        tally.add(total);
+        return;
+    }
+    tally.add(task.logged);
+    if !task.has_passed {
+        tally.add_uncounted();
     }
 }

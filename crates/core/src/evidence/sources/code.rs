@@ -108,7 +108,7 @@ impl Piece {
         match self {
             Self::Code(_) => code.push_str(text),
             Self::Comment(_) if language == Language::Php && is_php_test_comment(text) => {
-                code.push_str("#[Test]")
+                code.push_str("#[Test]");
             }
             Self::Comment(_) => push_blanks(text, code),
             Self::Literal(_) => {
@@ -127,7 +127,7 @@ fn push_blanks(text: &str, code: &mut String) {
     code.extend(text.chars().filter(|c| *c == '\n'));
 }
 
-/// Whether a comment marks the function below it as a test for PHPUnit.
+/// Whether a comment marks the function below it as a test for `PHPUnit`.
 fn is_php_test_comment(comment: &str) -> bool {
     comment.starts_with("/**") && comment.split_whitespace().any(|word| word == "@test")
 }
@@ -152,8 +152,8 @@ fn slash(language: Language, rest: &str, before: &str) -> Piece {
         Piece::Comment(line_length(rest))
     } else if rest.starts_with("/*") && language == Language::Rust {
         Piece::Comment(nested_comment(rest))
-    } else if rest.starts_with("/*") {
-        Piece::Comment(2 + length_until(&rest[2..], "*/"))
+    } else if let Some(comment) = rest.strip_prefix("/*") {
+        Piece::Comment(2 + length_until(comment, "*/"))
     } else if language == Language::JavaScript && is_regex_position(before) {
         match regex_length(rest) {
             Some(len) => Piece::Literal(len),

@@ -11,6 +11,13 @@ pub(super) fn count(code: &str) -> SourceTests {
     if reader.is_module_skipped { SourceTests { skipped: found.tests, ..found } } else { found }
 }
 
+/// What the decorators above the next class or function say.
+#[derive(Debug, Default)]
+struct Decorators {
+    has_skip: bool,
+    has_fixture: bool,
+}
+
 #[derive(Debug, Default)]
 struct Reader {
     found: SourceTests,
@@ -19,8 +26,7 @@ struct Reader {
     depth: usize,
     /// Indentation of each class around the current line, and whether it is disabled.
     classes: Vec<(usize, bool)>,
-    has_skip_decorator: bool,
-    has_fixture_decorator: bool,
+    decorators: Decorators,
     /// Whether the next statement is the first one of a test that is not disabled yet.
     is_at_test_start: bool,
 }
@@ -49,12 +55,12 @@ impl Reader {
         }
         let function = statement.strip_prefix("async ").unwrap_or(statement).trim_start();
         if let Some(decorator) = statement.strip_prefix('@') {
-            self.has_skip_decorator |= is_skip(decorator);
-            self.has_fixture_decorator |= path(decorator).ends_with("fixture");
+            self.decorators.has_skip |= is_skip(decorator);
+            self.decorators.has_fixture |= path(decorator).ends_with("fixture");
         } else if let Some(name) = function.strip_prefix("def ") {
             self.read_function(name.trim_start());
         } else if statement.starts_with("class ") {
-            let is_skipped = std::mem::take(&mut self.has_skip_decorator) || self.is_class_skipped();
+            let is_skipped = std::mem::take(&mut self.decorators).has_skip || self.is_class_skipped();
             self.classes.push((indentation, is_skipped));
         } else if statement.starts_with("pytestmark") {
             self.read_marks(statement);
@@ -66,12 +72,11 @@ impl Reader {
     }
 
     fn read_function(&mut self, name: &str) {
-        let has_skip = std::mem::take(&mut self.has_skip_decorator);
-        let is_fixture = std::mem::take(&mut self.has_fixture_decorator);
-        if !name.starts_with("test") || is_fixture {
+        let decorators = std::mem::take(&mut self.decorators);
+        if !name.starts_with("test") || decorators.has_fixture {
             return;
         }
-        let is_skipped = has_skip || self.is_class_skipped();
+        let is_skipped = decorators.has_skip || self.is_class_skipped();
         self.found.add(is_skipped);
         self.is_at_test_start = !is_skipped;
     }

@@ -1,4 +1,4 @@
-//! RSpec, minitest and the tests of Rails.
+//! `RSpec`, minitest and the tests of Rails.
 
 use super::SourceTests;
 
