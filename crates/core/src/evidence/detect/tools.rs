@@ -78,7 +78,7 @@ impl Tool {
                 rust(project, "clippy", " --all-targets")
             }
             (Self::Go, Purpose::Test) if project.has("go.mod") => Some(Found::new("go test ./...", "go.mod")),
-            (Self::Go, Purpose::Lint) if project.has("go.mod") => go_lint(project),
+            (Self::Go, Purpose::Lint) if project.has("go.mod") => Some(go_lint(project)),
             (Self::Maven, Purpose::Test) if project.has("pom.xml") => Some(Found::new(
                 if project.has("mvnw") { "./mvnw -B test" } else { "mvn -B test" },
                 "pom.xml",
@@ -114,10 +114,10 @@ fn configures_clippy(project: &Project) -> bool {
     manifest.contains("lints.clippy]") || project.first_of(&["clippy.toml", ".clippy.toml"]).is_some()
 }
 
-fn go_lint(project: &Project) -> Option<Found> {
+fn go_lint(project: &Project) -> Found {
     match project.first_of(&[".golangci.yml", ".golangci.yaml", ".golangci.toml"]) {
-        Some(file) => Some(Found::new("golangci-lint run", file)),
-        None => Some(Found::new("go vet ./...", "go.mod")),
+        Some(file) => Found::new("golangci-lint run", file),
+        None => Found::new("go vet ./...", "go.mod"),
     }
 }
 
