@@ -7,6 +7,11 @@
 mod activity;
 mod check;
 pub mod commands;
+
+mod activity;
+mod check;
+pub mod commands;
+pub mod detect;
 mod judged;
 pub mod runners;
 pub mod sources;

@@ -250,12 +250,13 @@ impl<'a> ReportProcessor<'a> {
 
     /// Handles a report that says PASS. The stage passes unless there is evidence against it.
     fn handle_pass(&mut self, stage: Option<StageKey>) {
-        let state = stage.and_then(|key| self.workflow.stage(key)).cloned();
-        let Some(state) = state else { return self.handle_report(stage, Some(Verdict::Pass), None) };
-        match evidence::objection(&state, self.report.message, self.facts) {
+        let Some(judged) = stage.and_then(|key| self.workflow.stage(key)).cloned() else {
+            return self.handle_report(stage, Some(Verdict::Pass), None);
+        };
+        match evidence::objection(&judged, self.report.message, self.facts) {
             Some(objection) if objection.is_binding() => self.fail_for_evidence(stage, &objection),
             other => {
-                let remark = evidence::remark(&state, self.report.agent, self.report.message, self.facts);
+                let remark = evidence::remark(&judged, self.report.agent, self.report.message, self.facts);
                 let noticed = other.map(|objection| objection.finding);
                 for note in noticed.into_iter().chain(remark) {
                     self.workflow.add_review_note(note.clone());
