@@ -7,10 +7,6 @@
 mod activity;
 mod check;
 pub mod commands;
-
-mod activity;
-mod check;
-pub mod commands;
 pub mod detect;
 mod judged;
 pub mod runners;

@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn output_counts_only_if_the_program_succeeds() {
-        let minute = Duration::from_secs(60);
+        let minute = Duration::from_mins(1);
         assert_eq!(read_output(&mut shell("printf abc"), minute, 10).as_deref(), Some(&b"abc"[..]));
         assert_eq!(read_output(&mut shell("printf abc; exit 1"), minute, 10), None);
         assert_eq!(read_output(&mut shell("printf abcd"), minute, 3), None);

@@ -102,7 +102,7 @@ fn a_whole_python_module_can_be_skipped() {
 
 #[test]
 fn javascript_tests_are_calls() {
-    let text = r#"
+    let text = r"
 import { it, test, describe } from 'vitest';
 // it('comment', () => {});
 /* test('comment', () => {}); */
@@ -127,7 +127,7 @@ xdescribe('d', function () { test('eleven', () => {}) });
 it('twelve', () => {});
 function test(x) {}
 regex.test('x');
-"#;
+";
     assert_tests("src/a.test.ts", text, 12, 7);
     assert_tests("src/a.ts", "it('x', () => {});", 0, 0);
 }
@@ -143,7 +143,7 @@ fn an_only_disables_the_other_tests() {
 
 #[test]
 fn playwright_and_other_objects_are_told_apart() {
-    let text = r#"
+    let text = r"
 test.describe('a', () => {
   test.beforeEach(async () => {});
   test('one', async () => { await test.step('x', () => {}); test.skip(isMobile, 'y'); });
@@ -155,7 +155,7 @@ test.describe.configure({ mode: 'parallel' });
 Deno.test('five', () => {});
 it('six', function () { this.skip(); });
 it('seven', function () { if (x) { this.skip(); } });
-"#;
+";
     assert_tests("e2e/a.spec.ts", text, 7, 4);
 }
 
@@ -275,7 +275,7 @@ it "no" do
 
 #[test]
 fn php_tests_are_methods_or_calls() {
-    let text = r#"<?php
+    let text = r"<?php
 class ATest extends TestCase {
     public function testOne(): void { $this->assertTrue(true); }
     // public function testComment() {}
@@ -287,7 +287,7 @@ class ATest extends TestCase {
     public function testFive(): void { if (true) { $this->markTestSkipped('x'); } }
     private function helper(): void {}
 }
-"#;
+";
     assert_tests("tests/ATest.php", text, 5, 1);
     let pest = "<?php\nit('a', function () {});\ntest('b', fn () => true)->skip();\ntodo('c');\nit('d', function () {})->with([1]);\n";
     assert_tests("tests/ATest.php", pest, 4, 2);

@@ -61,7 +61,10 @@ pub(crate) fn files_at(project: &Path, base: &str, paths: &[&str]) -> BTreeMap<S
     if paths.is_empty() {
         return texts;
     }
-    let requests: String = paths.iter().map(|path| format!("{base}:./{path}\n")).collect();
+    let mut requests = String::new();
+    for path in &paths {
+        requests.extend([base, ":./", path, "\n"]);
+    }
     let Some(output) = read_batch(project, requests) else { return texts };
     let mut rest = &output[..];
     for path in paths {
