@@ -4,6 +4,17 @@
 //! the output of a test runner or the source of a test. Running checks and reading files is the driver's job; whether
 //! a report passes is decided in [`crate::engine`].
 
+mod activity;
 mod check;
+pub mod commands;
+pub mod detect;
+mod judged;
+pub mod runners;
+pub mod sources;
 
+pub use activity::{Activity, ToolCall};
 pub use check::{Check, CheckEnd, CheckFailure, Receipt, TestCounts};
+pub use commands::{CommandKind, classify, names_test};
+pub use judged::{CheckResult, Evidence, TreeChange};
+pub use runners::count_tests;
+pub use sources::{SourceTests, count_in_source};

@@ -12,6 +12,7 @@ pub mod cli;
 pub mod context;
 pub mod dashboard;
 pub mod demo;
+pub mod evidence;
 pub mod fleet;
 pub mod flow;
 pub mod install;
@@ -40,6 +41,7 @@ pub fn samples(lang: Lang) -> Vec<Sample> {
         context::samples,
         dashboard::samples,
         demo::samples,
+        evidence::samples,
         flow::samples,
         install::samples,
         looping::samples,

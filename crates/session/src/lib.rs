@@ -1,6 +1,7 @@
 //! Runs hook events, controls sessions, summarises them and watches them for changes.
 
 pub mod control;
+pub mod evidence;
 pub mod hooks;
 pub mod view;
 #[cfg(feature = "watch")]

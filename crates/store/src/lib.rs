@@ -19,6 +19,7 @@ mod loop_doc;
 mod mark;
 pub mod object;
 mod own_features;
+mod receipts;
 mod session;
 pub mod specs;
 pub mod supervision;
@@ -72,7 +73,7 @@ impl StoreErrorKind {
 }
 
 impl StoreError {
-    pub(crate) fn io(path: &Path, error: io::Error) -> Self {
+    pub fn io(path: &Path, error: io::Error) -> Self {
         Self { path: path.to_owned(), kind: StoreErrorKind::Io(error) }
     }
 

@@ -86,6 +86,7 @@ fn read_state(document: &Map<String, Value>, workflow_type: String) -> WorkflowS
         ending: string(document, "ending").and_then(|key| Ending::from_key(&key)),
         user_wrote: flag(document, "userWrote"),
         tasks_tried: optional_count(document, "tasksTried"),
+        review_notes: strings(document, "reviewNotes"),
         moved_to: string(document, "movedTo"),
     }
 }
@@ -204,6 +205,7 @@ fn write_changes(document: &mut Map<String, Value>, old: &WorkflowState, new: &W
     changed("completedStages", old.completed_stages != new.completed_stages, &|| json!(new.completed_stages));
     changed("userWrote", old.user_wrote != new.user_wrote, &|| json!(new.user_wrote));
     changed("tasksTried", old.tasks_tried != new.tasks_tried, &|| json!(new.tasks_tried));
+    changed("reviewNotes", old.review_notes != new.review_notes, &|| json!(new.review_notes));
     changed("ending", old.ending != new.ending, &|| json!(new.ending.map(Ending::key)));
     match &new.moved_to {
         same if *same == old.moved_to => {}

@@ -165,7 +165,7 @@ prop_compose! {
         mut stages in prop::collection::vec(stage(), 0..5),
         mut active_agents in prop::collection::vec(agent(), 0..3),
         counts in prop::array::uniform6(any::<u32>()),
-        (notices, other_handoffs) in (texts(), texts()),
+        (notices, other_handoffs, review_notes) in (texts(), texts(), texts()),
         finished_agents in prop::collection::vec(finished(), 0..3),
         completed_stages in prop::option::of(any::<u32>()),
         ending in prop::option::of(prop::sample::select(vec![Ending::Completed, Ending::Aborted])),
@@ -181,7 +181,7 @@ prop_compose! {
         WorkflowState {
             session_id, workflow_type, created_at, current_stage, stages, active_agents, fail_count, reject_count,
             retro_count, forgiven_failures, forgiven_rejections, feature_name, notices, finished_agents,
-            handoff_count, other_handoffs, completed_stages, ending, user_wrote, tasks_tried, moved_to,
+            handoff_count, other_handoffs, completed_stages, ending, user_wrote, tasks_tried, review_notes, moved_to,
         }
     }
 }

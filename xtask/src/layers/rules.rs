@@ -61,6 +61,7 @@ pub(crate) const LAYERS: [Layer; 9] = [
             "rustix",
             "serde",
             "serde_json",
+            "sha2",
             "signal-hook",
             "thiserror",
         ],

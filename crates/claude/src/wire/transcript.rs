@@ -45,3 +45,67 @@ fn report_in(entry: &Value) -> Option<String> {
     let texts: Vec<_> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
     if texts.is_empty() { None } else { Some(texts.join("\n")) }
 }
+
+/// A part of a transcript that tells what the agent did.
+#[derive(Debug, PartialEq, Eq)]
+pub enum TranscriptAction {
+    /// The agent calls a tool. `command` is that of a shell tool.
+    Call { id: String, tool: String, command: String },
+    /// A tool has answered.
+    Result { id: String, failed: bool, output: String },
+}
+
+/// What the agent did in this entry, with the time of the entry. Empty for entries of other kinds.
+pub fn read_transcript_actions(line: &str) -> (Option<String>, Vec<TranscriptAction>) {
+    let Ok(entry) = serde_json::from_str::<Value>(line) else { return (None, Vec::new()) };
+    let time = entry["timestamp"].as_str().map(str::to_owned);
+    let blocks = entry["message"]["content"].as_array().into_iter().flatten();
+    (time, blocks.filter_map(read_action).collect())
+}
+
+fn read_action(block: &Value) -> Option<TranscriptAction> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    match block["type"].as_str()? {
+        "tool_use" => Some(TranscriptAction::Call {
+            id: text(&block["id"]),
+            tool: text(&block["name"]),
+            command: text(&block["input"]["command"]),
+        }),
+        "tool_result" => Some(TranscriptAction::Result {
+            id: text(&block["tool_use_id"]),
+            failed: block["is_error"] == true,
+            output: result_text(&block["content"]),
+        }),
+        _ => None,
+    }
+}
+
+/// The text of a result, which is a string or a list of blocks.
+fn result_text(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_and_results_are_read() {
+        let call = r#"{"type":"assistant","timestamp":"2026-01-02T03:04:05.000Z","message":{"content":[
+            {"type":"text","text":"now"},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"make test"}}]}}"#;
+        let expected =
+            TranscriptAction::Call { id: "t1".into(), tool: "Bash".into(), command: "make test".into() };
+        assert_eq!(read_transcript_actions(call), (Some("2026-01-02T03:04:05.000Z".into()), vec![expected]));
+        let result = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,
+            "content":[{"type":"text","text":"1 failed"}]}]}}"#;
+        let expected = TranscriptAction::Result { id: "t1".into(), failed: true, output: "1 failed".into() };
+        assert_eq!(read_transcript_actions(result), (None, vec![expected]));
+        assert_eq!(read_transcript_actions("{\"cut"), (None, Vec::new()));
+    }
+}

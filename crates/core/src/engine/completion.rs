@@ -1,9 +1,10 @@
 //! An agent reports back: verdict, convergence, retries, handoff and the next step.
 
-use crate::messages::flow;
+use crate::messages::{evidence as evidence_words, flow};
 use crate::registry::{Agent, EventKind, Stage, StageKey, WarningReason};
 
 use crate::engine::agents::{AgentIds, correct_twins, disown_call, position_of_reporter};
+use crate::engine::evidence::{self, Objection};
 use crate::engine::flow::{Step, limit_reached, next_step, stage_without_record};
 use crate::engine::handoff::{handoff_head, handoff_number, next_handoff_file};
 use crate::engine::instinct::{Observation, ObservationKind, Signal};
@@ -74,8 +75,9 @@ pub(crate) fn report(workflow: &WorkflowState, report: &Report, facts: &Facts) -
     let mut processor = ReportProcessor::new(next, report, active, facts);
     match judge(report.agent.stage(), report.message) {
         Judgement::Broken => processor.handle_api_error(stage),
-        Judgement::Verdict(verdict) => processor.handle_report(stage, Some(verdict)),
-        Judgement::NoVerdict => processor.handle_report(stage, None),
+        Judgement::Verdict(Verdict::Pass) => processor.handle_pass(stage),
+        Judgement::Verdict(verdict) => processor.handle_report(stage, Some(verdict), None),
+        Judgement::NoVerdict => processor.handle_report(stage, None, Some(NO_VERDICT)),
     }
     processor.finish()
 }
@@ -103,8 +105,8 @@ pub(crate) fn settle_stage(
     SettledStage { workflow: processor.workflow, effects: processor.outcome.effects }
 }
 
-/// Sends a report back to an agent that can continue: once for a missing verdict, and once to a developer for open
-/// tasks. Nothing depends on the report of an agent without a stage, so it is never sent back.
+/// Sends a report back to an agent that can continue: for a missing verdict, for evidence that speaks against a pass, and to
+/// a developer for open tasks. Nothing depends on the report of an agent without a stage, so it is never sent back.
 fn send_back(workflow: &WorkflowState, at: usize, report: &Report, facts: &Facts) -> Option<Outcome> {
     if report.channel == Channel::Result {
         return None;
@@ -116,14 +118,10 @@ fn send_back(workflow: &WorkflowState, at: usize, report: &Report, facts: &Facts
             let choices = verdict_choices(report.agent.stage());
             (SendBackReason::NoVerdict, flow::ask_verdict(facts.lang, &choices))
         }
-        Judgement::Verdict(Verdict::Pass) if key.stage == Stage::Dev => {
-            let open = facts.open_work(workflow);
-            let first = cut(open.first()?, TASK_UNITS);
-            (SendBackReason::OpenTasks, flow::ask_tasks(facts.lang, open.len(), first))
-        }
+        Judgement::Verdict(Verdict::Pass) => pass_objection(workflow, active, key, report, facts)?,
         _ => return None,
     };
-    if active.sent_back_for.contains(&reason) {
+    if !active.may_be_sent_back(reason) {
         return None;
     }
     let mut next = workflow.clone();
@@ -148,6 +146,27 @@ fn send_back(workflow: &WorkflowState, at: usize, report: &Report, facts: &Facts
     Some(outcome)
 }
 
+/// What a report that says PASS is sent back for, if anything.
+fn pass_objection(
+    workflow: &WorkflowState,
+    active: &ActiveAgent,
+    key: StageKey,
+    report: &Report,
+    facts: &Facts,
+) -> Option<(SendBackReason, String)> {
+    if let Some(objection) = evidence::objection(workflow.stage(key)?, report.message, facts)
+        && active.may_be_sent_back(objection.reason)
+    {
+        return Some((objection.reason, objection.request));
+    }
+    let open = facts.open_work(workflow);
+    if key.stage != Stage::Dev {
+        return None;
+    }
+    let first = cut(open.first()?, TASK_UNITS);
+    Some((SendBackReason::OpenTasks, flow::ask_tasks(facts.lang, open.len(), first)))
+}
+
 /// The markers with which an agent of this stage may end its report.
 fn verdict_choices(stage: Option<Stage>) -> String {
     let bad = match stage {
@@ -170,8 +189,10 @@ struct ReportProcessor<'a> {
     lines: Vec<String>,
     /// The stage that this report completed with a pass.
     passed: Option<StageKey>,
-    /// Whether the stage fails only because the report has no verdict.
-    lacks_verdict: bool,
+    /// Why the stage fails although the report does not say so.
+    failure_reason: Option<&'static str>,
+    /// What Overtone saw that speaks against the report, for the handoff.
+    finding: Option<String>,
 }
 
 impl<'a> ReportProcessor<'a> {
@@ -189,7 +210,8 @@ impl<'a> ReportProcessor<'a> {
             outcome: Outcome::default(),
             lines: Vec::new(),
             passed: None,
-            lacks_verdict: false,
+            failure_reason: None,
+            finding: None,
         }
     }
 
@@ -226,9 +248,43 @@ impl<'a> ReportProcessor<'a> {
         !self.report.message.trim().is_empty()
     }
 
-    /// Handles a report with the verdict that it gives, if any. A stage fails without a verdict; an agent without a stage
-    /// needs none.
-    fn handle_report(&mut self, stage: Option<StageKey>, given: Option<Verdict>) {
+    /// Handles a report that says PASS. The stage passes unless there is evidence against it.
+    fn handle_pass(&mut self, stage: Option<StageKey>) {
+        let Some(judged) = stage.and_then(|key| self.workflow.stage(key)).cloned() else {
+            return self.handle_report(stage, Some(Verdict::Pass), None);
+        };
+        match evidence::objection(&judged, self.report.message, self.facts) {
+            Some(objection) if objection.is_binding() => self.fail_for_evidence(stage, &objection),
+            other => {
+                let remark = evidence::remark(&judged, self.report.agent, self.report.message, self.facts);
+                let noticed = other.map(|objection| objection.finding);
+                for note in noticed.into_iter().chain(remark) {
+                    self.workflow.add_review_note(note.clone());
+                    self.outcome
+                        .reply
+                        .system_message
+                        .get_or_insert_with(|| flow::user_notice(self.facts.lang, &note));
+                }
+                self.handle_report(stage, Some(Verdict::Pass), None);
+            }
+        }
+    }
+
+    fn fail_for_evidence(&mut self, stage: Option<StageKey>, objection: &Objection) {
+        let name = self.report.agent.name();
+        self.lines.push(evidence_words::not_accepted(self.facts.lang, name, &objection.finding));
+        self.finding = Some(objection.finding.clone());
+        self.handle_report(stage, Some(Verdict::Fail), Some(objection.reason.key()));
+    }
+
+    /// Handles a report with its verdict. A stage fails without one; an agent without a stage needs none. `reason` says why
+    /// the stage fails although the report does not say so.
+    fn handle_report(
+        &mut self,
+        stage: Option<StageKey>,
+        given: Option<Verdict>,
+        reason: Option<&'static str>,
+    ) {
         let spent = self.entry.as_ref().and_then(|a| a.started_at).map(|at| self.facts.now.since(at));
         let verdict = match (given, stage) {
             (Some(verdict), _) => Some(verdict),
@@ -244,11 +300,12 @@ impl<'a> ReportProcessor<'a> {
         let done = self
             .record(EventKind::AgentComplete, stage)
             .with("result", verdict.map(Verdict::key))
-            .with_some("reason", (stage.is_some() && given.is_none()).then_some(NO_VERDICT))
+            .with_some("reason", if stage.is_some() { reason } else { None })
             .with("durationMs", spent)
             .with("agentId", self.agent_id())
             .with("slot", self.slot())
-            .with("handoff", number);
+            .with("handoff", number)
+            .with_some("receipts", evidence::receipts_field(&self.facts.evidence));
         self.outcome.emit(done);
         if self.report.agent == Agent::Grader
             && let Some(score) = grade(self.report.message)
@@ -272,7 +329,7 @@ impl<'a> ReportProcessor<'a> {
             self.lines.push(flow::agent_finished(self.facts.lang, self.report.agent.name()));
             return;
         }
-        self.lacks_verdict = given.is_none();
+        self.failure_reason = reason;
         self.settle(key, verdict);
     }
 
@@ -316,6 +373,9 @@ impl<'a> ReportProcessor<'a> {
         self.outcome.emit(done.with("attempt", attempt).with("durationMs", spent));
         if let Some(feature) = self.workflow.feature_name.clone() {
             self.outcome.push(Effect::TickStage { feature, key });
+        }
+        if key.stage == Stage::Review {
+            self.workflow.review_notes.clear();
         }
         let title = titled(self.facts.lang, key);
         if verdict == Verdict::Issues {
@@ -370,7 +430,7 @@ impl<'a> ReportProcessor<'a> {
         };
         self.lines.push(line);
         let retry = self.record(EventKind::StageRetry, Some(key)).with("result", verdict.key());
-        let retry = retry.with_some("reason", self.lacks_verdict.then_some(NO_VERDICT));
+        let retry = retry.with_some("reason", self.failure_reason);
         self.outcome.emit(retry.with("count", count).under(settings));
         if limit_reached(&self.workflow, settings) {
             let fatal = Record::new(EventKind::ErrorFatal).with("stage", key).with("reason", "retry-limit");
@@ -419,7 +479,13 @@ impl<'a> ReportProcessor<'a> {
             return;
         }
         let head = handoff_head(stage, agent, verdict);
-        let body = self.report.message.trim_end();
+        let body = match &self.finding {
+            Some(finding) => {
+                let seen = evidence_words::not_accepted(self.facts.lang, agent.name(), finding);
+                format!("{}\n\n{seen}", self.report.message.trim_end())
+            }
+            None => self.report.message.trim_end().to_owned(),
+        };
         let handoff = if let Some(file) = earlier_file {
             Handoff { file, text: format!("\n{head}{body}\n"), appends: true }
         } else {

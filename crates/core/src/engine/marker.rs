@@ -24,6 +24,24 @@ pub(crate) fn last_marker(message: &str) -> Option<Marker<'_>> {
     None
 }
 
+/// A text field of the last verdict, such as the reason why nothing was changed. An empty text counts as none.
+pub(crate) fn verdict_field(message: &str, name: &str) -> Option<String> {
+    let body = comments(message, "VERDICT:").next()?.body;
+    let (_, rest) = body.split_once(&format!("\"{name}\""))?;
+    let value = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+    let mut text = String::new();
+    let mut characters = value.chars();
+    while let Some(c) = characters.next() {
+        match c {
+            '"' => break,
+            '\\' => text.extend(characters.next()),
+            c => text.push(c),
+        }
+    }
+    let text = text.trim();
+    if text.is_empty() { None } else { Some(text.to_owned()) }
+}
+
 /// The score of a grader's marker.
 pub(crate) fn grade(message: &str) -> Option<i64> {
     let body = comments(message, "GRADE:").next()?.body;
@@ -140,6 +158,17 @@ mod tests {
         ] {
             assert_eq!(read(&message), verdict, "{message}");
         }
+    }
+
+    #[test]
+    fn other_fields_of_a_verdict_are_read() {
+        let field = |body: &str| verdict_field(&format!("x <!-- VERDICT: {body} -->"), "unchanged");
+        let given = r#"{"result":"PASS", "unchanged" : "it \"works\" already"}"#;
+        assert_eq!(field(given).as_deref(), Some("it \"works\" already"));
+        for none in [r#"{"result":"PASS"}"#, r#"{"unchanged":" "}"#, r#"{"unchanged":true}"#, "PASS"] {
+            assert_eq!(field(none), None, "{none}");
+        }
+        assert_eq!(verdict_field("\"unchanged\": \"because\"", "unchanged"), None);
     }
 
     #[test]

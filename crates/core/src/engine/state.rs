@@ -72,6 +72,8 @@ pub struct WorkflowState {
     pub user_wrote: bool,
     /// How many tasks were open when the developer was last delegated for them with every stage done.
     pub tasks_tried: Option<u32>,
+    /// What the next reviewer has to look at besides the change, such as tests that were removed.
+    pub review_notes: Vec<String>,
     /// The machine that has taken the session over. It is not part of the loop, because a delegation reads only this file.
     pub moved_to: Option<String>,
 }
@@ -81,6 +83,9 @@ const MAX_FINISHED_AGENTS: usize = 16;
 
 /// How many handoffs of agents without a stage are kept.
 const MAX_OTHER_HANDOFFS: usize = 4;
+
+/// How many notes for the reviewer are kept.
+const MAX_REVIEW_NOTES: usize = 12;
 
 /// How many undelivered notices are kept, not counting messages.
 const MAX_WAITING_NOTICES: usize = 8;
@@ -116,6 +121,7 @@ impl WorkflowState {
             ending: None,
             user_wrote: false,
             tasks_tried: None,
+            review_notes: Vec::new(),
             moved_to: None,
         }
     }
@@ -227,6 +233,16 @@ impl WorkflowState {
     /// Takes over undelivered messages, which are meant for the session and not for one workflow.
     pub fn take_over_messages(&mut self, earlier: &Self) {
         self.notices.extend(earlier.notices.iter().filter(|notice| is_message(notice)).cloned());
+    }
+
+    /// Keeps a note for the next reviewer. The oldest notes are dropped.
+    pub(crate) fn add_review_note(&mut self, note: String) {
+        if self.review_notes.contains(&note) {
+            return;
+        }
+        self.review_notes.push(note);
+        let excess = self.review_notes.len().saturating_sub(MAX_REVIEW_NOTES);
+        self.review_notes.drain(..excess);
     }
 
     pub fn add_other_handoff(&mut self, file: String) {

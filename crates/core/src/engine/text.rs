@@ -1,6 +1,6 @@
 //! Renders the state as text: progress bar, next step, recovery text, context of sub-agents, pending tasks.
 
-use crate::messages::{Lang, cli, context, flow, looping, prompt, stage_label, stage_name};
+use crate::messages::{Lang, cli, context, evidence, flow, looping, prompt, stage_label, stage_name};
 use crate::registry::{Agent, Stage, StageKey, TestMode, limits};
 
 use crate::engine::flow::{Step, next_step};
@@ -302,9 +302,19 @@ pub fn workflow_context(
     lines.extend(stage.and_then(|key| test_mode(lang, workflow, key)));
     lines.extend(feature_lines(workflow, facts));
     lines.extend(earlier_work(workflow, facts));
+    lines.extend(review_notes(workflow, stage, lang));
     let text = fit(lines.join("\n"), &context::truncated(lang), max);
     // It contains names from files. The prompt after it stays as it is.
     printable_lines(&text).into_owned()
+}
+
+/// What a reviewer has to look at besides the change.
+fn review_notes(workflow: &WorkflowState, stage: Option<StageKey>, lang: Lang) -> Option<String> {
+    if !stage?.stage.is_reviewer() || workflow.review_notes.is_empty() {
+        return None;
+    }
+    let notes: Vec<_> = workflow.review_notes.iter().map(|note| format!("- {note}")).collect();
+    Some(evidence::review_notes(lang, &notes.join("\n")))
 }
 
 /// What was done before: finished stages, and reopened stages with the report of their last attempt.

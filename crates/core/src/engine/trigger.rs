@@ -7,6 +7,7 @@ use crate::engine::instinct::Learned;
 use crate::engine::settings::Settings;
 use crate::engine::state::{LoopState, Millis, WorkflowState};
 use crate::engine::suggestion::SinceCompact;
+use crate::evidence::Evidence;
 
 /// What is stored for the session.
 #[derive(Debug, Clone, Default)]
@@ -189,6 +190,8 @@ pub struct Facts {
     pub session_dir: String,
     /// The lessons of this project that are confident enough to be used.
     pub lessons: Vec<Learned>,
+    /// What was found out about the work behind a report that says PASS.
+    pub evidence: Evidence,
 }
 
 impl Facts {

@@ -86,6 +86,9 @@ messages! {
         "⛔ 你是只读代理，不可使用 {tool}。请在回复中说明建议的修改。",
         "⛔ You MUST NOT use {tool}. Describe the change you propose in your answer instead."
     }
+    /// A fact about the work that the user should know.
+    user_notice(text: &str) { "Overtone：{text}", "Overtone：{text}", "Overtone: {text}" }
+
     // For an agent whose report is sent back.
     ask_verdict(choices: &str) {
         "Overtone：回報沒有結論，請補上。最後一行必須單獨是下列其中之一：{choices}。需要使用者決定或無法在此執行時用 BLOCKED。",

@@ -71,6 +71,8 @@ pub(crate) struct Report {
     pub(crate) message: String,
     /// The size of the transcript, if a compaction was suggested.
     pub(crate) suggested_at: Option<u64>,
+    /// The evidence for which the stage failed although the report said PASS.
+    pub(crate) objection: Option<SendBackReason>,
 }
 
 /// A report that was sent back to its agent.
@@ -79,8 +81,7 @@ pub(crate) struct SentBack {
     pub(crate) agent: Agent,
     pub(crate) agent_ref: AgentRef,
     pub(crate) message: String,
-    /// Whether the reason was open tasks and not a missing verdict.
-    pub(crate) has_open_tasks: bool,
+    pub(crate) reason: SendBackReason,
 }
 
 /// A reference to one of the delegated agents.
@@ -219,6 +220,7 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
             agent_ref: agent_ref(head, agent),
             agent_id: head.optional_text("agentId").map(str::to_owned),
             message,
+            objection: evidence_reason(head),
             suggested_at: suggestion.map(|line| {
                 line.fields.get("transcriptSize").and_then(serde_json::Value::as_u64).unwrap_or(0)
             }),
@@ -339,6 +341,14 @@ fn agent_ref(line: &Line, agent: Agent) -> AgentRef {
     }
 }
 
+/// A report that says PASS.
+const PASS_TEXT: &str = "<!-- VERDICT: {\"result\":\"PASS\"} -->";
+
+/// The evidence for which the stage failed, if the report said PASS.
+fn evidence_reason(line: &Line) -> Option<SendBackReason> {
+    SendBackReason::from_key(line.text("reason"))
+}
+
 /// A report without a verdict.
 const NO_VERDICT_TEXT: &str = "a report";
 
@@ -348,6 +358,7 @@ fn message(line: &Line, score: Option<u64>) -> String {
     let grade = score.map(|score| format!("<!-- GRADE: {{\"score\":{score}}} -->")).unwrap_or_default();
     match line.verdict() {
         _ if is_silent && score.is_none() => String::new(),
+        Some(_) if evidence_reason(line).is_some() => format!("{PASS_TEXT}{grade}"),
         Some(verdict) if line.text("reason") != NO_VERDICT => {
             format!("<!-- VERDICT: {{\"result\":\"{}\"}} -->{grade}", verdict.key())
         }
@@ -357,14 +368,15 @@ fn message(line: &Line, score: Option<u64>) -> String {
 
 fn sent_back(line: &Line) -> Cause {
     let Some(agent) = line.agent() else { return Cause::Nothing };
-    let has_open_tasks = line.text("missing") == SendBackReason::OpenTasks.key();
+    let reason = SendBackReason::from_key(line.text("missing")).unwrap_or(SendBackReason::NoVerdict);
     let has_text = line.count("handoff").is_some();
-    let message = match (has_open_tasks, has_text) {
-        (true, _) => "<!-- VERDICT: {\"result\":\"PASS\"} -->".to_owned(),
-        (false, true) => NO_VERDICT_TEXT.to_owned(),
-        (false, false) => String::new(),
+    let message = match reason {
+        SendBackReason::NoVerdict if has_text => NO_VERDICT_TEXT,
+        SendBackReason::NoVerdict => "",
+        _ => PASS_TEXT,
     };
-    Cause::SentBack(SentBack { agent, agent_ref: agent_ref(line, agent), message, has_open_tasks })
+    let message = message.to_owned();
+    Cause::SentBack(SentBack { agent, agent_ref: agent_ref(line, agent), message, reason })
 }
 
 fn failure(line: &Line) -> Cause {

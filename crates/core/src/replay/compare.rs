@@ -7,7 +7,7 @@ use crate::replay::line::Line;
 
 /// Fields that are not compared: times, ids and free texts, which the engine cannot reproduce, and the settings, which
 /// the replay takes from the line itself.
-const NOT_COMPARED: [&str; 6] = ["durationMs", "agentId", "error", "version", "limits", "from"];
+const NOT_COMPARED: [&str; 7] = ["durationMs", "agentId", "error", "version", "limits", "from", "receipts"];
 
 /// Fields that earlier versions did not record. If they are absent, they are not compared.
 const ADDED_LATER: [&str; 5] = ["slot", "slots", "handoff", "idle", "tasks"];

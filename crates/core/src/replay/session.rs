@@ -3,12 +3,13 @@
 use crate::engine::commands::{self, Start};
 use crate::engine::flow::{Step, next_step};
 use crate::engine::settings::Settings;
-use crate::engine::state::{ActiveAgent, Millis, Pause, Turn, WorkflowState};
+use crate::engine::state::{ActiveAgent, Millis, Pause, SendBackReason, Turn, WorkflowState};
 use crate::engine::suggestion::SinceCompact;
 use crate::engine::{
     Effect, Facts, Feature, FeatureOrigin, Outcome, Record, Snapshot, StartSource, Trigger, decide,
     is_delegation,
 };
+use crate::evidence::Evidence;
 use crate::registry::{Agent, PLUGIN_PREFIX};
 
 use crate::replay::cause::{AgentRef, Cause, Report, SentBack, Stop};
@@ -147,8 +148,9 @@ impl Session {
     /// Replays a report that was sent back.
     fn sent_back(&mut self, report: &SentBack, mut facts: Facts) -> Vec<Record> {
         let Some(slot) = self.slot(&report.agent_ref) else { return Vec::new() };
-        if report.has_open_tasks {
-            facts.feature = Some(self.feature(1, &facts));
+        match report.reason {
+            SendBackReason::OpenTasks => facts.feature = Some(self.feature(1, &facts)),
+            reason => facts.evidence = Evidence::that_objects(reason),
         }
         let Some(agent_id) = self.active_mut(&slot).and_then(|agent| agent.agent_id.clone()) else {
             return Vec::new();
@@ -221,6 +223,9 @@ impl Session {
     fn report(&mut self, report: &Report, mut facts: Facts) -> Vec<Record> {
         if let Some(bytes) = report.suggested_at {
             self.set_transcript_size(bytes, &mut facts);
+        }
+        if let Some(reason) = report.objection {
+            facts.evidence = Evidence::that_objects(reason);
         }
         let agent_type = wire_name(report.agent.name());
         let id = report.agent_id.as_deref();

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
 
 mod commands;
+mod evidence;
 mod flow;
 mod order;
 mod reports;

@@ -7,11 +7,12 @@ use overtone_claude::wire::{HookInput, render};
 use overtone_core::engine::{
     Effect, Facts, Outcome, Permission, Snapshot, Trigger, decide, identify_agent, is_delegation,
 };
-use overtone_core::registry::{Agent, Hook};
+use overtone_core::registry::{Agent, EventKind, Hook};
 use overtone_store::config::{Config, keys};
 use overtone_store::instincts::Memory;
 use overtone_store::{Home, Origin, Session, SessionLock};
 
+use crate::evidence::Collected;
 use crate::hooks::apply::{self, Documents, EffectContext};
 use crate::hooks::dashboard;
 use crate::hooks::facts::{self, FactContext};
@@ -93,15 +94,19 @@ impl HookCall<'_> {
         }
         // A hook that rarely writes first tries without the lock. That is safe, because files are replaced atomically.
         if reads_first(self.hook) {
-            let attempt = self.decide_and_apply(home, session, Mode::ReadOnly, None, printer)?;
+            let nothing = Collected::default();
+            let attempt = self.decide_and_apply(home, session, Mode::ReadOnly, None, &nothing, printer)?;
             if !attempt.must_write {
                 return Ok(attempt.warnings);
             }
         }
+        // The evidence is collected before the lock is taken, because checks may run for minutes.
+        let collected = self.collect_evidence(session);
         // The lock is held from reading to writing back, so that no other process changes the session in between.
         let lock = if self.needs_workflow() { session.lock_if_exists()? } else { None };
         let has_folder = lock.is_some() || session.exists();
-        let attempt = self.decide_and_apply(home, session, Mode::Write { has_folder }, lock, printer)?;
+        let mode = Mode::Write { has_folder };
+        let attempt = self.decide_and_apply(home, session, mode, lock, &collected, printer)?;
         if self.hook == Hook::OnStart {
             dashboard::start(home);
         }
@@ -114,6 +119,7 @@ impl HookCall<'_> {
         session: &Session,
         mode: Mode,
         lock: Option<SessionLock>,
+        collected: &Collected,
         printer: &mut Printer,
     ) -> Result<Attempt, Box<dyn Error>> {
         let documents = self.load(session)?;
@@ -124,8 +130,9 @@ impl HookCall<'_> {
             config: Config::load_or_default(home),
             project: project.as_deref(),
         };
-        let (facts, mut warnings) =
+        let (mut facts, mut warnings) =
             facts::gather(self.hook, &context, Some(session), self.input, self.trigger, &snapshot)?;
+        facts.evidence = collected.evidence.clone();
         let outcome = decide(&snapshot, self.trigger, &facts);
         if mode == Mode::ReadOnly && !outcome.effects.is_empty() {
             return Ok(Attempt { must_write: true, warnings: Warnings::new() });
@@ -146,7 +153,20 @@ impl HookCall<'_> {
         };
         let print = || printer.print(&answer);
         warnings.extend(apply::apply_effects(&effect_context, documents, &outcome.effects, lock, print)?);
+        if accepts_report(&outcome.effects) {
+            warnings.extend(collected.store_tree(session));
+        }
         Ok(Attempt { must_write: false, warnings })
+    }
+
+    fn collect_evidence(&self, session: &Session) -> Collected {
+        match self.trigger {
+            Trigger::AgentStopped { .. } | Trigger::HandingBack { .. } | Trigger::AgentReturned { .. } => {
+                let project = self.environment.project(self.input);
+                Collected::for_event(session, project.as_deref(), self.input, self.trigger)
+            }
+            _ => Collected::default(),
+        }
     }
 
     fn origin(&self) -> Origin {
@@ -227,6 +247,13 @@ impl HookCall<'_> {
             looping: if looping { session.looping()? } else { None },
         })
     }
+}
+
+/// Whether an agent's report was accepted, whatever its verdict is, and not sent back.
+fn accepts_report(effects: &[Effect]) -> bool {
+    effects
+        .iter()
+        .any(|effect| matches!(effect, Effect::Emit(record) if record.kind == EventKind::AgentComplete))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

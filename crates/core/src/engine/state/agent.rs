@@ -16,7 +16,7 @@ pub struct ActiveAgent {
     pub background: bool,
     /// The main agent continues it, and it has not started again yet. A report until then belongs to its earlier run.
     pub awaits_start: bool,
-    /// The reasons for which its report was sent back, each at most once.
+    /// The reasons for which its report was sent back, each as often as it happened.
     pub sent_back_for: Vec<SendBackReason>,
     /// The file with the report that was sent back because it had no verdict.
     pub handoff: Option<String>,
@@ -26,12 +26,28 @@ table! {
     /// Why a report is sent back to the agent that made it.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum SendBackReason {
-        NoVerdict("no-verdict"),
-        OpenTasks("open-tasks"),
+        NoVerdict("no-verdict", 1),
+        OpenTasks("open-tasks", 1),
+        /// A check of the project does not succeed.
+        ChecksFailed("checks-failed", 2),
+        /// A check succeeds with fewer tests than before, or with more of them skipped.
+        FewerTests("fewer-tests", 1),
+        /// No file differs from before.
+        NothingChanged("nothing-changed", 1),
+        /// Tests were deleted or disabled.
+        TestsRemoved("tests-removed", 1),
+        /// The agent ran nothing.
+        NothingRun("nothing-run", 1),
+        /// The agent looked at nothing.
+        NothingRead("nothing-read", 1),
+        /// The agent's last test command failed.
+        TestFailed("test-failed", 1),
     }
 
     struct SendBackReasonRow {
         pub key: &'static str,
+        /// How often one attempt of a stage is sent back for it.
+        pub limit: usize,
     }
 
     pub fn from_key(key) -> Option<Self>;
@@ -46,6 +62,11 @@ pub struct FinishedAgent {
 }
 
 impl ActiveAgent {
+    /// Whether its report may still be sent back for this reason.
+    pub(crate) fn may_be_sent_back(&self, reason: SendBackReason) -> bool {
+        self.sent_back_for.iter().filter(|earlier| **earlier == reason).count() < reason.limit()
+    }
+
     pub fn name(&self) -> &str {
         self.slot.split('#').next().unwrap_or_default()
     }

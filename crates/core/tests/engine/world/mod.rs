@@ -160,6 +160,22 @@ impl World {
         }
     }
 
+    /// Delegates and returns the prompt that the agent gets.
+    pub fn context_of(&mut self, agent: &str) -> String {
+        self.calls += 1;
+        let (call, kind) = (format!("call-{}", self.calls), format!("ot:{agent}"));
+        let trigger = Trigger::Delegating {
+            subagent_type: &kind,
+            description: "work",
+            prompt: "do it",
+            tool_use_id: Some(&call),
+        };
+        match self.fire(&trigger).permission {
+            Some(Permission::Allow { patch: Some(patch), .. }) => patch.prompt,
+            other => panic!("{agent}: {other:?}"),
+        }
+    }
+
     pub fn report(&mut self, agent: &str, message: &str) -> String {
         self.report_as(agent, "", message)
     }

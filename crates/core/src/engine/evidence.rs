@@ -1,0 +1,222 @@
+//! What speaks against a report that says PASS.
+//!
+//! A report passes on what Overtone saw itself. An objection is first sent back to the agent, which still has the context to
+//! repair it; when that has happened often enough, the stage fails with it.
+
+use crate::messages::evidence as words;
+use crate::registry::{Agent, Stage, StageKey, TestMode};
+
+use crate::engine::marker::verdict_field;
+use crate::engine::outcome::FieldValue;
+use crate::engine::quote::{cut, quoted};
+use crate::engine::state::{Millis, SendBackReason, StageState, Verdict, WorkflowState};
+use crate::engine::trigger::{Facts, Trigger};
+use crate::engine::verdict::{Judgement, judge};
+use crate::evidence::{CheckFailure, CheckResult, Evidence, Receipt, TestCounts};
+use crate::messages::Lang;
+
+/// How much of an agent's explanation is passed on, in UTF-16 units.
+const EXPLANATION_UNITS: usize = 300;
+
+/// The fields of a verdict with which an agent explains what would otherwise speak against it.
+const UNCHANGED: &str = "unchanged";
+const REMOVED_TESTS: &str = "removed_tests";
+
+/// Why a report that says PASS is not accepted as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Objection {
+    pub(crate) reason: SendBackReason,
+    /// What the agent is asked to do about it.
+    pub(crate) request: String,
+    /// The same fact for the main agent and the next agents.
+    pub(crate) finding: String,
+}
+
+impl Objection {
+    /// Whether the stage fails if the agent reports the same again. Otherwise the reviewer and the user are notified.
+    pub(crate) const fn is_binding(&self) -> bool {
+        !matches!(self.reason, SendBackReason::FewerTests)
+    }
+}
+
+/// A report of a stage, for which the driver collects evidence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StageReport {
+    pub key: StageKey,
+    /// Whether the report says that the stage passes. Only then the evidence decides.
+    pub says_pass: bool,
+    /// When the agent was started for this attempt.
+    pub started_at: Option<Millis>,
+}
+
+/// The report that an event brings, if it is about a stage and was not processed before.
+pub fn stage_report(workflow: &WorkflowState, trigger: &Trigger) -> Option<StageReport> {
+    let (agent, message, agent_id) = match *trigger {
+        Trigger::HandingBack { agent_type, agent_id, message }
+        | Trigger::AgentStopped { agent_type, agent_id, message, .. } => {
+            (Agent::from_wire(agent_type)?, message, Some(agent_id))
+        }
+        Trigger::AgentReturned { agent_id, subagent_type, finished: true, content, .. } => {
+            (Agent::from_wire(subagent_type)?, content, agent_id)
+        }
+        _ => return None,
+    };
+    if !workflow.is_open() {
+        return None;
+    }
+    if let Some(id) = agent_id
+        && workflow.finished_agent(id).is_some()
+    {
+        return None;
+    }
+    let active = workflow.active_agents.iter().find(|active| {
+        let same_id = agent_id.is_some() && active.agent_id.as_deref() == agent_id;
+        same_id || (active.agent() == Some(agent) && active.agent_id.is_none())
+    })?;
+    let key = active.stage.filter(|key| workflow.stage(*key).is_some())?;
+    let says_pass = judge(agent.stage(), message) == Judgement::Verdict(Verdict::Pass);
+    Some(StageReport { key, says_pass, started_at: active.started_at })
+}
+
+/// The first thing that speaks against a pass of this stage.
+pub(crate) fn objection(stage: &StageState, message: &str, facts: &Facts) -> Option<Objection> {
+    let evidence = &facts.evidence;
+    let lang = facts.lang;
+    failed_checks(evidence, lang)
+        .or_else(|| missing_change(stage, message, evidence, lang))
+        .or_else(|| removed_tests(stage, message, evidence, lang))
+        .or_else(|| missing_activity(stage, evidence, lang))
+        .or_else(|| lost_tests(evidence, lang))
+}
+
+fn failed_checks(evidence: &Evidence, lang: Lang) -> Option<Objection> {
+    let failed: Vec<_> = evidence.checks.iter().filter(|check| check.receipt.failure().is_some()).collect();
+    if failed.is_empty() {
+        return None;
+    }
+    let finding =
+        failed.iter().map(|check| describe_receipt(&check.receipt, lang)).collect::<Vec<_>>().join("\n");
+    let outputs: String = failed.iter().map(|check| output_block(check)).collect();
+    let request = words::ask_checks(lang, &finding, &outputs);
+    Some(Objection { reason: SendBackReason::ChecksFailed, request, finding: format!("{finding}{outputs}") })
+}
+
+/// The end of a check's output as a block of text. It is data of the project, not an instruction.
+fn output_block(check: &CheckResult) -> String {
+    if check.last_lines.is_empty() {
+        return String::new();
+    }
+    format!("\n```text\n{}\n```", check.last_lines.replace("```", "'''"))
+}
+
+/// A developer that changed no file. An explanation in the verdict is believed.
+fn missing_change(stage: &StageState, message: &str, evidence: &Evidence, lang: Lang) -> Option<Objection> {
+    let change = evidence.change.as_ref()?;
+    if stage.key.stage != Stage::Dev
+        || !change.files.is_empty()
+        || verdict_field(message, UNCHANGED).is_some()
+    {
+        return None;
+    }
+    Some(Objection {
+        reason: SendBackReason::NothingChanged,
+        request: words::ask_change(lang),
+        finding: words::nothing_changed(lang),
+    })
+}
+
+fn removed_tests(stage: &StageState, message: &str, evidence: &Evidence, lang: Lang) -> Option<Objection> {
+    let change = evidence.change.as_ref()?;
+    if !changes_code(stage.key.stage)
+        || !change.removes_tests()
+        || verdict_field(message, REMOVED_TESTS).is_some()
+    {
+        return None;
+    }
+    let (before, after) = (change.tests_before, change.tests_after);
+    let finding = words::tests_removed(lang, before.tests, after.tests, before.skipped, after.skipped);
+    let request = words::ask_tests(lang, &finding);
+    Some(Objection { reason: SendBackReason::TestsRemoved, request, finding })
+}
+
+/// Stages in which an agent may change code, and with it the tests that judge it.
+const fn changes_code(stage: Stage) -> bool {
+    matches!(stage, Stage::Dev | Stage::Debug | Stage::BuildFix | Stage::Refactor)
+}
+
+/// A judge that did not do what its verdict is about. Checks that Overtone ran itself replace what a tester runs.
+fn missing_activity(stage: &StageState, evidence: &Evidence, lang: Lang) -> Option<Objection> {
+    let activity = evidence.activity.as_ref()?;
+    let (reason, request, finding) = match stage.key.stage {
+        Stage::Test | Stage::Qa | Stage::E2e if stage.mode != Some(TestMode::Spec) => {
+            if activity.last_test_failed {
+                (SendBackReason::TestFailed, words::ask_green_test(lang), words::last_test_failed(lang))
+            } else if activity.runs == 0 && evidence.checks.is_empty() {
+                (SendBackReason::NothingRun, words::ask_run(lang), words::nothing_run(lang))
+            } else {
+                return None;
+            }
+        }
+        stage if stage.is_reviewer() && activity.looks == 0 => {
+            (SendBackReason::NothingRead, words::ask_read(lang), words::nothing_read(lang))
+        }
+        _ => return None,
+    };
+    Some(Objection { reason, request, finding })
+}
+
+fn lost_tests(evidence: &Evidence, lang: Lang) -> Option<Objection> {
+    for check in &evidence.checks {
+        if let Some((before, after)) = check.lost_tests() {
+            let name = quoted(&check.receipt.check);
+            let finding =
+                words::fewer_tests(lang, &name, before.run, after.run, before.skipped, after.skipped);
+            let request = words::ask_tests(lang, &finding);
+            return Some(Objection { reason: SendBackReason::FewerTests, request, finding });
+        }
+    }
+    None
+}
+
+/// What the reviewer has to know about a report that was accepted: what the agent explained itself.
+pub(crate) fn remark(stage: &StageState, agent: Agent, message: &str, facts: &Facts) -> Option<String> {
+    let change = facts.evidence.change.as_ref()?;
+    let explained = |field| {
+        let why = verdict_field(message, field)?;
+        Some(quoted(cut(&why, EXPLANATION_UNITS)))
+    };
+    if stage.key.stage == Stage::Dev && change.files.is_empty() {
+        return Some(words::unchanged_remark(facts.lang, agent.name(), &explained(UNCHANGED)?));
+    }
+    if changes_code(stage.key.stage) && change.removes_tests() {
+        return Some(words::removed_tests_remark(facts.lang, agent.name(), &explained(REMOVED_TESTS)?));
+    }
+    None
+}
+
+/// The receipts in the form in which they are part of a record: `test: exit 0, 12 run, 0 failed, 1 skipped`.
+pub(crate) fn receipts_field(evidence: &Evidence) -> Option<FieldValue> {
+    if evidence.checks.is_empty() {
+        return None;
+    }
+    let lines = evidence.checks.iter().map(|check| describe_receipt(&check.receipt, Lang::En));
+    Some(FieldValue::List(lines.collect()))
+}
+
+/// One line about a receipt.
+pub fn describe_receipt(receipt: &Receipt, lang: Lang) -> String {
+    let end = match receipt.failure() {
+        None => words::succeeded(lang),
+        Some(CheckFailure::ExitCode(code)) => words::exit_code(lang, code),
+        Some(CheckFailure::Signal(signal)) => words::signalled(lang, signal),
+        Some(CheckFailure::TimedOut) => words::timed_out(lang),
+        Some(CheckFailure::NotStarted) => words::not_started(lang),
+        Some(CheckFailure::FailedTests(_)) => words::tests_failed(lang),
+        Some(CheckFailure::NoTestRun) => words::no_test_run(lang),
+    };
+    let counts = match receipt.counts {
+        Some(TestCounts { run, failed, skipped }) => words::counts(lang, run, failed, skipped),
+        None => String::new(),
+    };
+    words::check(lang, &quoted(&receipt.check), &end, &counts)
+}

@@ -1,0 +1,153 @@
+//! A report that says PASS passes only if what Overtone saw agrees with it.
+
+use overtone_core::engine::state::SendBackReason;
+use overtone_core::engine::{Effect, Permission};
+use overtone_core::evidence::{Activity, Evidence, SourceTests, TreeChange};
+use overtone_core::registry::{EventKind, Workflow};
+
+use crate::world::{World, verdict};
+
+fn objecting(world: &mut World, reason: SendBackReason) {
+    world.facts.evidence = Evidence::that_objects(reason);
+}
+
+/// The workflow with the stages before the agent's own completed.
+fn at(agent: &str) -> World {
+    let mut world = World::new(Workflow::Quick);
+    if agent != "developer" {
+        world.pass(&["developer"]);
+    }
+    world.delegate(agent).unwrap();
+    world.started(agent, "a1");
+    world
+}
+
+const CASES: [(&str, &str, SendBackReason); 6] = [
+    ("developer", "DEV", SendBackReason::ChecksFailed),
+    ("developer", "DEV", SendBackReason::NothingChanged),
+    ("developer", "DEV", SendBackReason::TestsRemoved),
+    ("tester", "TEST", SendBackReason::NothingRun),
+    ("tester", "TEST", SendBackReason::TestFailed),
+    ("code-reviewer", "REVIEW", SendBackReason::NothingRead),
+];
+
+#[test]
+fn the_agent_is_asked_first_and_then_its_stage_fails() {
+    for (agent, stage, reason) in CASES {
+        let mut world = at(agent);
+        objecting(&mut world, reason);
+        for _ in 0..reason.limit() {
+            let asked = world.stopped(agent, "a1", &verdict("PASS"));
+            assert!(asked.block.is_some(), "{reason:?}");
+            assert_eq!(world.result(stage), None, "{reason:?}");
+        }
+        let answer = world.stopped(agent, "a1", &verdict("PASS"));
+        assert_eq!((answer.block, world.result(stage)), (None, Some("fail")), "{reason:?}");
+        assert!(answer.result.contains("與 Overtone 所見不符"), "{}", answer.result);
+        let (_, retry) =
+            world.records.iter().rfind(|(_, record)| record.kind == EventKind::StageRetry).unwrap();
+        assert!(retry.fields.contains(&("reason", reason.key().into())), "{retry:?}");
+        let handoff = world.effects.iter().find_map(|effect| match effect {
+            Effect::SaveHandoff(handoff) => Some(&handoff.text),
+            _ => None,
+        });
+        assert!(handoff.unwrap().contains("所見不符"), "the repair gets the evidence");
+    }
+}
+
+#[test]
+fn an_agent_that_puts_it_right_passes() {
+    for (agent, stage, reason) in CASES {
+        let mut world = at(agent);
+        objecting(&mut world, reason);
+        world.stopped(agent, "a1", &verdict("PASS"));
+        world.facts.evidence = Evidence::default();
+        world.stopped(agent, "a1", &verdict("PASS"));
+        assert_eq!(world.result(stage), Some("pass"), "{reason:?}");
+    }
+}
+
+#[test]
+fn a_report_that_is_handed_back_is_refused() {
+    let mut world = at("developer");
+    objecting(&mut world, SendBackReason::ChecksFailed);
+    let reply = world.hand_back("developer", "a1", &verdict("PASS"));
+    assert!(matches!(reply.permission, Some(Permission::Deny { .. })), "{reply:?}");
+}
+
+#[test]
+fn a_result_of_an_agent_that_has_ended_fails_at_once() {
+    let mut world = World::new(Workflow::Quick);
+    let call = world.delegate("developer").unwrap();
+    objecting(&mut world, SendBackReason::NothingChanged);
+    world.returned("developer", &call, &verdict("PASS"));
+    assert_eq!(world.result("DEV"), Some("fail"));
+}
+
+#[test]
+fn an_honest_failure_needs_no_evidence() {
+    let mut world = at("developer");
+    objecting(&mut world, SendBackReason::NothingChanged);
+    let reply = world.stopped("developer", "a1", &verdict("FAIL"));
+    assert_eq!((reply.block, world.result("DEV")), (None, Some("fail")));
+    assert!(!reply.result.contains("所見不符"));
+}
+
+#[test]
+fn an_explanation_is_believed_and_the_reviewer_gets_it() {
+    let removed = TreeChange {
+        files: vec!["tests/a.py".into()],
+        tests_before: SourceTests { tests: 2, skipped: 0 },
+        tests_after: SourceTests { tests: 1, skipped: 0 },
+    };
+    for (field, change) in [("unchanged", TreeChange::default()), ("removed_tests", removed)] {
+        let mut world = at("developer");
+        world.facts.evidence = Evidence { change: Some(change), ..Evidence::default() };
+        let report = format!("<!-- VERDICT: {{\"result\":\"PASS\",\"{field}\":\"it is obsolete\"}} -->");
+        let reply = world.stopped("developer", "a1", &report);
+        assert_eq!(world.result("DEV"), Some("pass"), "{field}");
+        assert!(reply.system_message.unwrap().contains("it is obsolete"));
+        world.facts.evidence = Evidence::default();
+        let context = world.context_of("code-reviewer");
+        assert!(context.contains("it is obsolete"), "{context}");
+        assert!(!world.context_of("tester").contains("it is obsolete"));
+        world.report("tester", &verdict("PASS"));
+        world.report("code-reviewer", &verdict("PASS"));
+        assert!(world.workflow().review_notes.is_empty());
+    }
+}
+
+#[test]
+fn fewer_tests_are_mentioned_once_and_then_left_to_the_reviewer() {
+    let mut world = at("developer");
+    objecting(&mut world, SendBackReason::FewerTests);
+    assert!(world.stopped("developer", "a1", &verdict("PASS")).block.is_some());
+    let reply = world.stopped("developer", "a1", &verdict("PASS"));
+    assert_eq!(world.result("DEV"), Some("pass"));
+    assert!(reply.system_message.is_some());
+    assert_eq!(world.workflow().review_notes.len(), 1);
+}
+
+#[test]
+fn a_tester_whose_checks_overtone_ran_need_not_run_them_again() {
+    let mut world = at("tester");
+    let mut evidence = Evidence::that_objects(SendBackReason::FewerTests);
+    evidence.checks[0].previous = None;
+    evidence.activity = Some(Activity::default());
+    world.facts.evidence = evidence;
+    world.stopped("tester", "a1", &verdict("PASS"));
+    assert_eq!(world.result("TEST"), Some("pass"));
+    let (_, done) =
+        world.records.iter().rfind(|(_, record)| record.kind == EventKind::AgentComplete).unwrap();
+    assert!(done.fields.iter().any(|(name, _)| *name == "receipts"), "{done:?}");
+}
+
+/// A tester before development writes the specification, which is judged by nobody's runs.
+#[test]
+fn a_specification_runs_nothing() {
+    let mut world = World::new(Workflow::Tdd);
+    world.delegate("tester").unwrap();
+    objecting(&mut world, SendBackReason::NothingRun);
+    world.report("tester", &verdict("PASS"));
+    assert_eq!(world.result("TEST"), Some("pass"));
+}

@@ -1,0 +1,341 @@
+//! The work tree: which files differ from the state in which the workflow began, and a fingerprint of all of them.
+//!
+//! With git, only files that differ from the commit at the beginning are read, and ignored files do not count. The
+//! fingerprint does not change when the same content is committed. Without git, the files are found by walking the folder.
+
+mod git;
+mod stored;
+mod walk;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use overtone_core::evidence::{SourceTests, TreeChange, count_in_source};
+use overtone_store::{Session, StoreError, files};
+use sha2::{Digest as _, Sha256};
+
+/// Folders of the project that are not part of the work: the documents of the workflow itself.
+const IGNORED: [&str; 1] = ["specs"];
+
+/// More files are not compared one by one. A change of that size is a fact by itself.
+const MAX_FILES: usize = 20_000;
+
+/// Larger files are identified by their size and times instead of their content.
+const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
+
+/// How much is read altogether before only sizes and times are used.
+const MAX_TOTAL_BYTES: u64 = 128 * 1024 * 1024;
+
+/// Sources with tests are text files of a reasonable size.
+const MAX_SOURCE_BYTES: u64 = 1024 * 1024;
+
+/// The state of a file: its digest, and the tests that it declares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FileState {
+    /// `None` if the file is gone.
+    digest: Option<String>,
+    tests: SourceTests,
+}
+
+/// Where the files of a project are found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Files that differ from this commit.
+    Git { base: String },
+    /// All files.
+    Folder,
+}
+
+/// The work tree at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkTree {
+    source: Source,
+    files: BTreeMap<String, FileState>,
+}
+
+impl WorkTree {
+    /// The work tree as the beginning of a workflow. `None` if it is too large or cannot be read.
+    pub fn at_beginning(project: &Path) -> Option<Self> {
+        let source = match git::head(project) {
+            Some(base) => Source::Git { base },
+            None => Source::Folder,
+        };
+        Self::read(project, source)
+    }
+
+    /// The work tree as it is now. `None` if it is too large or cannot be read.
+    pub fn now(&self, project: &Path) -> Option<Self> {
+        Self::read(project, self.source.clone())
+    }
+
+    fn read(project: &Path, source: Source) -> Option<Self> {
+        let paths = match &source {
+            Source::Git { base } => git::changed_files(project, base)?,
+            Source::Folder => walk::all_files(project, MAX_FILES)?,
+        };
+        if paths.len() > MAX_FILES {
+            return None;
+        }
+        let mut budget = MAX_TOTAL_BYTES;
+        let mut files = BTreeMap::new();
+        for path in paths.into_iter().filter(|path| !is_ignored(path)) {
+            let state = read_file(&project.join(&path), &path, &mut budget);
+            files.insert(path, state);
+        }
+        Some(Self { source, files })
+    }
+
+    /// The fingerprint of the whole tree. Equal trees have equal fingerprints, also after a commit.
+    pub fn fingerprint(&self) -> String {
+        let mut hash = Sha256::new();
+        if let Source::Git { base } = &self.source {
+            hash.update(base.as_bytes());
+        }
+        for (path, state) in &self.files {
+            hash.update(path.as_bytes());
+            hash.update([0]);
+            hash.update(state.digest.as_deref().unwrap_or("-").as_bytes());
+            hash.update([0]);
+        }
+        hex(&hash.finalize())
+    }
+
+    /// The files that differ from the beginning of the workflow.
+    pub fn changed_files(&self) -> Vec<String> {
+        match self.source {
+            Source::Git { .. } => self.files.keys().cloned().collect(),
+            Source::Folder => Vec::new(),
+        }
+    }
+
+    /// What has changed since `earlier`, with the number of tests before and after.
+    pub fn changes_since(&self, earlier: &Self, project: &Path) -> TreeChange {
+        let all: BTreeSet<&String> = self.files.keys().chain(earlier.files.keys()).collect();
+        let changed: Vec<&String> =
+            all.into_iter().filter(|path| self.files.get(*path) != earlier.files.get(*path)).collect();
+        let unlisted: Vec<&str> = changed
+            .iter()
+            .filter(|path| !self.files.contains_key(**path) || !earlier.files.contains_key(**path))
+            .map(|path| path.as_str())
+            .collect();
+        // A file that is listed in one of the two only is as it was at the beginning in the other.
+        let at_beginning = match &self.source {
+            Source::Git { base } => git::files_at(project, base, &unlisted),
+            Source::Folder => BTreeMap::new(),
+        };
+        let tests_in = |tree: &Self, path: &String| match tree.files.get(path) {
+            Some(state) => state.tests,
+            None => match at_beginning.get(path.as_str()) {
+                Some(text) => count_in_source(path, text),
+                None => SourceTests::default(),
+            },
+        };
+        let mut change = TreeChange::default();
+        for path in changed {
+            change.tests_before += tests_in(earlier, path);
+            change.tests_after += tests_in(self, path);
+            change.files.push(path.clone());
+        }
+        change
+    }
+}
+
+/// Stores the work tree at the beginning of a workflow, for comparison with later states. Without it, changes are not
+/// judged.
+pub fn record_baseline(session: &Session, project: &Path) -> Result<(), StoreError> {
+    stored::write(session, WorkTree::at_beginning(project).as_ref())
+}
+
+impl WorkTree {
+    /// Whether a tree was stored. Cheaper than reading it.
+    pub(crate) fn is_recorded(session: &Session) -> bool {
+        stored::exists(session)
+    }
+
+    /// The tree that was stored last.
+    pub fn stored(session: &Session) -> Option<Self> {
+        stored::read(session)
+    }
+
+    /// Stores the tree, for comparison with later states.
+    pub fn store(&self, session: &Session) -> Result<(), StoreError> {
+        stored::write(session, Some(self))
+    }
+}
+
+fn is_ignored(path: &str) -> bool {
+    let first = path.split('/').next().unwrap_or_default();
+    IGNORED.contains(&first)
+}
+
+fn read_file(path: &Path, name: &str, budget: &mut u64) -> FileState {
+    let gone = FileState { digest: None, tests: SourceTests::default() };
+    let Ok(metadata) = fs::symlink_metadata(path) else { return gone };
+    let mode = metadata.mode() & 0o111;
+    if metadata.is_symlink() {
+        let target = fs::read_link(path).unwrap_or_default();
+        let digest = digest_of(target.as_os_str().as_encoded_bytes(), "link");
+        return FileState { digest: Some(digest), tests: SourceTests::default() };
+    }
+    let length = metadata.len();
+    if metadata.is_file()
+        && length <= MAX_FILE_BYTES.min(*budget)
+        && let Ok(Some(bytes)) = read_bytes(path)
+    {
+        *budget = budget.saturating_sub(length);
+        return FileState {
+            digest: Some(digest_of(&bytes, &mode.to_string())),
+            tests: tests_in(name, &bytes),
+        };
+    }
+    let times = (metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec());
+    let digest = digest_of(format!("{length} {times:?}").as_bytes(), "unread");
+    FileState { digest: Some(digest), tests: SourceTests::default() }
+}
+
+fn read_bytes(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    files::read_limited(path, MAX_FILE_BYTES)
+}
+
+fn tests_in(name: &str, bytes: &[u8]) -> SourceTests {
+    if bytes.len() as u64 > MAX_SOURCE_BYTES {
+        return SourceTests::default();
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) => count_in_source(name, text),
+        Err(_) => SourceTests::default(),
+    }
+}
+
+fn digest_of(bytes: &[u8], kind: &str) -> String {
+    let mut hash = Sha256::new();
+    hash.update(kind.as_bytes());
+    hash.update([0]);
+    hash.update(bytes);
+    hex(&hash.finalize()[..16])
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    fn git(project: &Path, arguments: &[&str]) {
+        let identity =
+            ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"];
+        let output =
+            Command::new("git").current_dir(project).args(identity).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    fn put(project: &Path, name: &str, text: &str) {
+        let path = project.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        files::write_atomic(&path, text.as_bytes(), 0o644).unwrap();
+    }
+
+    const ONE_TEST: &str = "def test_one():\n    assert True\n";
+
+    /// A repository with a source, a test and an ignored folder.
+    fn repository() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        git(folder.path(), &["init", "-q"]);
+        put(folder.path(), "src/a.py", "a = 1\n");
+        put(folder.path(), "tests/test_a.py", ONE_TEST);
+        put(folder.path(), ".gitignore", "out/\n");
+        git(folder.path(), &["add", "-A"]);
+        git(folder.path(), &["commit", "-qm", "first"]);
+        folder
+    }
+
+    #[test]
+    fn ignored_files_and_specs_are_not_part_of_the_work() {
+        for project in [repository(), tempfile::tempdir().unwrap()] {
+            let before = WorkTree::at_beginning(project.path()).unwrap();
+            put(project.path(), "out/result", "x");
+            put(project.path(), "specs/features/in-progress/x/tasks.md", "- [x] a\n");
+            let after = before.now(project.path()).unwrap();
+            assert_eq!(after.fingerprint(), before.fingerprint());
+            assert_eq!(after.changes_since(&before, project.path()), TreeChange::default());
+        }
+    }
+
+    #[test]
+    fn a_commit_does_not_change_the_fingerprint() {
+        let project = repository();
+        let beginning = WorkTree::at_beginning(project.path()).unwrap();
+        put(project.path(), "src/a.py", "a = 2\n");
+        put(project.path(), "src/new.py", "b = 1\n");
+        let changed = beginning.now(project.path()).unwrap();
+        assert_ne!(changed.fingerprint(), beginning.fingerprint());
+        assert_eq!(changed.changed_files(), ["src/a.py", "src/new.py"]);
+        git(project.path(), &["add", "-A"]);
+        git(project.path(), &["commit", "-qm", "second"]);
+        assert_eq!(beginning.now(project.path()).unwrap().fingerprint(), changed.fingerprint());
+        put(project.path(), "src/a.py", "a = 1\n");
+        fs::remove_file(project.path().join("src/new.py")).unwrap();
+        assert_eq!(beginning.now(project.path()).unwrap().fingerprint(), beginning.fingerprint());
+    }
+
+    #[test]
+    fn deleted_and_disabled_tests_are_counted_and_moved_ones_are_not() {
+        for is_repository in [true, false] {
+            let project = repository();
+            if !is_repository {
+                fs::remove_dir_all(project.path().join(".git")).unwrap();
+            }
+            let beginning = WorkTree::at_beginning(project.path()).unwrap();
+            let change = || beginning.now(project.path()).unwrap().changes_since(&beginning, project.path());
+            put(
+                project.path(),
+                "tests/test_a.py",
+                &format!("import pytest\n\n@pytest.mark.skip\n{ONE_TEST}"),
+            );
+            assert!(change().removes_tests(), "{:?}", change());
+            fs::remove_file(project.path().join("tests/test_a.py")).unwrap();
+            assert!(change().removes_tests(), "{:?}", change());
+            put(project.path(), "tests/test_b.py", ONE_TEST);
+            assert!(!change().removes_tests(), "{:?}", change());
+            assert_eq!(change().files, ["tests/test_a.py", "tests/test_b.py"]);
+        }
+    }
+
+    #[test]
+    fn a_stored_tree_is_read_back() {
+        let project = repository();
+        let home = overtone_store::Home::at(project.path().join("out/home"));
+        let session = home.session(&overtone_store::SessionId::parse("s").unwrap());
+        session.create().unwrap();
+        assert!(!WorkTree::is_recorded(&session));
+        put(project.path(), "tests/test_a.py", "");
+        record_baseline(&session, project.path()).unwrap();
+        let stored = WorkTree::stored(&session).unwrap();
+        assert_eq!(stored, WorkTree::at_beginning(project.path()).unwrap());
+        assert_eq!(stored.now(project.path()).unwrap().fingerprint(), stored.fingerprint());
+    }
+
+    #[test]
+    fn a_repository_without_a_commit_has_a_beginning() {
+        let folder = tempfile::tempdir().unwrap();
+        git(folder.path(), &["init", "-q"]);
+        put(folder.path(), "a.py", "a = 1\n");
+        let beginning = WorkTree::at_beginning(folder.path()).unwrap();
+        put(folder.path(), "b.py", "b = 1\n");
+        let now = beginning.now(folder.path()).unwrap();
+        assert_eq!(now.changes_since(&beginning, folder.path()).files, ["b.py"]);
+    }
+}

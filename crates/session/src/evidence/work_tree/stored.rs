@@ -1,0 +1,86 @@
+//! `tree.json`: the work tree as it was when it was last looked at.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use overtone_core::evidence::SourceTests;
+use overtone_store::files::{self, PRIVATE};
+use overtone_store::{Session, StoreError};
+use serde::{Deserialize, Serialize};
+
+use crate::evidence::work_tree::{FileState, Source, WorkTree};
+
+/// A list of 20,000 paths with their digests has a few megabytes.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+#[derive(Serialize, Deserialize)]
+struct TreeJson {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    base: Option<String>,
+    files: BTreeMap<String, FileJson>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct FileJson {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    digest: Option<String>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    tests: u32,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    skipped: u32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+fn path_in(session: &Session) -> PathBuf {
+    session.dir().join("tree.json")
+}
+
+pub(crate) fn exists(session: &Session) -> bool {
+    fs::symlink_metadata(path_in(session)).is_ok()
+}
+
+/// `None` if there is no such file, or it is not one of ours.
+pub(crate) fn read(session: &Session) -> Option<WorkTree> {
+    let bytes = files::read_limited(&path_in(session), MAX_BYTES).ok()??;
+    let tree: TreeJson = serde_json::from_slice(&bytes).ok()?;
+    let source = match tree.base {
+        Some(base) => Source::Git { base },
+        None => Source::Folder,
+    };
+    let files = tree.files.into_iter().map(|(path, file)| {
+        let tests = SourceTests { tests: file.tests, skipped: file.skipped };
+        (path, FileState { digest: file.digest, tests })
+    });
+    Some(WorkTree { source, files: files.collect() })
+}
+
+/// Stores the tree. Without one, the stored tree is removed, so that nothing is compared with an older state.
+pub(crate) fn write(session: &Session, tree: Option<&WorkTree>) -> Result<(), StoreError> {
+    let path = path_in(session);
+    let written = match tree {
+        Some(tree) => files::write_atomic(&path, &to_json(tree), PRIVATE),
+        None => match files::remove(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        },
+    };
+    written.map_err(|error| StoreError::io(&path, error))
+}
+
+fn to_json(tree: &WorkTree) -> Vec<u8> {
+    let base = match &tree.source {
+        Source::Git { base } => Some(base.clone()),
+        Source::Folder => None,
+    };
+    let files = tree.files.iter().map(|(path, state)| {
+        let SourceTests { tests, skipped } = state.tests;
+        (path.clone(), FileJson { digest: state.digest.clone(), tests, skipped })
+    });
+    serde_json::to_vec(&TreeJson { base, files: files.collect() }).unwrap_or_default()
+}
