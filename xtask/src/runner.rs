@@ -33,7 +33,7 @@ fn cargo_test() -> Command {
     command
 }
 
-/// How many tests run at the same time: two for each processor, since most tests wait for other processes half of the time.
+/// How many tests run at the same time: three for each processor, since most tests wait for other processes.
 fn at_once() -> usize {
-    thread::available_parallelism().map_or(2, |processors| processors.get() * 2)
+    thread::available_parallelism().map_or(3, |processors| processors.get() * 3)
 }
