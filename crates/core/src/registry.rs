@@ -5,6 +5,7 @@
 
 mod agent;
 mod event;
+mod guard;
 mod hook;
 pub mod limits;
 mod skill;
@@ -14,6 +15,7 @@ mod workflow;
 
 pub use agent::{Agent, ToolPolicy};
 pub use event::{EventKind, EventTone, UnknownEvent, WarningReason};
+pub use guard::GuardLevel;
 pub use hook::{Hook, HookBinding};
 pub use skill::{RefSkill, Skill};
 pub use stage::{Stage, StageKey, TestMode};
