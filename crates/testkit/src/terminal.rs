@@ -97,11 +97,37 @@ impl<'a> Terminal<'a> {
         });
     }
 
-    /// Types a text and waits until it is in the input line. It is not sent.
+    /// Types a text and waits until nothing else is in the input line. It is not sent.
+    ///
+    /// On a busy machine the client may leave a line in the input that it has sent, and would send it again together with
+    /// this text.
     #[track_caller]
     pub fn type_text(&self, text: &str) {
-        self.write(text.as_bytes());
-        self.wait_until("the typed text", |t| t.input().contains(&without_blanks(text)));
+        let typed = without_blanks(text);
+        let end = Instant::now() + self.limit;
+        loop {
+            self.clear_input();
+            self.write(text.as_bytes());
+            self.wait_until("the typed text", |t| t.input().contains(&typed));
+            if self.input() == typed {
+                return;
+            }
+            assert!(Instant::now() < end, "the input line is never {text:?} alone");
+        }
+    }
+
+    /// Deletes what is in the input line. A line that the client only suggests cannot be deleted and goes when something is
+    /// typed.
+    fn clear_input(&self) {
+        let old = self.input();
+        if old.is_empty() {
+            return;
+        }
+        self.press(Key::Control('u'));
+        let pressed = Instant::now();
+        while self.input() == old && pressed.elapsed() <= PRESS_INTERVAL {
+            thread::sleep(POLL_INTERVAL);
+        }
     }
 
     #[track_caller]
