@@ -9,7 +9,7 @@ use overtone_core::engine::state::{
     ActiveAgent, Ending, FinishedAgent, Millis, SendBackReason, StageResult, StageState, Status, Verdict,
     WorkflowState,
 };
-use overtone_core::registry::{Agent, StageKey, TestMode};
+use overtone_core::registry::{Agent, GuardLevel, StageKey, TestMode};
 use serde_json::{Map, Value, json};
 
 use crate::{StoreError, clock};
@@ -87,6 +87,7 @@ fn read_state(document: &Map<String, Value>, workflow_type: String) -> WorkflowS
         user_wrote: flag(document, "userWrote"),
         tasks_tried: optional_count(document, "tasksTried"),
         review_notes: strings(document, "reviewNotes"),
+        guard: string(document, "guard").and_then(|name| GuardLevel::from_name(&name)).unwrap_or_default(),
         moved_to: string(document, "movedTo"),
     }
 }
@@ -176,6 +177,9 @@ fn write_all(document: &mut Map<String, Value>, state: &WorkflowState) {
     if !state.finished_agents.is_empty() {
         put(document, "finishedAgents", finished_value(state));
     }
+    if state.guard != GuardLevel::default() {
+        put(document, "guard", json!(state.guard.name()));
+    }
 }
 
 fn write_changes(document: &mut Map<String, Value>, old: &WorkflowState, new: &WorkflowState) {
@@ -206,6 +210,7 @@ fn write_changes(document: &mut Map<String, Value>, old: &WorkflowState, new: &W
     changed("userWrote", old.user_wrote != new.user_wrote, &|| json!(new.user_wrote));
     changed("tasksTried", old.tasks_tried != new.tasks_tried, &|| json!(new.tasks_tried));
     changed("reviewNotes", old.review_notes != new.review_notes, &|| json!(new.review_notes));
+    changed("guard", old.guard != new.guard, &|| json!(new.guard.name()));
     changed("ending", old.ending != new.ending, &|| json!(new.ending.map(Ending::key)));
     match &new.moved_to {
         same if *same == old.moved_to => {}

@@ -12,7 +12,7 @@ use overtone_core::engine::state::{
     Status, StoppedBy, Turn, Verdict, WorkflowState,
 };
 use overtone_core::engine::{FieldValue, Record};
-use overtone_core::registry::{Agent, EventKind, Stage, StageKey, TestMode, Workflow};
+use overtone_core::registry::{Agent, EventKind, GuardLevel, Stage, StageKey, TestMode, Workflow};
 use overtone_store::config::{Config, KEYS};
 use overtone_store::instincts::Memory;
 use overtone_store::timeline::{self, Entry};
@@ -170,7 +170,7 @@ prop_compose! {
         completed_stages in prop::option::of(any::<u32>()),
         ending in prop::option::of(prop::sample::select(vec![Ending::Completed, Ending::Aborted])),
         (user_wrote, tasks_tried) in (any::<bool>(), prop::option::of(any::<u32>())),
-        moved_to in prop::option::of(text()),
+        (guard, moved_to) in (prop::sample::select(GuardLevel::ALL.to_vec()), prop::option::of(text())),
     ) -> WorkflowState {
         // Each stage and each slot is there once.
         stages.sort_by_key(|stage| stage.key);
@@ -181,7 +181,8 @@ prop_compose! {
         WorkflowState {
             session_id, workflow_type, created_at, current_stage, stages, active_agents, fail_count, reject_count,
             retro_count, forgiven_failures, forgiven_rejections, feature_name, notices, finished_agents,
-            handoff_count, other_handoffs, completed_stages, ending, user_wrote, tasks_tried, review_notes, moved_to,
+            handoff_count, other_handoffs, completed_stages, ending, user_wrote, tasks_tried, review_notes, guard,
+            moved_to,
         }
     }
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use overtone_core::engine::commands::{Refusal, Start, init};
 use overtone_core::messages::cli as words;
-use overtone_core::registry::{SpecsDocs, Workflow};
+use overtone_core::registry::{GuardLevel, SpecsDocs, Workflow};
 use overtone_session::hooks::{DocumentMode, update_session};
 use overtone_store::specs::{Specs, SpecsError};
 use overtone_store::{Holder, Origin, OwnFeatures, Session, SessionId, clock};
@@ -215,6 +215,7 @@ fn start(context: &Context, session: &Session, request: &Request) -> CommandResu
                 feature,
                 feature_is_new,
                 force: request.force,
+                guard: GuardLevel::default(),
                 by: Some(context.initiator(snapshot)),
                 now: clock::now(),
             };

@@ -8,7 +8,7 @@ mod loop_state;
 mod stage;
 
 use crate::messages::prompt::MESSAGE_MARK;
-use crate::registry::{Agent, Stage, StageKey, Workflow, table};
+use crate::registry::{Agent, GuardLevel, Stage, StageKey, Workflow, table};
 
 pub use agent::{ActiveAgent, FinishedAgent, SendBackReason};
 pub use loop_state::{LoopState, Pause, StoppedBy, Turn};
@@ -74,6 +74,8 @@ pub struct WorkflowState {
     pub tasks_tried: Option<u32>,
     /// What the next reviewer has to look at besides the change, such as tests that were removed.
     pub review_notes: Vec<String>,
+    /// How strictly the gate is kept. It is fixed when the workflow starts.
+    pub guard: GuardLevel,
     /// The machine that has taken the session over. It is not part of the loop, because a delegation reads only this file.
     pub moved_to: Option<String>,
 }
@@ -122,6 +124,7 @@ impl WorkflowState {
             user_wrote: false,
             tasks_tried: None,
             review_notes: Vec::new(),
+            guard: GuardLevel::default(),
             moved_to: None,
         }
     }

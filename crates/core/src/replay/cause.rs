@@ -5,7 +5,7 @@ use crate::engine::state::SendBackReason;
 use crate::engine::{
     ENDED_WITHOUT_RESULT, INTERRUPTED, NO_REPORT, NO_REPORT_IN_TIME, NO_VERDICT, StartSource,
 };
-use crate::registry::{Agent, EventKind, StageKey, WarningReason, Workflow};
+use crate::registry::{Agent, EventKind, GuardLevel, StageKey, WarningReason, Workflow};
 
 use crate::replay::line::{Line, SkippedLine};
 use crate::replay::session::MAX_AGENTS;
@@ -21,6 +21,7 @@ pub(crate) enum Cause {
         workflow: Workflow,
         feature: Option<String>,
         feature_is_new: bool,
+        guard: GuardLevel,
         by: Option<String>,
     },
     StopLoop {
@@ -187,7 +188,8 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
         let Some(workflow) = Workflow::from_name(start.text("workflowType")) else { return Cause::Nothing };
         let feature_is_new =
             matches!(self.window.peek(at + 1), Some(line) if line.kind == EventKind::SpecsInit);
-        Cause::Init { workflow, feature, feature_is_new, by }
+        let guard = start.optional_text("guard").and_then(GuardLevel::from_name).unwrap_or_default();
+        Cause::Init { workflow, feature, feature_is_new, guard, by }
     }
 
     fn delegation(&mut self, head: &Line) -> Cause {

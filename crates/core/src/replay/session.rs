@@ -42,13 +42,14 @@ impl Session {
         self.now.0 += 1;
         let facts = Facts { now: self.now, settings, ..Facts::default() };
         match cause {
-            Cause::Init { workflow, feature, feature_is_new, by } => {
+            Cause::Init { workflow, feature, feature_is_new, guard, by } => {
                 let start = Start {
                     session_id: "",
                     workflow: *workflow,
                     feature: feature.as_deref(),
                     feature_is_new: *feature_is_new,
                     force: true,
+                    guard: *guard,
                     by: by.as_deref(),
                     now: self.now,
                 };

@@ -12,7 +12,7 @@ use overtone_core::engine::{
 };
 use overtone_core::messages::prompt::MESSAGE_MARK;
 use overtone_core::messages::{Lang, stage_name};
-use overtone_core::registry::{EventKind, WarningReason};
+use overtone_core::registry::{EventKind, GuardLevel, WarningReason};
 use proptest_state_machine::StateMachineTest;
 
 use crate::events::due_agents;
@@ -180,8 +180,8 @@ impl Session {
             Event::Message(n) => refused(world.send_message(&format!("message-{n}")).is_err()),
             Event::Init(workflow, force) => {
                 let (session_id, workflow, force, now) = ("s", *workflow, *force, world.facts.now);
-                let (feature, feature_is_new, by) = (None, false, None);
-                let start = Start { session_id, workflow, feature, feature_is_new, force, by, now };
+                let (feature, feature_is_new, guard, by) = (None, false, GuardLevel::default(), None);
+                let start = Start { session_id, workflow, feature, feature_is_new, force, guard, by, now };
                 refused(world.command(commands::init(&world.snapshot, &start)).is_err())
             }
         }

@@ -15,7 +15,7 @@ use overtone_core::engine::settings::Settings;
 use overtone_core::engine::state::WorkflowState;
 use overtone_core::engine::suggestion::SinceCompact;
 use overtone_core::engine::{Effect, Trigger};
-use overtone_core::registry::{Agent, Workflow};
+use overtone_core::registry::{Agent, GuardLevel, Workflow};
 use overtone_core::replay::{Difference, Replay, mismatches, parse, redact};
 use overtone_store::timeline;
 use proptest::prelude::*;
@@ -88,6 +88,7 @@ fn init(world: &mut World, workflow: Workflow, with_feature: bool) {
         feature: with_feature.then_some("f"),
         feature_is_new: with_feature,
         force: true,
+        guard: GuardLevel::default(),
         by: Some("model"),
         now: world.facts.now,
     };
