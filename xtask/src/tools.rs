@@ -156,9 +156,9 @@ pub(crate) fn has_nextest() -> bool {
     shell::probe(shell::cargo().args(["nextest", "--version"]))
 }
 
-/// A program of crates.io: the one on PATH if `is_usable` accepts it, else a copy that is built once below the target
-/// folder.
-pub(crate) fn crate_program(name: &str, is_usable: impl Fn(&Path) -> bool) -> Result<PathBuf> {
+/// A program of crates.io: the one on PATH if `is_usable` accepts it, else a copy of this version that is built once below the
+/// target folder. The version is fixed, because the newest one may need a newer compiler than ours.
+pub(crate) fn crate_program(name: &str, version: &str, is_usable: impl Fn(&Path) -> bool) -> Result<PathBuf> {
     let on_path = PathBuf::from(name);
     if is_usable(&on_path) {
         return Ok(on_path);
@@ -168,8 +168,9 @@ pub(crate) fn crate_program(name: &str, is_usable: impl Fn(&Path) -> bool) -> Re
         may_install(name)?;
         eprintln!("building {name} with cargo (once, some minutes)");
         let mut install = shell::cargo();
-        install.args(["install", name, "--locked", "--quiet", "--root"]).arg(folder()?);
-        shell::run(&mut install).map_err(|e| e.hint(format!("by hand: cargo install {name} --locked")))?;
+        let package = format!("{name}@{version}");
+        install.args(["install", &package, "--locked", "--quiet", "--root"]).arg(folder()?);
+        shell::run(&mut install).map_err(|e| e.hint(format!("by hand: cargo install {package} --locked")))?;
     }
     Ok(private)
 }

@@ -15,6 +15,7 @@ pub mod demo;
 pub mod evidence;
 pub mod fleet;
 pub mod flow;
+pub mod guard;
 pub mod install;
 mod labels;
 mod lang;
@@ -43,6 +44,7 @@ pub fn samples(lang: Lang) -> Vec<Sample> {
         demo::samples,
         evidence::samples,
         flow::samples,
+        guard::samples,
         install::samples,
         looping::samples,
         page::samples,

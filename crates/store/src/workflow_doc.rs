@@ -87,6 +87,9 @@ fn read_state(document: &Map<String, Value>, workflow_type: String) -> WorkflowS
         user_wrote: flag(document, "userWrote"),
         tasks_tried: optional_count(document, "tasksTried"),
         review_notes: strings(document, "reviewNotes"),
+        changed_outside: strings(document, "changedOutside"),
+        may_have_changed: flag(document, "mayHaveChanged"),
+        judge_again: flag(document, "judgeAgain"),
         guard: string(document, "guard").and_then(|name| GuardLevel::from_name(&name)).unwrap_or_default(),
         moved_to: string(document, "movedTo"),
     }
@@ -210,6 +213,9 @@ fn write_changes(document: &mut Map<String, Value>, old: &WorkflowState, new: &W
     changed("userWrote", old.user_wrote != new.user_wrote, &|| json!(new.user_wrote));
     changed("tasksTried", old.tasks_tried != new.tasks_tried, &|| json!(new.tasks_tried));
     changed("reviewNotes", old.review_notes != new.review_notes, &|| json!(new.review_notes));
+    changed("changedOutside", old.changed_outside != new.changed_outside, &|| json!(new.changed_outside));
+    changed("mayHaveChanged", old.may_have_changed != new.may_have_changed, &|| json!(new.may_have_changed));
+    changed("judgeAgain", old.judge_again != new.judge_again, &|| json!(new.judge_again));
     changed("guard", old.guard != new.guard, &|| json!(new.guard.name()));
     changed("ending", old.ending != new.ending, &|| json!(new.ending.map(Ending::key)));
     match &new.moved_to {

@@ -171,6 +171,7 @@ prop_compose! {
         ending in prop::option::of(prop::sample::select(vec![Ending::Completed, Ending::Aborted])),
         (user_wrote, tasks_tried) in (any::<bool>(), prop::option::of(any::<u32>())),
         (guard, moved_to) in (prop::sample::select(GuardLevel::ALL.to_vec()), prop::option::of(text())),
+        (changed_outside, may_have_changed, judge_again) in (texts(), any::<bool>(), any::<bool>()),
     ) -> WorkflowState {
         // Each stage and each slot is there once.
         stages.sort_by_key(|stage| stage.key);
@@ -181,7 +182,8 @@ prop_compose! {
         WorkflowState {
             session_id, workflow_type, created_at, current_stage, stages, active_agents, fail_count, reject_count,
             retro_count, forgiven_failures, forgiven_rejections, feature_name, notices, finished_agents,
-            handoff_count, other_handoffs, completed_stages, ending, user_wrote, tasks_tried, review_notes, guard,
+            handoff_count, other_handoffs, completed_stages, ending, user_wrote, tasks_tried, review_notes, changed_outside,
+            may_have_changed, judge_again, guard,
             moved_to,
         }
     }

@@ -96,9 +96,11 @@ fn instructions(subject: &Subject) -> Result<usize> {
 
 /// The `hyperfine` on PATH, if it can give a program its stdin, else a private copy that is built once.
 pub(crate) fn hyperfine() -> Result<PathBuf> {
-    tools::crate_program("hyperfine", |program| match Command::new(program).arg("--help").output() {
-        Ok(help) => String::from_utf8_lossy(&help.stdout).contains("--input"),
-        Err(_) => false,
+    tools::crate_program("hyperfine", "1.20.0", |program| {
+        match Command::new(program).arg("--help").output() {
+            Ok(help) => String::from_utf8_lossy(&help.stdout).contains("--input"),
+            Err(_) => false,
+        }
     })
 }
 

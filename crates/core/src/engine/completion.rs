@@ -1,11 +1,12 @@
 //! An agent reports back: verdict, convergence, retries, handoff and the next step.
 
-use crate::messages::{evidence as evidence_words, flow};
+use crate::messages::{evidence as evidence_words, flow, guard as guard_words};
 use crate::registry::{Agent, EventKind, Stage, StageKey, WarningReason};
 
 use crate::engine::agents::{AgentIds, correct_twins, disown_call, position_of_reporter};
 use crate::engine::evidence::{self, Objection};
 use crate::engine::flow::{Step, limit_reached, next_step, stage_without_record};
+use crate::engine::guard;
 use crate::engine::handoff::{handoff_head, handoff_number, next_handoff_file};
 use crate::engine::instinct::{Observation, ObservationKind, Signal};
 use crate::engine::marker::grade;
@@ -15,7 +16,7 @@ use crate::engine::state::{
     ActiveAgent, SendBackReason, StageResult, StageState, Status, Verdict, WorkflowState,
 };
 use crate::engine::suggestion::{Reason, format_size, suggest_compact};
-use crate::engine::text::{TASK_UNITS, cut, moved_text, next_step_text, titled};
+use crate::engine::text::{TASK_UNITS, cut, moved_text, named_files, next_step_text, titled};
 use crate::engine::trigger::Facts;
 use crate::engine::verdict::{Judgement, judge};
 
@@ -266,8 +267,33 @@ impl<'a> ReportProcessor<'a> {
                         .get_or_insert_with(|| flow::user_notice(self.facts.lang, &note));
                 }
                 self.handle_report(stage, Some(Verdict::Pass), None);
+                self.note_changes_of_reader();
             }
         }
+    }
+
+    /// Notes the files that an agent without editing tools changed by a command. While other agents are at work, it is not
+    /// known whose changes these are.
+    fn note_changes_of_reader(&mut self) {
+        let agent = self.report.agent;
+        let Some(change) = &self.facts.evidence.change else { return };
+        if agent.may_change_files()
+            || !self.workflow.may_have_changed
+            || !self.workflow.active_agents.is_empty()
+        {
+            return;
+        }
+        let noted = guard::note_changes(&self.workflow, agent.name(), &change.files, self.facts);
+        if let Some(workflow) = noted.workflow() {
+            self.workflow = workflow.clone();
+        }
+        let records = noted.effects.into_iter().filter(|effect| matches!(effect, Effect::Emit(_)));
+        self.outcome.effects.extend(records);
+        if noted.reply.model_context.is_some() {
+            self.lines.push(guard_words::changed_advice(self.facts.lang, &named_files(&change.files)));
+        }
+        self.outcome.reply.system_message =
+            self.outcome.reply.system_message.take().or(noted.reply.system_message);
     }
 
     fn fail_for_evidence(&mut self, stage: Option<StageKey>, objection: &Objection) {
@@ -376,6 +402,9 @@ impl<'a> ReportProcessor<'a> {
         }
         if key.stage == Stage::Review {
             self.workflow.review_notes.clear();
+            if !self.workflow.judge_again {
+                self.workflow.changed_outside.clear();
+            }
         }
         let title = titled(self.facts.lang, key);
         if verdict == Verdict::Issues {

@@ -74,6 +74,13 @@ pub struct WorkflowState {
     pub tasks_tried: Option<u32>,
     /// What the next reviewer has to look at besides the change, such as tests that were removed.
     pub review_notes: Vec<String>,
+    /// Files that somebody other than the agent of a stage has changed since the last review.
+    pub changed_outside: Vec<String>,
+    /// Somebody other than the agent of a stage may have changed files: the work tree is compared before the next stage.
+    pub may_have_changed: bool,
+    /// Code was changed that way while a stage was running. The stages that have judged it before are opened again when the
+    /// running ones have ended.
+    pub judge_again: bool,
     /// How strictly the gate is kept. It is fixed when the workflow starts.
     pub guard: GuardLevel,
     /// The machine that has taken the session over. It is not part of the loop, because a delegation reads only this file.
@@ -124,6 +131,9 @@ impl WorkflowState {
             user_wrote: false,
             tasks_tried: None,
             review_notes: Vec::new(),
+            changed_outside: Vec::new(),
+            may_have_changed: false,
+            judge_again: false,
             guard: GuardLevel::default(),
             moved_to: None,
         }

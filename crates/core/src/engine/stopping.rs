@@ -4,6 +4,7 @@ use crate::messages::{flow, looping};
 use crate::registry::{Agent, EventKind, StageKey, WarningReason};
 
 use crate::engine::flow::{Step, next_step};
+use crate::engine::guard;
 use crate::engine::outcome::{Effect, Outcome, Record};
 use crate::engine::release::{NO_REPORT, NO_REPORT_IN_TIME, is_missed, lost_agent_record, release};
 use crate::engine::state::{Ending, LoopState, Pause, StoppedBy, Turn, WorkflowState};
@@ -17,6 +18,10 @@ use crate::engine::trigger::{Facts, Snapshot};
 const BACKGROUND_AGE_LIMIT: i64 = 2 * 3600 * 1000;
 
 pub(crate) fn stop(snapshot: &Snapshot, background: Option<&[String]>, facts: &Facts) -> Outcome {
+    guard::with_comparison(snapshot, facts, |snapshot| decide_stop(snapshot, background, facts))
+}
+
+fn decide_stop(snapshot: &Snapshot, background: Option<&[String]>, facts: &Facts) -> Outcome {
     let stored = match &snapshot.workflow {
         Some(workflow) if workflow.moved_to.is_some() => {
             return stop_moved_session(snapshot, workflow, facts);

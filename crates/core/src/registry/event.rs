@@ -97,6 +97,8 @@ table! {
         FeatureMoved("feature-moved"),
         /// Another session works on the same feature.
         FeatureTaken("feature-taken"),
+        /// Somebody went past the gate, or tried to. The field `violation` says how.
+        GateBypassed("gate-bypassed"),
         /// The client delivered a report with a warning, or withheld it.
         Handback("handback"),
         /// The user confirmed or contradicted a lesson.

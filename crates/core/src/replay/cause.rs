@@ -57,10 +57,21 @@ pub(crate) enum Cause {
         slots: Option<Vec<String>>,
     },
     Stop(Stop),
+    /// Files were changed outside a stage, which opened these stages again.
+    ChangedOutside {
+        reopened: Vec<StageKey>,
+    },
     /// The line itself is the event, and the engine does not decide on it.
     External,
     /// No known event leads to this line.
     Nothing,
+}
+
+impl Cause {
+    /// Whether the line itself is the event, so that no further line is expected.
+    pub(crate) fn is_line_itself(&self) -> bool {
+        matches!(self, Self::External | Self::ChangedOutside { .. })
+    }
 }
 
 /// An agent reported.
@@ -143,6 +154,9 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
                 Some(WarningReason::SessionPulled) => Cause::TakeBack,
                 Some(WarningReason::LoopLimit) => self.stop(head, NO_REPORT),
                 Some(WarningReason::ReportSentBack) => sent_back(head),
+                Some(WarningReason::GateBypassed) => {
+                    Cause::ChangedOutside { reopened: head.stages("reopened") }
+                }
                 // Recorded by others than the engine, or without any consequence for the state that is compared.
                 Some(
                     WarningReason::FeatureMoved
@@ -185,10 +199,10 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
         };
         let feature = start.optional_text("featureName").map(str::to_owned);
         let by = start.optional_text("by").map(str::to_owned);
+        let guard = start.optional_text("guard").and_then(GuardLevel::from_name).unwrap_or_default();
         let Some(workflow) = Workflow::from_name(start.text("workflowType")) else { return Cause::Nothing };
         let feature_is_new =
             matches!(self.window.peek(at + 1), Some(line) if line.kind == EventKind::SpecsInit);
-        let guard = start.optional_text("guard").and_then(GuardLevel::from_name).unwrap_or_default();
         Cause::Init { workflow, feature, feature_is_new, guard, by }
     }
 

@@ -6,7 +6,7 @@
 
 use crate::engine::state::{SendBackReason, Verdict};
 use crate::engine::{ENDED_WITHOUT_RESULT, INTERRUPTED, NO_REPORT, NO_REPORT_IN_TIME, NO_VERDICT};
-use crate::registry::{Agent, EventKind, StageKey, WarningReason, Workflow};
+use crate::registry::{Agent, EventKind, GuardLevel, StageKey, Violation, WarningReason, Workflow};
 use serde_json::{Map, Value, json};
 
 use crate::replay::line::{Line, SkipReason, parse};
@@ -83,7 +83,7 @@ fn clean(kind: EventKind, name: &str, value: &Value) -> Option<Value> {
 fn vocabulary(name: &str) -> Option<fn(&str) -> bool> {
     Some(match name {
         "ts" => |word| is_made_of(word, "0123456789-:.TZ+"),
-        "stage" | "currentStage" | "stages" => |word| word.parse::<StageKey>().is_ok(),
+        "stage" | "currentStage" | "stages" | "reopened" => |word| word.parse::<StageKey>().is_ok(),
         "agent" => |word| Agent::from_name(word).is_some(),
         "slot" | "slots" => is_slot,
         "result" => |word| Verdict::from_key(word).is_some(),
@@ -93,7 +93,10 @@ fn vocabulary(name: &str) -> Option<fn(&str) -> bool> {
         "missing" => |word| SendBackReason::from_key(word).is_some(),
         "handback" => |word| ["flagged", "withheld"].contains(&word),
         "trigger" => |word| ["auto", "manual"].contains(&word),
-        "by" => |word| ["user", "model", "unknown", "dashboard", "telegram", "top"].contains(&word),
+        "violation" => |word| Violation::from_name(word).is_some(),
+        "answer" => |word| word == "denied",
+        "guard" => |word| GuardLevel::from_name(word).is_some(),
+        "by" => |word| ["main", "user", "model", "unknown", "dashboard", "telegram", "top"].contains(&word),
         "toolName" => |word| TOOLS.contains(&word),
         "reason" => |word| REASONS.contains(&word) || WarningReason::from_name(word).is_some(),
         "limits" => |word| is_made_of(word, "0123456789/"),

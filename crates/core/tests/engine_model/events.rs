@@ -202,6 +202,7 @@ fn others(model: &Model, details: Details) -> Weighted {
         (1, Event::AgentStopped),
         (1, Event::HoursPass),
         (1, Event::Beside(details.below(1, BESIDE.len()))),
+        (2, Event::MainEdits(model.next_number)),
         (1, Event::Report(anybody, stranger, channel, details.content())),
         (if model.flow.is_open() { 1 } else { 4 }, Event::Init(workflow, details.below(2, 5) == 4)),
     ]

@@ -76,6 +76,8 @@ pub(crate) enum Event {
     AgentStopped,
     /// With the running agents, if the client lists them.
     Stop(Option<Vec<u32>>),
+    /// The main agent changes the source file with this number.
+    MainEdits(u32),
     /// An event that is none of the workflow's business.
     Beside(usize),
     HoursPass,
@@ -273,7 +275,10 @@ impl Model {
             }
             Event::Prompt(input, joins) => self.prompt(*input, *joins),
             Event::UserAnswers => self.hear_user(),
-            Event::Delegate(agent, n) => self.delegate(*agent, *n),
+            Event::Delegate(agent, n) => {
+                self.flow.judge_changes();
+                self.delegate(*agent, *n);
+            }
             Event::DelegateNested(_) if self.flow.is_open() => self.deny(),
             Event::AgentStarts(agent, n) => self.agent_starts(*agent, *n),
             Event::Continue(n) => self.continue_agent(*n),
@@ -297,7 +302,10 @@ impl Model {
                     self.interrupt();
                 }
             }
-            Event::Stop(listed) => self.stop(listed.as_deref()),
+            Event::Stop(listed) => {
+                self.flow.judge_changes();
+                self.stop(listed.as_deref());
+            }
             Event::Message(n) => self.answer.ruling = self.message(*n),
             Event::Init(workflow, force) => self.answer.ruling = self.init(*workflow, *force),
             Event::TaskDone => {
@@ -305,8 +313,14 @@ impl Model {
                     (tasks.open, tasks.done) = (tasks.open - 1, tasks.done + 1);
                 }
             }
+            Event::MainEdits(_) if self.flow.is_open() && !self.is_taken_over() => {
+                let was_noticed = self.flow.changed_outside;
+                let reopened = self.flow.change_outside();
+                self.answer.shown = !was_noticed || reopened;
+                self.answer.model_text = ModelText::Anything;
+            }
             Event::Beside(_) => self.answer.model_text = ModelText::Anything,
-            Event::Compacting | Event::DelegateNested(_) | Event::HoursPass => {}
+            Event::Compacting | Event::DelegateNested(_) | Event::MainEdits(_) | Event::HoursPass => {}
         }
     }
 
@@ -316,6 +330,11 @@ impl Model {
 
     pub(crate) fn is_halted(&self) -> bool {
         self.looping.stopped_by.is_some() || self.looping.paused.is_some()
+    }
+
+    /// Whether the user has stopped or interrupted the loop and may have the main agent do anything.
+    fn is_taken_over(&self) -> bool {
+        self.looping.stopped_by == Some(StoppedBy::User) || self.looping.paused == Some(Pause::Interrupted)
     }
 
     fn is_looping(&self) -> bool {

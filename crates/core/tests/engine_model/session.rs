@@ -8,11 +8,11 @@ use overtone_core::engine::flow::Step;
 use overtone_core::engine::state::{Ending, Millis, StageResult, Status, Verdict, WorkflowState};
 use overtone_core::engine::text::step_text;
 use overtone_core::engine::{
-    Effect, Feature, FeatureOrigin, FieldValue, Permission, Record, Reply, Snapshot, Trigger,
+    Effect, Feature, FeatureOrigin, FieldValue, Permission, Record, Reply, Snapshot, ToolCaller, Trigger,
 };
 use overtone_core::messages::prompt::MESSAGE_MARK;
 use overtone_core::messages::{Lang, stage_name};
-use overtone_core::registry::{EventKind, GuardLevel, WarningReason};
+use overtone_core::registry::{Agent, EventKind, GuardLevel, WarningReason};
 use proptest_state_machine::StateMachineTest;
 
 use crate::events::due_agents;
@@ -150,7 +150,7 @@ impl Session {
                 interrupted: *failure == Failure::Interrupted,
                 tool_use_id: Some(&call(n)),
                 agent: Some(*agent),
-                is_main_agent: true,
+                caller: ToolCaller::Main,
             }),
             Event::TaskEnds(n, content) => {
                 let status = if content.is_some() { "completed" } else { "killed" };
@@ -171,6 +171,11 @@ impl Session {
             Event::Stop(listed) => {
                 let listed: Option<Vec<_>> = listed.as_ref().map(|all| all.iter().map(id).collect());
                 world.fire(&Trigger::Stopping { background: listed.as_deref() })
+            }
+            Event::MainEdits(n) => {
+                "/p".clone_into(&mut world.facts.folders.project);
+                let path = format!("/p/src/{n}.rs");
+                world.fire(&Trigger::FileWritten { path: &path, text: "", caller: ToolCaller::Main })
             }
             Event::Beside(which) => world.fire(&BESIDE[*which]),
             Event::HoursPass | Event::TaskDone => {
@@ -313,11 +318,17 @@ fn report_text(content: Content) -> String {
 
 /// Events that change nothing of a workflow, however bad they sound.
 pub(crate) const BESIDE: [Trigger; 5] = [
-    Trigger::BashRan { command: "cargo test", error: Some("10 failed"), is_main_agent: true },
-    Trigger::FileWritten { path: "a.md", text: "10 failed" },
+    Trigger::BashRan { command: "cargo test", error: Some("10 failed"), caller: ToolCaller::Main },
+    Trigger::FileWritten { path: "a.md", text: "10 failed", caller: ToolCaller::Main },
     Trigger::AgentStopped { agent_type: "Explore", agent_id: "x", message: "10 failed", hands_back: false },
     Trigger::Delegating { subagent_type: "Explore", description: "", prompt: "", tool_use_id: Some("x") },
-    Trigger::ChangingFile { agent_type: "ot:developer", tool: "Edit" },
+    Trigger::ChangingFile {
+        agent_type: "ot:developer",
+        caller: ToolCaller::Stage(Agent::Developer),
+        tool: "Edit",
+        path: "a.rs",
+        text: "",
+    },
 ];
 
 fn feature(model: &Model, tasks: &Tasks) -> Feature {
@@ -474,6 +485,8 @@ fn view_flow(state: &WorkflowState) -> Flow {
         tasks_tried: state.tasks_tried,
         ending: state.ending,
         notices: notices.collect(),
+        changed_outside: !state.changed_outside.is_empty(),
+        judge_again: state.judge_again,
     }
 }
 

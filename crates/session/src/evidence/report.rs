@@ -14,6 +14,8 @@ use crate::evidence::work_tree::WorkTree;
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     pub(crate) evidence: Evidence,
+    /// The files that differ from the state after the last stage, if they were compared.
+    pub(crate) changed_since_stage: Option<Vec<String>>,
     tree: Option<WorkTree>,
 }
 
@@ -37,6 +39,23 @@ impl Collected {
         }
     }
 
+    /// Compares the work tree with that after the last stage, if somebody other than the agent of a stage may have changed
+    /// files and no agent is at work, which changes files as well.
+    pub(crate) fn before_stage(session: &Session, project: Option<&Path>) -> Self {
+        let Some(project) = project else { return Self::default() };
+        if !WorkTree::is_recorded(session) {
+            return Self::default();
+        }
+        let Ok(Some(workflow)) = session.workflow() else { return Self::default() };
+        if !workflow.state.may_have_changed || !workflow.state.active_agents.is_empty() {
+            return Self::default();
+        }
+        let Some(earlier) = WorkTree::stored(session) else { return Self::default() };
+        let Some(now) = earlier.now(project) else { return Self::default() };
+        let changed = now.changes_since(&earlier, project).files;
+        Self { changed_since_stage: Some(changed), tree: Some(now), evidence: Evidence::default() }
+    }
+
     fn for_report(
         session: &Session,
         project: &Path,
@@ -54,7 +73,7 @@ impl Collected {
             let transcript = transcript_of(input, agent_id(trigger));
             evidence.activity = transcript.and_then(|path| read_activity(&path, report.started_at));
         }
-        Self { evidence, tree }
+        Self { evidence, tree, changed_since_stage: None }
     }
 
     /// Stores the work tree as the state that the next agent starts from.

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use overtone_claude::wire::{HookInput, render};
 use overtone_core::engine::{
-    Effect, Facts, Outcome, Permission, Snapshot, Trigger, decide, identify_agent, is_delegation,
+    Effect, Facts, Outcome, Permission, Snapshot, ToolCaller, Trigger, concerns_guard, decide,
+    identify_agent, is_delegation,
 };
 use overtone_core::registry::{Agent, EventKind, Hook};
 use overtone_store::config::{Config, keys};
@@ -31,7 +32,7 @@ pub(crate) fn run(hook: Hook, environment: &Environment, bytes: &[u8], printer: 
     let input = HookInput::parse(bytes)?;
     let Some(event) = Event::from_input(hook, &input) else { return Ok(Warnings::new()) };
     let call = HookCall { hook, environment, input: &input, trigger: &event.as_trigger() };
-    if matches!(hook, Hook::AllowOwn | Hook::PreWrite) {
+    if matches!(hook, Hook::AllowOwn | Hook::PreWrite | Hook::PreCommand) {
         return call.answer_permission(printer);
     }
     let Some(id) = environment.session_id(&input) else { return Ok(Warnings::new()) };
@@ -59,6 +60,11 @@ impl HookCall<'_> {
     /// when there is something to say, and the session only when the user is asked.
     fn answer_permission(&self, printer: &mut Printer) -> RunResult {
         let no_state = Snapshot::default();
+        if self.concerns_guard()
+            && let Some((home, session)) = self.session_with_workflow()
+        {
+            return self.run_in_session(home, &session, printer);
+        }
         if decide(&no_state, self.trigger, &Facts::default()).reply.permission.is_none() {
             return Ok(Warnings::new());
         }
@@ -133,6 +139,7 @@ impl HookCall<'_> {
         let (mut facts, mut warnings) =
             facts::gather(self.hook, &context, Some(session), self.input, self.trigger, &snapshot)?;
         facts.evidence = collected.evidence.clone();
+        facts.changed_since_stage.clone_from(&collected.changed_since_stage);
         let outcome = decide(&snapshot, self.trigger, &facts);
         if mode == Mode::ReadOnly && !outcome.effects.is_empty() {
             return Ok(Attempt { must_write: true, warnings: Warnings::new() });
@@ -153,7 +160,7 @@ impl HookCall<'_> {
         };
         let print = || printer.print(&answer);
         warnings.extend(apply::apply_effects(&effect_context, documents, &outcome.effects, lock, print)?);
-        if accepts_report(&outcome.effects) {
+        if accepts_report(&outcome.effects) || collected.changed_since_stage.is_some() {
             warnings.extend(collected.store_tree(session));
         }
         Ok(Attempt { must_write: false, warnings })
@@ -161,6 +168,10 @@ impl HookCall<'_> {
 
     fn collect_evidence(&self, session: &Session) -> Collected {
         match self.trigger {
+            Trigger::Delegating { .. } | Trigger::Stopping { .. } => {
+                let project = self.environment.project(self.input);
+                Collected::before_stage(session, project.as_deref())
+            }
             Trigger::AgentStopped { .. } | Trigger::HandingBack { .. } | Trigger::AgentReturned { .. } => {
                 let project = self.environment.project(self.input);
                 Collected::for_event(session, project.as_deref(), self.input, self.trigger)
@@ -193,8 +204,11 @@ impl HookCall<'_> {
             Trigger::AgentReturned { .. }
             | Trigger::Stopping { .. }
             | Trigger::ContinuingAgent { .. }
-            | Trigger::UserAnswered => session.has_workflow(),
-            Trigger::BashRan { .. } | Trigger::FileWritten { .. } => self.is_worth_recording(home),
+            | Trigger::UserAnswered
+            | Trigger::StartingNativeWorkflow => session.has_workflow(),
+            Trigger::BashRan { .. } | Trigger::FileWritten { .. } => {
+                self.is_worth_recording(home) || (self.concerns_guard() && session.has_workflow())
+            }
             _ => true,
         }
     }
@@ -211,13 +225,30 @@ impl HookCall<'_> {
         })
     }
 
+    /// Whether the call may go past the gate, whatever the session is doing.
+    fn concerns_guard(&self) -> bool {
+        match self.trigger {
+            Trigger::ChangingFile { .. }
+            | Trigger::StartingCommand { .. }
+            | Trigger::FileWritten { .. }
+            | Trigger::BashRan { .. }
+            | Trigger::ToolFailed { .. } => {
+                concerns_guard(self.trigger, &facts::folders(self.environment, self.input))
+            }
+            _ => false,
+        }
+    }
+
     fn needs_workflow(&self) -> bool {
         match *self.trigger {
-            // The workflow is affected only by failures.
-            Trigger::BashRan { error, is_main_agent, .. } => error.is_some() && is_main_agent,
-            Trigger::FileWritten { .. } => false,
-            Trigger::ToolFailed { tool, is_main_agent, .. } => {
-                is_delegation(tool) || (tool == "Bash" && is_main_agent)
+            // Otherwise the workflow is affected only by failures.
+            Trigger::BashRan { error, caller, .. } => {
+                (error.is_some() && caller == ToolCaller::Main) || self.concerns_guard()
+            }
+            Trigger::FileWritten { .. } => self.concerns_guard(),
+            Trigger::ToolFailed { tool, caller, .. } => {
+                is_delegation(tool)
+                    || (tool == "Bash" && (caller == ToolCaller::Main || self.concerns_guard()))
             }
             _ => true,
         }
@@ -227,7 +258,9 @@ impl HookCall<'_> {
     /// the loop is stopped.
     fn needs_loop(&self) -> bool {
         match *self.trigger {
-            Trigger::BashRan { .. } | Trigger::ToolFailed { .. } => self.needs_workflow(),
+            Trigger::BashRan { .. } | Trigger::FileWritten { .. } | Trigger::ToolFailed { .. } => {
+                self.needs_workflow()
+            }
             Trigger::AgentReturned { .. } => true,
             _ => false,
         }

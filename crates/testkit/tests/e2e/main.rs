@@ -13,6 +13,7 @@ mod compaction;
 mod delegation;
 mod foreign;
 mod golden;
+mod guard;
 mod install;
 mod interactive;
 mod kit;
