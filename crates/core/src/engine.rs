@@ -39,7 +39,7 @@ mod wording;
 pub use agents::identify as identify_agent;
 pub use completion::NO_VERDICT;
 pub use decide::decide;
-pub use evidence::{StageReport, describe_receipt, stage_report};
+pub use evidence::{StageReport, describe_receipt, repairing_stage, stage_report};
 pub use gate::is_out_of_order;
 pub use initiator::{Caller, initiator};
 pub use outcome::{Effect, FieldValue, Handoff, InputPatch, Outcome, Permission, Record, Reply};

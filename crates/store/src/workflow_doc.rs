@@ -88,6 +88,7 @@ fn read_state(document: &Map<String, Value>, workflow_type: String) -> WorkflowS
         tasks_tried: optional_count(document, "tasksTried"),
         review_notes: strings(document, "reviewNotes"),
         guard: string(document, "guard").and_then(|name| GuardLevel::from_name(&name)).unwrap_or_default(),
+        untrusted_checks_shown: flag(document, "untrustedChecksShown"),
         moved_to: string(document, "movedTo"),
     }
 }
@@ -211,6 +212,9 @@ fn write_changes(document: &mut Map<String, Value>, old: &WorkflowState, new: &W
     changed("tasksTried", old.tasks_tried != new.tasks_tried, &|| json!(new.tasks_tried));
     changed("reviewNotes", old.review_notes != new.review_notes, &|| json!(new.review_notes));
     changed("guard", old.guard != new.guard, &|| json!(new.guard.name()));
+    changed("untrustedChecksShown", old.untrusted_checks_shown != new.untrusted_checks_shown, &|| {
+        json!(new.untrusted_checks_shown)
+    });
     changed("ending", old.ending != new.ending, &|| json!(new.ending.map(Ending::key)));
     match &new.moved_to {
         same if *same == old.moved_to => {}

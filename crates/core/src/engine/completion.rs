@@ -4,7 +4,7 @@ use crate::messages::{evidence as evidence_words, flow};
 use crate::registry::{Agent, EventKind, Stage, StageKey, WarningReason};
 
 use crate::engine::agents::{AgentIds, correct_twins, disown_call, position_of_reporter};
-use crate::engine::evidence::{self, Objection};
+use crate::engine::evidence::{self, FinalFailure, Objection};
 use crate::engine::flow::{Step, limit_reached, next_step, stage_without_record};
 use crate::engine::handoff::{handoff_head, handoff_number, next_handoff_file};
 use crate::engine::instinct::{Observation, ObservationKind, Signal};
@@ -101,6 +101,26 @@ pub(crate) fn settle_stage(
     let report = Report { agent, ids, message: "", channel: Channel::Result };
     let mut processor = ReportProcessor::new(workflow, &report, None, facts);
     processor.settle(key, verdict);
+    processor.workflow.leave_notice(processor.lines.join("\n"));
+    SettledStage { workflow: processor.workflow, effects: processor.outcome.effects }
+}
+
+/// Fails a stage that had passed, because the project's checks do not succeed at the end of the workflow. The agent that
+/// repairs it finds the details in the handoff.
+pub(crate) fn fail_for_final_checks(
+    workflow: WorkflowState,
+    failure: &FinalFailure,
+    facts: &Facts,
+) -> SettledStage {
+    let agent = failure.key.stage.agent();
+    let ids = AgentIds { tool_use_id: None, agent_id: None };
+    let message = evidence_words::final_checks_failed(facts.lang, &failure.details);
+    let report = Report { agent, ids, message: &message, channel: Channel::Result };
+    let mut processor = ReportProcessor::new(workflow, &report, None, facts);
+    processor.failure_reason = Some(SendBackReason::ChecksFailed.key());
+    processor.lines.push(evidence_words::final_checks_failed(facts.lang, &failure.summary));
+    processor.save_handoff(Some(failure.key), Some(Verdict::Fail), None);
+    processor.settle(failure.key, Verdict::Fail);
     processor.workflow.leave_notice(processor.lines.join("\n"));
     SettledStage { workflow: processor.workflow, effects: processor.outcome.effects }
 }
@@ -260,14 +280,23 @@ impl<'a> ReportProcessor<'a> {
                 let noticed = other.map(|objection| objection.finding);
                 for note in noticed.into_iter().chain(remark) {
                     self.workflow.add_review_note(note.clone());
-                    self.outcome
-                        .reply
-                        .system_message
-                        .get_or_insert_with(|| flow::user_notice(self.facts.lang, &note));
+                    self.notify_user(flow::user_notice(self.facts.lang, &note));
+                }
+                if let Some(note) = evidence::untrusted_notice(&mut self.workflow, self.facts) {
+                    self.notify_user(flow::user_notice(self.facts.lang, &note));
                 }
                 self.handle_report(stage, Some(Verdict::Pass), None);
             }
         }
+    }
+
+    /// Adds a line to the message for the user.
+    fn notify_user(&mut self, text: String) {
+        let message = &mut self.outcome.reply.system_message;
+        *message = match message.take() {
+            Some(earlier) => Some(format!("{earlier}\n{text}")),
+            None => Some(text),
+        };
     }
 
     fn fail_for_evidence(&mut self, stage: Option<StageKey>, objection: &Objection) {
@@ -305,7 +334,8 @@ impl<'a> ReportProcessor<'a> {
             .with("agentId", self.agent_id())
             .with("slot", self.slot())
             .with("handoff", number)
-            .with_some("receipts", evidence::receipts_field(&self.facts.evidence));
+            .with_some("receipts", evidence::receipts_field(&self.facts.evidence))
+            .with_some("untrusted", evidence::untrusted_field(&self.facts.evidence));
         self.outcome.emit(done);
         if self.report.agent == Agent::Grader
             && let Some(score) = grade(self.report.message)
@@ -431,6 +461,11 @@ impl<'a> ReportProcessor<'a> {
         self.lines.push(line);
         let retry = self.record(EventKind::StageRetry, Some(key)).with("result", verdict.key());
         let retry = retry.with_some("reason", self.failure_reason);
+        let retry = if self.failure_reason == Some(SendBackReason::ChecksFailed.key()) {
+            retry.with_some("receipts", evidence::receipts_field(&self.facts.evidence))
+        } else {
+            retry
+        };
         self.outcome.emit(retry.with("count", count).under(settings));
         if limit_reached(&self.workflow, settings) {
             let fatal = Record::new(EventKind::ErrorFatal).with("stage", key).with("reason", "retry-limit");

@@ -76,6 +76,8 @@ pub struct WorkflowState {
     pub review_notes: Vec<String>,
     /// How strictly the gate is kept. It is fixed when the workflow starts.
     pub guard: GuardLevel,
+    /// The user has been shown that checks were not run because they are not trusted.
+    pub untrusted_checks_shown: bool,
     /// The machine that has taken the session over. It is not part of the loop, because a delegation reads only this file.
     pub moved_to: Option<String>,
 }
@@ -125,6 +127,7 @@ impl WorkflowState {
             tasks_tried: None,
             review_notes: Vec::new(),
             guard: GuardLevel::default(),
+            untrusted_checks_shown: false,
             moved_to: None,
         }
     }

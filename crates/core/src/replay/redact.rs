@@ -6,7 +6,7 @@
 
 use crate::engine::state::{SendBackReason, Verdict};
 use crate::engine::{ENDED_WITHOUT_RESULT, INTERRUPTED, NO_REPORT, NO_REPORT_IN_TIME, NO_VERDICT};
-use crate::registry::{Agent, EventKind, StageKey, WarningReason, Workflow};
+use crate::registry::{Agent, EventKind, GuardLevel, StageKey, WarningReason, Workflow};
 use serde_json::{Map, Value, json};
 
 use crate::replay::line::{Line, SkipReason, parse};
@@ -95,7 +95,12 @@ fn vocabulary(name: &str) -> Option<fn(&str) -> bool> {
         "trigger" => |word| ["auto", "manual"].contains(&word),
         "by" => |word| ["user", "model", "unknown", "dashboard", "telegram", "top"].contains(&word),
         "toolName" => |word| TOOLS.contains(&word),
-        "reason" => |word| REASONS.contains(&word) || WarningReason::from_name(word).is_some(),
+        "reason" => |word| {
+            let is_of_engine =
+                WarningReason::from_name(word).is_some() || SendBackReason::from_key(word).is_some();
+            is_of_engine || REASONS.contains(&word)
+        },
+        "guard" => |word| GuardLevel::from_name(word).is_some(),
         "limits" => |word| is_made_of(word, "0123456789/"),
         "version" => |word| is_made_of(word, "0123456789."),
         name if NUMBERS.contains(&name) => |_| false,
