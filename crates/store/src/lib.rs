@@ -23,6 +23,7 @@ mod own_features;
 mod pinned_checks;
 #[cfg(feature = "project-file")]
 pub mod project_file;
+mod question;
 mod receipts;
 mod session;
 pub mod specs;

@@ -213,6 +213,8 @@ struct ReportProcessor<'a> {
     failure_reason: Option<&'static str>,
     /// What Overtone saw that speaks against the report, for the handoff.
     finding: Option<String>,
+    /// What the reviewer and the user have to know about a report that was accepted.
+    notes: Vec<String>,
 }
 
 impl<'a> ReportProcessor<'a> {
@@ -232,6 +234,7 @@ impl<'a> ReportProcessor<'a> {
             passed: None,
             failure_reason: None,
             finding: None,
+            notes: Vec::new(),
         }
     }
 
@@ -281,6 +284,7 @@ impl<'a> ReportProcessor<'a> {
                 for note in noticed.into_iter().chain(remark) {
                     self.workflow.add_review_note(note.clone());
                     self.notify_user(flow::user_notice(self.facts.lang, &note));
+                    self.notes.push(note);
                 }
                 if let Some(note) = evidence::untrusted_notice(&mut self.workflow, self.facts) {
                     self.notify_user(flow::user_notice(self.facts.lang, &note));
@@ -335,7 +339,9 @@ impl<'a> ReportProcessor<'a> {
             .with("slot", self.slot())
             .with("handoff", number)
             .with_some("receipts", evidence::receipts_field(&self.facts.evidence))
-            .with_some("untrusted", evidence::untrusted_field(&self.facts.evidence));
+            .with_some("untrusted", evidence::untrusted_field(&self.facts.evidence))
+            .with_some("changedFiles", evidence::changed_files(&self.facts.evidence))
+            .with_some("notes", if self.notes.is_empty() { None } else { Some(self.notes.clone()) });
         self.outcome.emit(done);
         if self.report.agent == Agent::Grader
             && let Some(score) = grade(self.report.message)

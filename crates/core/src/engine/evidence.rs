@@ -258,6 +258,12 @@ pub(crate) fn untrusted_field(evidence: &Evidence) -> Option<FieldValue> {
     if evidence.untrusted.is_empty() { None } else { Some(FieldValue::List(evidence.untrusted.clone())) }
 }
 
+/// How many files the agent has changed, if known.
+pub(crate) fn changed_files(evidence: &Evidence) -> Option<u32> {
+    let change = evidence.change.as_ref()?;
+    u32::try_from(change.files.len()).ok()
+}
+
 /// The text for the user about checks that were not run because they are not trusted. They are shown once per workflow.
 pub(crate) fn untrusted_notice(workflow: &mut WorkflowState, facts: &Facts) -> Option<String> {
     let names = &facts.evidence.untrusted;
@@ -269,8 +275,13 @@ pub(crate) fn untrusted_notice(workflow: &mut WorkflowState, facts: &Facts) -> O
     Some(words::untrusted(facts.lang, &names.join(", ")))
 }
 
-/// One line about a receipt.
+/// One line about a receipt: the check and its result.
 pub fn describe_receipt(receipt: &Receipt, lang: Lang) -> String {
+    words::check(lang, &quoted(&receipt.check), &describe_result(receipt, lang))
+}
+
+/// How a run ended, with the number of tests.
+pub fn describe_result(receipt: &Receipt, lang: Lang) -> String {
     let end = match receipt.failure() {
         None => words::succeeded(lang),
         Some(CheckFailure::ExitCode(code)) => words::exit_code(lang, code),
@@ -284,5 +295,5 @@ pub fn describe_receipt(receipt: &Receipt, lang: Lang) -> String {
         Some(TestCounts { run, failed, skipped }) => words::counts(lang, run, failed, skipped),
         None => String::new(),
     };
-    words::check(lang, &quoted(&receipt.check), &end, &counts)
+    format!("{end}{counts}")
 }

@@ -228,6 +228,12 @@ messages! {
         "sent back {count} times: {reason}",
         count == 1: "sent back once: {reason}"
     }
+    files_changed(count: u64) {
+        "修改 {count} 個檔案",
+        "修改 {count} 个文件",
+        "{count} files changed",
+        count == 1: "{count} file changed"
+    }
     failed_for(reason: &str) { "未採信：{reason}", "未采信：{reason}", "not accepted: {reason}" }
     not_run(names: &str) { "未執行（未信任）：{names}", "未执行（未信任）：{names}", "not run, not trusted: {names}" }
     reason_no_verdict() { "沒有結論", "没有结论", "no verdict" }

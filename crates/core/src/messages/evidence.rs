@@ -2,7 +2,7 @@
 
 messages! {
     // A receipt in one line: `test: exit code 1 (12 run, 2 failed, 0 skipped)`.
-    check(name: &str, end: &str, counts: &str) { "{name}：{end}{counts}", "{name}：{end}{counts}", "{name}: {end}{counts}" }
+    check(name: &str, result: &str) { "{name}：{result}", "{name}：{result}", "{name}: {result}" }
     succeeded() { "通過", "通过", "passed" }
     exit_code(code: i32) { "失敗，結束碼 {code}", "失败，退出码 {code}", "failed with exit code {code}" }
     signalled(signal: i32) { "被訊號 {signal} 終止", "被信号 {signal} 终止", "ended by signal {signal}" }

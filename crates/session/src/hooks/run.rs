@@ -4,9 +4,10 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use overtone_claude::wire::{HookInput, render};
-use overtone_core::engine::state::Verdict;
+use overtone_core::engine::state::{Millis, Verdict};
 use overtone_core::engine::{
     Effect, Facts, Outcome, Permission, Record, Snapshot, Trigger, decide, identify_agent, is_delegation,
+    question_to_remember,
 };
 use overtone_core::registry::{Agent, EventKind, Hook};
 use overtone_store::config::{Config, keys};
@@ -72,8 +73,23 @@ impl HookCall<'_> {
         {
             return self.run_in_session(home, &session, printer);
         }
+        if asks_user(&outcome) && facts.has_screen {
+            self.remember_question(facts.now);
+        }
         printer.print(&render(self.hook, outcome.reply, None)?)?;
         Ok(Warnings::new())
+    }
+
+    /// Remembers in a session without a workflow that the client asks the user about a command that always needs it.
+    fn remember_question(&self, now: Millis) {
+        if let Trigger::RunningCommand { command } = *self.trigger
+            && let Some(question) = question_to_remember(command)
+            && let Some(home) = &self.environment.home
+            && let Some(id) = self.environment.session_id(self.input)
+        {
+            // Without the note the command is refused, which is safe.
+            let _ = home.session(&id).note_question(&question, now);
+        }
     }
 
     /// The session of the call, if it has a workflow.
