@@ -8,6 +8,7 @@
 mod catalogue;
 pub mod care;
 pub mod ccc;
+pub mod checks;
 pub mod cli;
 pub mod context;
 pub mod dashboard;
@@ -38,6 +39,7 @@ pub fn samples(lang: Lang) -> Vec<Sample> {
     let rooms = [
         care::samples,
         ccc::samples,
+        checks::samples,
         cli::samples,
         context::samples,
         dashboard::samples,

@@ -5,6 +5,7 @@
 //! `specs/`.
 
 mod adopt;
+mod check_definitions;
 mod claims;
 pub mod clock;
 pub mod config;
@@ -19,12 +20,17 @@ mod loop_doc;
 mod mark;
 pub mod object;
 mod own_features;
+mod pinned_checks;
+#[cfg(feature = "project-file")]
+pub mod project_file;
+mod question;
 mod receipts;
 mod session;
 pub mod specs;
 pub mod supervision;
 pub mod timeline;
 mod transaction;
+mod trust;
 mod workflow_doc;
 
 pub use adopt::AdoptError;
@@ -38,6 +44,7 @@ pub use mark::Ownership;
 pub use own_features::OwnFeatures;
 pub use session::{Compactions, Origin, Session, SessionLock, Usage};
 pub use transaction::Transaction;
+pub use trust::Trust;
 pub use workflow_doc::WorkflowDoc;
 
 use std::io;

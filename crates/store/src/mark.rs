@@ -13,7 +13,7 @@ const MARK: &str = ".overtone-home";
 const KIND: &str = "overtone-home";
 
 /// The names of all entries that Overtone creates at the top of a home. Code that adds one adds its name here.
-const ENTRIES: [&str; 16] = [
+const ENTRIES: [&str; 17] = [
     MARK,
     "sessions",
     "projects",
@@ -28,6 +28,7 @@ const ENTRIES: [&str; 16] = [
     ".current-session-id",
     ".lock",
     ".doctor",
+    "trust.json",
     "mirror.json",
     "mirror.lock",
 ];

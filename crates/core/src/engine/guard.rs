@@ -112,8 +112,10 @@ pub(crate) fn command_ran(
     let paths = project_paths(&changes, &facts.folders);
     if !paths.is_empty() {
         merge(outcome, note_changes(workflow, &name_of(caller), &paths, facts));
-    } else if changes.may_change_more && !workflow.may_have_changed {
-        outcome.push(Effect::PutWorkflow(WorkflowState { may_have_changed: true, ..workflow.clone() }));
+    } else if changes.may_change_more && !workflow.outside.may_be_more {
+        let mut next = workflow.clone();
+        next.outside.may_be_more = true;
+        outcome.push(Effect::PutWorkflow(next));
     }
 }
 
@@ -137,8 +139,8 @@ pub(crate) fn with_comparison(
         Some(workflow) => note_changes(workflow, MAIN, paths, facts),
         None => Outcome::default(),
     };
-    let current = noted.workflow().unwrap_or(workflow).clone();
-    let compared = WorkflowState { may_have_changed: false, ..current };
+    let mut compared = noted.workflow().unwrap_or(workflow).clone();
+    compared.outside.may_be_more = false;
     noted.effects.retain(|effect| !matches!(effect, Effect::PutWorkflow(_)));
     noted.push(Effect::PutWorkflow(compared.clone()));
     let decided = decide(&Snapshot { workflow: Some(compared), looping: snapshot.looping.clone() });
@@ -155,7 +157,9 @@ pub(crate) fn with_comparison(
 /// Opens the stages again that had to wait for a running one. `None` if there is nothing to do.
 fn judge_now(snapshot: &Snapshot) -> Option<Outcome> {
     let mut next = snapshot.workflow.clone()?;
-    if !next.judge_again || !next.is_open() || next.stages.iter().any(|stage| stage.status == Status::Active)
+    if !next.outside.judge_again
+        || !next.is_open()
+        || next.stages.iter().any(|stage| stage.status == Status::Active)
     {
         return None;
     }
@@ -172,12 +176,12 @@ fn judge_now(snapshot: &Snapshot) -> Option<Outcome> {
 /// first time since the last review, and opens the stages again that have judged other code.
 pub fn note_changes(workflow: &WorkflowState, by: &str, paths: &[String], facts: &Facts) -> Outcome {
     let mut outcome = Outcome::default();
-    let is_new = |path: &&String| !workflow.changed_outside.contains(path);
+    let is_new = |path: &&String| !workflow.outside.files.contains(path);
     let new: Vec<String> = paths.iter().filter(is_new).cloned().collect();
     let mut next = workflow.clone();
-    let room = MAX_REMEMBERED.saturating_sub(next.changed_outside.len());
-    next.changed_outside.extend(new.iter().take(room).cloned());
-    next.may_have_changed |= !paths.is_empty();
+    let room = MAX_REMEMBERED.saturating_sub(next.outside.files.len());
+    next.outside.files.extend(new.iter().take(room).cloned());
+    next.outside.may_be_more |= !paths.is_empty();
     let reopened = if paths.iter().any(|path| is_code(path)) { judge_again(&mut next) } else { Vec::new() };
     if new.is_empty() && reopened.is_empty() {
         if next != *workflow {
@@ -188,7 +192,7 @@ pub fn note_changes(workflow: &WorkflowState, by: &str, paths: &[String], facts:
     let recorded: Vec<String> = paths.iter().take(MAX_RECORDED).cloned().collect();
     let record = record(Violation::ChangedOutsideStage, by).with("paths", recorded);
     outcome.emit(with_reopened(record, &reopened));
-    if workflow.changed_outside.is_empty() || !reopened.is_empty() {
+    if workflow.outside.files.is_empty() || !reopened.is_empty() {
         let (lang, files) = (facts.lang, named_files(paths));
         let mut text = words::changed_advice(lang, &files);
         if !reopened.is_empty() {
@@ -467,8 +471,8 @@ fn with_reopened(record: Record, reopened: &[StageKey]) -> Record {
 /// stages before it stay as they are.
 fn judge_again(workflow: &mut WorkflowState) -> Vec<StageKey> {
     let mut reopened = Vec::new();
-    workflow.judge_again = workflow.stages.iter().any(|stage| stage.status == Status::Active);
-    if workflow.judge_again {
+    workflow.outside.judge_again = workflow.stages.iter().any(|stage| stage.status == Status::Active);
+    if workflow.outside.judge_again {
         return reopened;
     }
     let after = workflow.stages.iter_mut().skip_while(|stage| stage.key.stage != Stage::Dev).skip(1);

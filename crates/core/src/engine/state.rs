@@ -40,6 +40,18 @@ table! {
     pub fn from_key(key) -> Option<Self>;
 }
 
+/// What others than the agents of stages have changed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OutsideChanges {
+    /// The files that were changed since the last review.
+    pub files: Vec<String>,
+    /// Other files may have been changed: the work tree is compared before the next stage.
+    pub may_be_more: bool,
+    /// Code was changed while a stage was running. The stages that have judged it before are opened again when the running
+    /// ones have ended.
+    pub judge_again: bool,
+}
+
 /// A running workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkflowState {
@@ -74,15 +86,11 @@ pub struct WorkflowState {
     pub tasks_tried: Option<u32>,
     /// What the next reviewer has to look at besides the change, such as tests that were removed.
     pub review_notes: Vec<String>,
-    /// Files that somebody other than the agent of a stage has changed since the last review.
-    pub changed_outside: Vec<String>,
-    /// Somebody other than the agent of a stage may have changed files: the work tree is compared before the next stage.
-    pub may_have_changed: bool,
-    /// Code was changed that way while a stage was running. The stages that have judged it before are opened again when the
-    /// running ones have ended.
-    pub judge_again: bool,
+    pub outside: OutsideChanges,
     /// How strictly the gate is kept. It is fixed when the workflow starts.
     pub guard: GuardLevel,
+    /// The user has been shown that checks were not run because they are not trusted.
+    pub untrusted_checks_shown: bool,
     /// The machine that has taken the session over. It is not part of the loop, because a delegation reads only this file.
     pub moved_to: Option<String>,
 }
@@ -131,10 +139,9 @@ impl WorkflowState {
             user_wrote: false,
             tasks_tried: None,
             review_notes: Vec::new(),
-            changed_outside: Vec::new(),
-            may_have_changed: false,
-            judge_again: false,
+            outside: OutsideChanges::default(),
             guard: GuardLevel::default(),
+            untrusted_checks_shown: false,
             moved_to: None,
         }
     }

@@ -314,8 +314,8 @@ fn review_notes(workflow: &WorkflowState, stage: Option<StageKey>, lang: Lang) -
         return None;
     }
     let mut notes = workflow.review_notes.clone();
-    if !workflow.changed_outside.is_empty() {
-        notes.push(guard::review_note(lang, &named_files(&workflow.changed_outside)));
+    if !workflow.outside.files.is_empty() {
+        notes.push(guard::review_note(lang, &named_files(&workflow.outside.files)));
     }
     if notes.is_empty() {
         return None;

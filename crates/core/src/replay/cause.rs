@@ -120,6 +120,8 @@ pub(crate) struct Stop {
     pub(crate) has_progress: bool,
     /// The number of open tasks of the feature, if recorded.
     pub(crate) tasks: Option<u32>,
+    /// The stages that failed because the checks did not succeed at the end.
+    pub(crate) failed_stages: Vec<StageKey>,
 }
 
 /// Infers the cause of the next lines, and the limits that were in force.
@@ -176,6 +178,7 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
             EventKind::StageStart | EventKind::ParallelStart | EventKind::AgentDelegate => {
                 self.delegation(head)
             }
+            EventKind::StageRetry if is_failed_by_checks(head) => self.stop(head, NO_REPORT),
             EventKind::AgentComplete | EventKind::StageComplete | EventKind::StageRetry => self.report(head),
             EventKind::AgentError => self.error(head),
             EventKind::ToolFailure => failure(head),
@@ -277,13 +280,18 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
         {
             at += 1;
         }
-        // Stages for which a twin had reported are settled after that.
+        // Stages for which a twin had reported are settled after that, and then those that the checks speak against fail.
         let given_up = at;
-        while at > 0
+        let has_consequences = given_up > 0 || is_failed_by_checks(head);
+        let mut failed_stages = Vec::new();
+        while has_consequences
             && at < given_up + MAX_AGENTS
             && let Some(line) = self.window.peek(at)
             && is_consequence(line.kind)
         {
+            if is_failed_by_checks(line) {
+                failed_stages.extend(line.stage());
+            }
             at += 1;
         }
         let end = self.window.peek(at).filter(|line| is_end_of_stop(line)).cloned();
@@ -294,6 +302,7 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
             is_continued: advance.is_some(),
             has_progress: matches!(advance, Some(line) if line.count("idle").unwrap_or(0) == 0),
             tasks: end.as_ref().and_then(|line| line.count("tasks")).or(head.count("tasks")),
+            failed_stages,
         })
     }
 
@@ -334,6 +343,12 @@ const fn is_consequence(kind: EventKind) -> bool {
             | EventKind::ErrorFatal
             | EventKind::ParallelConverge
     )
+}
+
+/// Whether a stage failed because of the project's checks. The record of a report comes before that of its stage, so this is
+/// the first line of a decision only at the end of a workflow.
+fn is_failed_by_checks(line: &Line) -> bool {
+    line.kind == EventKind::StageRetry && evidence_reason(line) == Some(SendBackReason::ChecksFailed)
 }
 
 fn is_given_up(line: &Line) -> bool {

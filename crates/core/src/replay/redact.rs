@@ -95,10 +95,14 @@ fn vocabulary(name: &str) -> Option<fn(&str) -> bool> {
         "trigger" => |word| ["auto", "manual"].contains(&word),
         "violation" => |word| Violation::from_name(word).is_some(),
         "answer" => |word| word == "denied",
-        "guard" => |word| GuardLevel::from_name(word).is_some(),
         "by" => |word| ["main", "user", "model", "unknown", "dashboard", "telegram", "top"].contains(&word),
         "toolName" => |word| TOOLS.contains(&word),
-        "reason" => |word| REASONS.contains(&word) || WarningReason::from_name(word).is_some(),
+        "reason" => |word| {
+            let is_of_engine =
+                WarningReason::from_name(word).is_some() || SendBackReason::from_key(word).is_some();
+            is_of_engine || REASONS.contains(&word)
+        },
+        "guard" => |word| GuardLevel::from_name(word).is_some(),
         "limits" => |word| is_made_of(word, "0123456789/"),
         "version" => |word| is_made_of(word, "0123456789."),
         name if NUMBERS.contains(&name) => |_| false,

@@ -359,18 +359,20 @@ impl Session {
         if let Some(tasks) = self.open_tasks(stop, &facts.settings) {
             facts.feature = Some(self.feature(tasks, &facts));
         }
+        facts.evidence = Evidence::that_fails_stages(&stop.failed_stages);
         let background = stop.client_lists_agents.then_some(&[] as &[String]);
         self.fire(&Trigger::Stopping { background }, &facts)
     }
 
     /// The number of open tasks. Earlier versions do not record it, but a loop that continued after the last stage had at
-    /// least one.
+    /// least one, unless a check failed.
     fn open_tasks(&self, stop: &Stop, settings: &Settings) -> Option<usize> {
         let workflow = self.snapshot.workflow.as_ref()?;
         if let Some(tasks) = stop.tasks {
             return Some(usize::try_from(tasks).unwrap_or(MAX_TASKS));
         }
-        let is_done = stop.is_continued && next_step(workflow, settings) == Step::Done;
+        let continues_for_tasks = stop.is_continued && stop.failed_stages.is_empty();
+        let is_done = continues_for_tasks && next_step(workflow, settings) == Step::Done;
         if is_done && workflow.feature_name.is_some() { Some(1) } else { None }
     }
 

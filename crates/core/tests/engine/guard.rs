@@ -122,7 +122,7 @@ fn the_agent_of_a_stage_works_undisturbed() {
             assert_eq!(bash(&mut world, command, developer).model_context, None, "{command}");
         }
         assert_eq!(edit(&mut world, "/p/src/a.py", "", developer), Reply::default());
-        assert!(violations(&world).is_empty() && !world.workflow().may_have_changed);
+        assert!(violations(&world).is_empty() && !world.workflow().outside.may_be_more);
     }
 }
 
@@ -176,7 +176,7 @@ fn code_that_changes_after_its_verdict_is_judged_again() {
     assert!(reply.model_context.unwrap().contains("CODE-REVIEWER"));
     assert!(world.delegate("retrospective").is_err());
     world.pass(&["code-reviewer"]);
-    assert!(world.workflow().changed_outside.is_empty(), "the reviewer has seen it");
+    assert!(world.workflow().outside.files.is_empty(), "the reviewer has seen it");
 }
 
 #[test]
@@ -184,11 +184,11 @@ fn a_script_of_the_main_agent_is_noticed_when_the_tree_is_compared() {
     let mut world = world(GuardLevel::Notice);
     world.pass(&["developer", "code-reviewer", "tester"]);
     bash(&mut world, "python3 fix.py", ToolCaller::Main);
-    assert!(world.workflow().may_have_changed);
+    assert!(world.workflow().outside.may_be_more);
     world.facts.changed_since_stage = Some(vec!["src/a.py".to_owned()]);
     assert!(world.delegate("retrospective").is_err(), "the code has to be judged first");
     assert_eq!(violations(&world).len(), 1);
-    assert!(!world.workflow().may_have_changed);
+    assert!(!world.workflow().outside.may_be_more);
     world.facts.changed_since_stage = None;
     world.pass(&["code-reviewer", "tester", "retrospective"]);
     // A script that changes nothing is of no interest.

@@ -393,6 +393,15 @@ impl Flow {
         }
     }
 
+    /// Fails the last development, or else the last stage, although everything has passed.
+    pub(crate) fn fail_at_end(&mut self) {
+        let development = self.stages.iter().rfind(|stage| stage.key.stage == Stage::Dev);
+        let key = development.or(self.stages.last()).unwrap().key;
+        self.settle(key, Verdict::Fail);
+        self.counts.handoffs += 1;
+        self.leave(Notice::Ours);
+    }
+
     /// Gives up agents and returns them.
     pub(crate) fn release(&mut self, is_lost: impl Fn(&Worker) -> bool) -> Vec<Worker> {
         let (lost, kept) = std::mem::take(&mut self.workers).into_iter().partition(is_lost);

@@ -5,11 +5,14 @@ use std::collections::BTreeSet;
 
 use overtone_core::engine::commands::{self, Start};
 use overtone_core::engine::flow::Step;
-use overtone_core::engine::state::{Ending, Millis, StageResult, Status, Verdict, WorkflowState};
+use overtone_core::engine::state::{
+    Ending, Millis, SendBackReason, StageResult, Status, Verdict, WorkflowState,
+};
 use overtone_core::engine::text::step_text;
 use overtone_core::engine::{
     Effect, Feature, FeatureOrigin, FieldValue, Permission, Record, Reply, Snapshot, ToolCaller, Trigger,
 };
+use overtone_core::evidence::Evidence;
 use overtone_core::messages::prompt::MESSAGE_MARK;
 use overtone_core::messages::{Lang, stage_name};
 use overtone_core::registry::{Agent, EventKind, GuardLevel, WarningReason};
@@ -96,6 +99,7 @@ impl Session {
         world.facts.now = Millis(model.now - 1000);
         world.facts.feature = model.tasks_before.as_ref().map(|tasks| feature(model, tasks));
         world.facts.prompt_id = None;
+        world.facts.evidence = evidence(event, model);
         let (call, id) = (|n: &u32| format!("call-{n}"), |n: &u32| format!("agent-{n}"));
         let refused = |refused: bool| Reply {
             permission: if refused { Some(Permission::Deny { reason: String::new() }) } else { None },
@@ -178,7 +182,7 @@ impl Session {
                 world.fire(&Trigger::FileWritten { path: &path, text: "", caller: ToolCaller::Main })
             }
             Event::Beside(which) => world.fire(&BESIDE[*which]),
-            Event::HoursPass | Event::TaskDone => {
+            Event::HoursPass | Event::TaskDone | Event::Checks(_) => {
                 world.effects.clear();
                 Reply::default()
             }
@@ -294,6 +298,22 @@ impl Session {
             model.tasks.is_none() && was_ticked.is_some(),
             "the feature is archived at the end"
         );
+    }
+}
+
+/// What the driver finds out: it runs the checks for the reports of the stages that need them, and at the end.
+fn evidence(event: &Event, model: &Model) -> Evidence {
+    let is_checked = match event {
+        Event::Report(agent, ..) | Event::Returns(agent, ..) => {
+            matches!(agent, Agent::Developer | Agent::Tester)
+        }
+        Event::Stop(_) => true,
+        _ => false,
+    };
+    if is_checked && model.has_red_checks {
+        Evidence::that_objects(SendBackReason::ChecksFailed)
+    } else {
+        Evidence::default()
     }
 }
 
@@ -485,8 +505,8 @@ fn view_flow(state: &WorkflowState) -> Flow {
         tasks_tried: state.tasks_tried,
         ending: state.ending,
         notices: notices.collect(),
-        changed_outside: !state.changed_outside.is_empty(),
-        judge_again: state.judge_again,
+        changed_outside: !state.outside.files.is_empty(),
+        judge_again: state.outside.judge_again,
     }
 }
 

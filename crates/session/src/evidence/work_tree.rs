@@ -55,6 +55,9 @@ pub(crate) enum Source {
 pub struct WorkTree {
     source: Source,
     files: BTreeMap<String, FileState>,
+    /// The tests that a failed attempt has removed, and those that it has disabled. They are missing until they are restored
+    /// or an agent explains why, although later attempts start without them.
+    missing: SourceTests,
 }
 
 impl WorkTree {
@@ -69,7 +72,8 @@ impl WorkTree {
 
     /// The work tree as it is now. `None` if it is too large or cannot be read.
     pub fn now(&self, project: &Path) -> Option<Self> {
-        Self::read(project, self.source.clone())
+        let now = Self::read(project, self.source.clone())?;
+        Some(Self { missing: self.missing, ..now })
     }
 
     fn read(project: &Path, source: Source) -> Option<Self> {
@@ -86,7 +90,25 @@ impl WorkTree {
             let state = read_file(&project.join(&path), &path, &mut budget);
             files.insert(path, state);
         }
-        Some(Self { source, files })
+        Some(Self { source, files, missing: SourceTests::default() })
+    }
+
+    /// The tree as the state from which the next attempt starts, if this one has failed with these changes.
+    #[must_use]
+    pub(crate) fn after_failure(mut self, change: &TreeChange) -> Self {
+        let (before, after) = (change.tests_before, change.tests_after);
+        self.missing = SourceTests {
+            tests: before.tests.saturating_sub(after.tests),
+            skipped: after.skipped.saturating_sub(before.skipped),
+        };
+        self
+    }
+
+    /// The tree as the state from which the next agent starts.
+    #[must_use]
+    pub(crate) fn after_pass(mut self) -> Self {
+        self.missing = SourceTests::default();
+        self
     }
 
     /// The fingerprint of the whole tree. Equal trees have equal fingerprints, also after a commit.
@@ -140,6 +162,9 @@ impl WorkTree {
             change.tests_after += tests_in(self, path);
             change.files.push(path.clone());
         }
+        let missing = earlier.missing;
+        change.tests_before += SourceTests { tests: missing.tests, skipped: 0 };
+        change.tests_after += SourceTests { tests: 0, skipped: missing.skipped };
         change
     }
 }
@@ -314,6 +339,34 @@ mod tests {
         }
     }
 
+    /// Otherwise a stage that failed for removed tests would pass at the next attempt without them.
+    #[test]
+    fn tests_that_a_failed_attempt_removed_are_missing_until_they_are_back() {
+        let project = repository();
+        let beginning = WorkTree::at_beginning(project.path()).unwrap();
+        fs::remove_file(project.path().join("tests/test_a.py")).unwrap();
+        put(project.path(), "tests/test_b.py", &format!("@pytest.mark.skip\n{ONE_TEST}"));
+        let failed = beginning.now(project.path()).unwrap();
+        let change = failed.changes_since(&beginning, project.path());
+        assert!(change.removes_tests(), "{change:?}");
+        let start = failed.clone().after_failure(&change);
+        put(project.path(), "src/a.py", "a = 3\n");
+        let again = start.now(project.path()).unwrap();
+        let change = again.changes_since(&start, project.path());
+        assert!(change.removes_tests(), "{change:?}");
+        let start = again.clone().after_failure(&change);
+        put(project.path(), "tests/test_b.py", ONE_TEST);
+        let change = start.now(project.path()).unwrap().changes_since(&start, project.path());
+        assert!(!change.removes_tests(), "{change:?}");
+        let explained = again.after_pass();
+        put(project.path(), "src/a.py", "a = 4\n");
+        let change = explained.now(project.path()).unwrap().changes_since(&explained, project.path());
+        assert_eq!(
+            (change.tests_before, change.removes_tests()),
+            (SourceTests { tests: 1, skipped: 1 }, false)
+        );
+    }
+
     #[test]
     fn a_stored_tree_is_read_back() {
         let project = repository();
@@ -325,6 +378,9 @@ mod tests {
         record_baseline(&session, project.path()).unwrap();
         let stored = WorkTree::stored(&session).unwrap();
         assert_eq!(stored, WorkTree::at_beginning(project.path()).unwrap());
+        let missing = WorkTree { missing: SourceTests { tests: 2, skipped: 1 }, ..stored.clone() };
+        missing.store(&session).unwrap();
+        assert_eq!(WorkTree::stored(&session).unwrap(), missing);
         assert_eq!(stored.now(project.path()).unwrap().fingerprint(), stored.fingerprint());
     }
 

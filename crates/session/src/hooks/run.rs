@@ -1,23 +1,24 @@
 //! Runs one hook, from the payload to the answer.
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use overtone_claude::wire::{HookInput, render};
+use overtone_core::engine::state::{Millis, Verdict};
 use overtone_core::engine::{
-    Effect, Facts, Outcome, Permission, Snapshot, ToolCaller, Trigger, concerns_guard, decide,
-    identify_agent, is_delegation,
+    Effect, Facts, Outcome, Permission, Record, Snapshot, ToolCaller, Trigger, concerns_guard, decide,
+    identify_agent, is_delegation, question_to_remember,
 };
 use overtone_core::registry::{Agent, EventKind, Hook};
 use overtone_store::config::{Config, keys};
 use overtone_store::instincts::Memory;
-use overtone_store::{Home, Origin, Session, SessionLock};
+use overtone_store::{Home, Origin, Session, SessionLock, files};
 
-use crate::evidence::Collected;
+use crate::evidence::{Collected, EvidenceContext, WorkTree};
 use crate::hooks::apply::{self, Documents, EffectContext};
 use crate::hooks::dashboard;
 use crate::hooks::facts::{self, FactContext};
-use crate::hooks::guard::Printer;
+use crate::hooks::guard::{Printer, lock_timeout};
 use crate::hooks::limits::handle_file_size_signal;
 use crate::hooks::trigger::Event;
 use overtone_claude::Environment;
@@ -77,8 +78,23 @@ impl HookCall<'_> {
         {
             return self.run_in_session(home, &session, printer);
         }
+        if asks_user(&outcome) && facts.has_screen {
+            self.remember_question(facts.now);
+        }
         printer.print(&render(self.hook, outcome.reply, None)?)?;
         Ok(Warnings::new())
+    }
+
+    /// Remembers in a session without a workflow that the client asks the user about a command that always needs it.
+    fn remember_question(&self, now: Millis) {
+        if let Trigger::RunningCommand { command } = *self.trigger
+            && let Some(question) = question_to_remember(command)
+            && let Some(home) = &self.environment.home
+            && let Some(id) = self.environment.session_id(self.input)
+        {
+            // Without the note the command is refused, which is safe.
+            let _ = home.session(&id).note_question(&question, now);
+        }
     }
 
     /// The session of the call, if it has a workflow.
@@ -107,7 +123,7 @@ impl HookCall<'_> {
             }
         }
         // The evidence is collected before the lock is taken, because checks may run for minutes.
-        let collected = self.collect_evidence(session);
+        let collected = self.collect_evidence(home, session)?;
         // The lock is held from reading to writing back, so that no other process changes the session in between.
         let lock = if self.needs_workflow() { session.lock_if_exists()? } else { None };
         let has_folder = lock.is_some() || session.exists();
@@ -116,7 +132,25 @@ impl HookCall<'_> {
         if self.hook == Hook::OnStart {
             dashboard::start(home);
         }
+        self.begin_work(home, session);
         Ok(attempt.warnings)
+    }
+
+    /// Reads the state and decides. Nothing is written.
+    fn decide(
+        &self,
+        context: &FactContext,
+        session: &Session,
+        collected: &Collected,
+    ) -> Result<Decision, Box<dyn Error>> {
+        let documents = self.load(session)?;
+        let snapshot = documents.snapshot();
+        let (mut facts, warnings) =
+            facts::gather(self.hook, context, Some(session), self.input, self.trigger, &snapshot)?;
+        facts.evidence = collected.evidence.clone();
+        facts.changed_since_stage.clone_from(&collected.changed_since_stage);
+        let outcome = decide(&snapshot, self.trigger, &facts);
+        Ok(Decision { documents, snapshot, facts, outcome, warnings })
     }
 
     fn decide_and_apply(
@@ -128,19 +162,10 @@ impl HookCall<'_> {
         collected: &Collected,
         printer: &mut Printer,
     ) -> Result<Attempt, Box<dyn Error>> {
-        let documents = self.load(session)?;
-        let snapshot = documents.snapshot();
         let project = self.environment.project(self.input);
-        let context = FactContext {
-            environment: self.environment,
-            config: Config::load_or_default(home),
-            project: project.as_deref(),
-        };
-        let (mut facts, mut warnings) =
-            facts::gather(self.hook, &context, Some(session), self.input, self.trigger, &snapshot)?;
-        facts.evidence = collected.evidence.clone();
-        facts.changed_since_stage.clone_from(&collected.changed_since_stage);
-        let outcome = decide(&snapshot, self.trigger, &facts);
+        let context = self.fact_context(home, project.as_deref());
+        let Decision { documents, facts, outcome, mut warnings, .. } =
+            self.decide(&context, session, collected)?;
         if mode == Mode::ReadOnly && !outcome.effects.is_empty() {
             return Ok(Attempt { must_write: true, warnings: Warnings::new() });
         }
@@ -160,23 +185,64 @@ impl HookCall<'_> {
         };
         let print = || printer.print(&answer);
         warnings.extend(apply::apply_effects(&effect_context, documents, &outcome.effects, lock, print)?);
-        if accepts_report(&outcome.effects) || collected.changed_since_stage.is_some() {
-            warnings.extend(collected.store_tree(session));
+        if let Some(has_passed) = accepted_report(&outcome.effects) {
+            warnings.extend(collected.store_tree(session, has_passed));
         }
+        warnings.extend(collected.store_compared(session));
         Ok(Attempt { must_write: false, warnings })
     }
 
-    fn collect_evidence(&self, session: &Session) -> Collected {
-        match self.trigger {
-            Trigger::Delegating { .. } | Trigger::Stopping { .. } => {
-                let project = self.environment.project(self.input);
-                Collected::before_stage(session, project.as_deref())
-            }
+    fn fact_context<'c>(&'c self, home: &Home, project: Option<&'c Path>) -> FactContext<'c> {
+        FactContext { environment: self.environment, config: Config::load_or_default(home), project }
+    }
+
+    fn collect_evidence(&self, home: &Home, session: &Session) -> Result<Collected, Box<dyn Error>> {
+        let collects = match self.trigger {
             Trigger::AgentStopped { .. } | Trigger::HandingBack { .. } | Trigger::AgentReturned { .. } => {
-                let project = self.environment.project(self.input);
-                Collected::for_event(session, project.as_deref(), self.input, self.trigger)
+                true
             }
-            _ => Collected::default(),
+            Trigger::Delegating { .. } => WorkTree::is_recorded(session),
+            Trigger::Stopping { .. } => WorkTree::is_recorded(session) || session.has_pinned_checks(),
+            _ => false,
+        };
+        if !collects {
+            return Ok(Collected::default());
+        }
+        let Some(project) = self.environment.project(self.input) else { return Ok(Collected::default()) };
+        let context = EvidenceContext { home, session, project: &project };
+        let collected = match self.trigger {
+            Trigger::Delegating { .. } => context.before_stage(),
+            Trigger::Stopping { .. } => self.collect_at_end(&context)?,
+            _ => context.for_event(self.input, self.trigger),
+        };
+        // The time that checks take is not spent on waiting for locks.
+        files::set_lock_budget(lock_timeout(self.hook));
+        Ok(collected)
+    }
+
+    /// What is known at a Stop. Checks are run only if the workflow would complete with it.
+    fn collect_at_end(&self, context: &EvidenceContext) -> Result<Collected, Box<dyn Error>> {
+        let mut collected = context.before_stage();
+        if !context.session.has_pinned_checks() {
+            return Ok(collected);
+        }
+        let facts = self.fact_context(context.home, Some(context.project));
+        let decision = self.decide(&facts, context.session, &collected)?;
+        if let Some(workflow) = &decision.snapshot.workflow
+            && completes_workflow(&decision.outcome.effects)
+        {
+            collected.evidence = context.for_end(workflow);
+        }
+        Ok(collected)
+    }
+
+    /// Records the state of the work tree for an agent that starts.
+    fn begin_work(&self, home: &Home, session: &Session) {
+        if let Trigger::AgentStarted { agent_type, .. } = *self.trigger
+            && let Some(agent) = Agent::from_wire(agent_type)
+            && let Some(project) = self.environment.project(self.input)
+        {
+            EvidenceContext { home, session, project: &project }.begin_work(agent);
         }
     }
 
@@ -282,11 +348,30 @@ impl HookCall<'_> {
     }
 }
 
-/// Whether an agent's report was accepted, whatever its verdict is, and not sent back.
-fn accepts_report(effects: &[Effect]) -> bool {
+/// What was read and decided for a call.
+struct Decision {
+    documents: Documents,
+    snapshot: Snapshot,
+    facts: Facts,
+    outcome: Outcome,
+    warnings: Warnings,
+}
+
+/// Whether the agent has passed, if its report was accepted and not sent back.
+fn accepted_report(effects: &[Effect]) -> Option<bool> {
+    let is_pass = |record: &Record| {
+        record.fields.iter().any(|(name, value)| *name == "result" && *value == Verdict::Pass.key().into())
+    };
+    effects.iter().find_map(|effect| match effect {
+        Effect::Emit(record) if record.kind == EventKind::AgentComplete => Some(is_pass(record)),
+        _ => None,
+    })
+}
+
+fn completes_workflow(effects: &[Effect]) -> bool {
     effects
         .iter()
-        .any(|effect| matches!(effect, Effect::Emit(record) if record.kind == EventKind::AgentComplete))
+        .any(|effect| matches!(effect, Effect::Emit(record) if record.kind == EventKind::WorkflowComplete))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

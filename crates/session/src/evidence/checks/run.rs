@@ -89,6 +89,8 @@ fn collect(
             on_output(&buffer[..length]);
             output.lock().unwrap_or_else(PoisonError::into_inner).push(&buffer[..length]);
         }
+        // What it has not passed on yet comes before the end.
+        drop(on_output);
         // The receiver may have stopped waiting.
         let _ = done.send(());
     });
