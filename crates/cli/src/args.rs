@@ -29,7 +29,8 @@ use crate::commands::top::TopArgs;
 use crate::commands::uninstall::UninstallArgs;
 use crate::commands::up::UpArgs;
 use crate::commands::validate::ValidateArgs;
-use crate::commands::{resume, status, stop};
+use crate::commands::resume::ResumeArgs;
+use crate::commands::{status, stop};
 pub(crate) use fleet::{
     AcceptArgs, FleetAction, FleetArgs, FleetSessionArgs, JoinArgs, PullArgs, RelayArgs, RemoveArgs,
     ServerConfigArgs,
@@ -61,9 +62,7 @@ pub(crate) enum Command {
     /// Stop the loop of the running workflow; nothing is deleted
     #[command(after_help = stop::EXAMPLES)]
     Stop(SessionArgs),
-    /// Continue a stopped or aborted workflow
-    #[command(after_help = resume::EXAMPLES)]
-    Resume(SessionArgs),
+    Resume(ResumeArgs),
     Message(MessageArgs),
     Timeline(TimelineArgs),
     Replay(ReplayArgs),

@@ -16,6 +16,7 @@ pub mod evidence;
 pub mod fleet;
 pub mod flow;
 pub mod install;
+pub mod integrity;
 mod labels;
 mod lang;
 pub mod looping;
@@ -44,6 +45,7 @@ pub fn samples(lang: Lang) -> Vec<Sample> {
         evidence::samples,
         flow::samples,
         install::samples,
+        integrity::samples,
         looping::samples,
         page::samples,
         prompt::samples,

@@ -145,13 +145,17 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
                 Some(WarningReason::ReportSentBack) => sent_back(head),
                 // Recorded by others than the engine, or without any consequence for the state that is compared.
                 Some(
-                    WarningReason::FeatureMoved
+                    WarningReason::EditAccepted
+                    | WarningReason::FeatureMoved
                     | WarningReason::FeatureTaken
+                    | WarningReason::ForgedHook
                     | WarningReason::Handback
                     | WarningReason::LessonJudged
                     | WarningReason::LineTooLong
                     | WarningReason::Message
-                    | WarningReason::StageBlocked,
+                    | WarningReason::StageBlocked
+                    | WarningReason::StateEdited
+                    | WarningReason::TasksTicked,
                 )
                 | None => Cause::External,
             },
@@ -186,9 +190,9 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
         let feature = start.optional_text("featureName").map(str::to_owned);
         let by = start.optional_text("by").map(str::to_owned);
         let Some(workflow) = Workflow::from_name(start.text("workflowType")) else { return Cause::Nothing };
+        let guard = start.optional_text("guard").and_then(GuardLevel::from_name).unwrap_or_default();
         let feature_is_new =
             matches!(self.window.peek(at + 1), Some(line) if line.kind == EventKind::SpecsInit);
-        let guard = start.optional_text("guard").and_then(GuardLevel::from_name).unwrap_or_default();
         Cause::Init { workflow, feature, feature_is_new, guard, by }
     }
 

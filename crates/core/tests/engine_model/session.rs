@@ -326,7 +326,7 @@ fn feature(model: &Model, tasks: &Tasks) -> Feature {
     let pending: Vec<_> = keys.map(|key| key.to_string()).chain(open_work.iter().cloned()).collect();
     let checked = tasks.ticked.len() + tasks.done as usize;
     let (name, origin, total) = ("feature".to_owned(), FeatureOrigin::Own, checked + pending.len());
-    Feature { name, origin, checked, total, pending, open_work }
+    Feature { name, origin, checked, total, pending, open_work, ticked_work: tasks.done as usize }
 }
 
 fn field<'a>(record: &'a Record, name: &str) -> &'a str {

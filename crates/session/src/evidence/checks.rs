@@ -37,7 +37,7 @@ impl CheckContext<'_> {
         if checks.is_empty() {
             return Ok(Vec::new());
         }
-        let lock = self.session.dir().join(".checks-lock");
+        let lock = self.session.checks_lock_file();
         let _lock = files::lock_file(&lock, LOCK_LIMIT).map_err(|error| StoreError::io(&lock, error))?;
         checks.iter().map(|check| self.result(check)).collect()
     }

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use overtone_claude::process::is_called_by_other;
 use overtone_claude::wire::HookInput;
 use overtone_core::engine::{StageReport, Trigger, stage_report};
 use overtone_core::evidence::Evidence;
-use overtone_store::Session;
+use overtone_store::{LoadedWorkflow, Session};
 
 use crate::evidence::transcript::{read_activity, transcript_of};
 use crate::evidence::work_tree::WorkTree;
@@ -14,6 +15,8 @@ use crate::evidence::work_tree::WorkTree;
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     pub(crate) evidence: Evidence,
+    /// Files with evidence that another program has changed.
+    pub(crate) edited: Vec<&'static str>,
     tree: Option<WorkTree>,
 }
 
@@ -30,7 +33,13 @@ impl Collected {
         if !WorkTree::is_recorded(session) {
             return Self::default();
         }
-        let Ok(Some(workflow)) = session.workflow() else { return Self::default() };
+        let Ok(LoadedWorkflow { document: Some(workflow), .. }) = session.load_workflow() else {
+            return Self::default();
+        };
+        // The checks do not run for a call that counts for nothing.
+        if is_called_by_other(&workflow.clients()) {
+            return Self::default();
+        }
         match stage_report(&workflow.state, trigger) {
             Some(report) => Self::for_report(session, project, input, trigger, report),
             None => Self::default(),
@@ -44,8 +53,20 @@ impl Collected {
         trigger: &Trigger,
         report: StageReport,
     ) -> Self {
+        let mut edited = Vec::new();
+        if WorkTree::was_edited(session) {
+            edited.push("tree.json");
+        }
+        // Receipts that could not be sorted out are not believed either.
+        if let Ok(1..) = session.set_aside_foreign_receipts() {
+            edited.push("receipts.jsonl");
+        }
         let earlier = WorkTree::stored(session);
-        let tree = earlier.as_ref().and_then(|earlier| earlier.now(project));
+        let tree = match &earlier {
+            Some(earlier) => earlier.now(project),
+            // There is nothing to compare with, but the next agent is judged again.
+            None => WorkTree::at_beginning(project),
+        };
         let mut evidence = Evidence::default();
         if report.says_pass {
             if let (Some(earlier), Some(now)) = (&earlier, &tree) {
@@ -54,7 +75,7 @@ impl Collected {
             let transcript = transcript_of(input, agent_id(trigger));
             evidence.activity = transcript.and_then(|path| read_activity(&path, report.started_at));
         }
-        Self { evidence, tree }
+        Self { evidence, edited, tree }
     }
 
     /// Stores the work tree as the state that the next agent starts from.

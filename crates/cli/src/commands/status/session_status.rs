@@ -54,5 +54,6 @@ fn own_feature(context: &Context, session: &Session, workflow: &WorkflowState) -
         total: tasks.total,
         pending: tasks.pending,
         open_work: tasks.open_work,
+        ticked_work: tasks.checked_work,
     })
 }
