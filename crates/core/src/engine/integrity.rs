@@ -117,14 +117,8 @@ pub(crate) fn show_user_notices(snapshot: &Snapshot, trigger: &Trigger, outcome:
     outcome.push(Effect::PutWorkflow(next));
 }
 
-/// Whether the client shows a message to the user with its answer to this event.
+/// Whether the client shows a message to the user with its answer to this event. It does so for others too, but not when an
+/// agent stops.
 const fn is_shown(trigger: &Trigger) -> bool {
-    matches!(
-        trigger,
-        Trigger::Prompted { .. }
-            | Trigger::Stopping { .. }
-            | Trigger::AgentReturned { .. }
-            | Trigger::Delegating { .. }
-            | Trigger::AgentStopped { .. }
-    )
+    matches!(trigger, Trigger::Prompted { .. } | Trigger::Stopping { .. } | Trigger::AgentReturned { .. })
 }

@@ -5,6 +5,7 @@
 mod commands;
 mod evidence;
 mod flow;
+mod integrity;
 mod order;
 mod reports;
 mod shell;

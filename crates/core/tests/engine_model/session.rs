@@ -368,7 +368,7 @@ fn check_answer(event: &Event, reply: &Reply, model: &Model) {
     }
     assert_eq!(reply.system_message.is_some(), expected.shown, "the user sees {:?}", reply.system_message);
     if !matches!(event, Event::Compacting) {
-        let may_be_long = !matches!(event, Event::Start(_) | Event::Prompt(..));
+        let may_be_long = expected.shows_waiting || !matches!(event, Event::Start(_) | Event::Prompt(..));
         let shown = reply.system_message.as_deref().unwrap_or_default();
         assert!(!shown.contains('⛔') && (may_be_long || !shown.contains('\n')), "the user reads {shown}");
     }
@@ -472,6 +472,8 @@ fn view_flow(state: &WorkflowState) -> Flow {
         },
         user_wrote: state.user_wrote,
         tasks_tried: state.tasks_tried,
+        tasks_ticked: state.tasks_ticked,
+        user_waits: !state.user_notices.is_empty(),
         ending: state.ending,
         notices: notices.collect(),
     }
