@@ -101,7 +101,10 @@ mod tests {
         assert!(is_called_by_other(&[other]));
         assert!(!is_called_by_other(&[other, parent]));
         let reused = ClientProcess { started: other.started + 1, ..other };
-        assert!(!is_called_by_other(&[reused]), "the client has ended, and its id is that of another process");
+        assert!(
+            !is_called_by_other(&[reused]),
+            "the client has ended, and its id is that of another process"
+        );
         drop(child.stdin.take());
         child.wait().unwrap();
         assert!(!is_called_by_other(&[other]), "the client has ended");
@@ -109,9 +112,8 @@ mod tests {
 
     #[test]
     fn the_client_is_recognised_and_shells_are_not() {
-        let is_client = |program: &str, script: Option<&str>| {
-            is_client(Path::new(program), || script.map(PathBuf::from))
-        };
+        let is_client =
+            |program: &str, script: Option<&str>| is_client(Path::new(program), || script.map(PathBuf::from));
         assert!(is_client("/home/u/.local/share/claude/versions/2.1.325", None));
         assert!(is_client("/x/node_modules/@anthropic-ai/claude-code-linux-x64/claude", None));
         assert!(is_client("/opt/claude (deleted)", None));

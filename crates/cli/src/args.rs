@@ -21,6 +21,7 @@ use crate::commands::instinct::InstinctArgs;
 use crate::commands::message::MessageArgs;
 use crate::commands::remote::RemoteArgs;
 use crate::commands::replay::ReplayArgs;
+use crate::commands::resume::ResumeArgs;
 use crate::commands::sessions::SessionsArgs;
 use crate::commands::specs::SpecsArgs;
 use crate::commands::stats::StatsArgs;
@@ -29,7 +30,6 @@ use crate::commands::top::TopArgs;
 use crate::commands::uninstall::UninstallArgs;
 use crate::commands::up::UpArgs;
 use crate::commands::validate::ValidateArgs;
-use crate::commands::resume::ResumeArgs;
 use crate::commands::{status, stop};
 pub(crate) use fleet::{
     AcceptArgs, FleetAction, FleetArgs, FleetSessionArgs, JoinArgs, PullArgs, RelayArgs, RemoveArgs,

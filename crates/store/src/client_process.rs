@@ -57,7 +57,9 @@ mod tests {
     fn only_complete_records_are_read() {
         let client = ClientProcess { pid: 7, started: 9 };
         assert_eq!(ClientProcess::from_json(&client.to_json()), Some(client));
-        for bad in [json!(7), json!({"pid": 7}), json!({"pid": -1, "started": 1}), json!({"pid": "7", "started": 1})] {
+        for bad in
+            [json!(7), json!({"pid": 7}), json!({"pid": -1, "started": 1}), json!({"pid": "7", "started": 1})]
+        {
             assert_eq!(ClientProcess::from_json(&bad), None, "{bad}");
         }
     }

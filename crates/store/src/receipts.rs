@@ -147,7 +147,9 @@ impl Session {
         let path = self.receipts_file();
         let failed = |error| StoreError::io(&path, error);
         // While checks run, receipts are added. The next report finds the foreign ones.
-        let Some(_lock) = files::try_lock_file(&self.checks_lock_file()).map_err(failed)? else { return Ok(0) };
+        let Some(_lock) = files::try_lock_file(&self.checks_lock_file()).map_err(failed)? else {
+            return Ok(0);
+        };
         let Some(bytes) = files::read_limited(&path, MAX_FILE_BYTES).map_err(failed)? else { return Ok(0) };
         let key = self.existing_seal_key().map_err(failed)?;
         let text = String::from_utf8_lossy(&bytes);

@@ -111,7 +111,9 @@ impl Session {
             None => self.existing_seal_key().map_err(at_path)?,
         };
         match self.identify(&path, &bytes, key) {
-            Ok(Found::Ours(document)) => Ok(LoadedWorkflow { document: Some(document), edit: Some(edit), key }),
+            Ok(Found::Ours(document)) => {
+                Ok(LoadedWorkflow { document: Some(document), edit: Some(edit), key })
+            }
             _ => Err(StoreError::untrusted(&self.workflow_file())),
         }
     }
@@ -131,7 +133,8 @@ impl Session {
     /// there was no copy to use instead.
     pub fn edited_workflow(&self) -> Result<Option<WorkflowDoc>, StoreError> {
         let path = self.edited_workflow_file();
-        let kept = files::read_limited(&path, MAX_STATE_BYTES).map_err(|error| StoreError::io(&path, error))?;
+        let kept =
+            files::read_limited(&path, MAX_STATE_BYTES).map_err(|error| StoreError::io(&path, error))?;
         match (kept, self.load_workflow()) {
             (Some(bytes), _) => parse(&path, &bytes).map(Some),
             (None, Ok(LoadedWorkflow { edit: Some(Edit::Changed(bytes)), .. })) => {

@@ -508,7 +508,8 @@ mod tests {
 
     #[test]
     fn processes_of_the_client_are_recorded_beside_the_state() {
-        let mut doc = parse(r#"{"workflowType":"quick","clients":[{"pid":1,"started":2},"of another version"]}"#);
+        let mut doc =
+            parse(r#"{"workflowType":"quick","clients":[{"pid":1,"started":2},"of another version"]}"#);
         assert!(!doc.add_client(ClientProcess { pid: 1, started: 2 }));
         assert!(doc.add_client(ClientProcess { pid: 3, started: 4 }));
         let text = String::from_utf8(doc.to_json().unwrap()).unwrap();

@@ -17,6 +17,7 @@ mod foreign;
 mod general;
 mod init;
 mod instinct;
+mod integrity;
 mod message;
 mod moved;
 mod plugin;

@@ -51,7 +51,12 @@ pub fn record_edit(snapshot: &Snapshot, change: FileChange, outcome: &mut Outcom
 }
 
 /// Adds to an outcome that files with evidence were changed by another program and are not used.
-pub fn report_edited_evidence(snapshot: &Snapshot, files: &[&'static str], facts: &Facts, outcome: &mut Outcome) {
+pub fn report_edited_evidence(
+    snapshot: &Snapshot,
+    files: &[&'static str],
+    facts: &Facts,
+    outcome: &mut Outcome,
+) {
     let Some(workflow) = outcome.workflow().or(snapshot.workflow.as_ref()) else { return };
     let mut next = workflow.clone();
     for file in files {

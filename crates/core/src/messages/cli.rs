@@ -194,6 +194,11 @@ messages! {
     resumed() { "工作流繼續執行。", "工作流继续执行。", "The workflow continues." }
     running_already() { "工作流正在執行，不需要恢復。", "工作流正在执行，不需要恢复。", "The workflow is running; there is nothing to resume." }
     edit_accepted() { "已採用修改過的狀態。", "已采用修改过的状态。", "The edited state is in use." }
+    state_was_edited() {
+        "workflow.json 被其他程式修改過；這是 Overtone 寫入的最後狀態。要採用修改的內容：overtone resume --accept-edit",
+        "workflow.json 被其他程序修改过；这是 Overtone 写入的最后状态。要采用修改的内容：overtone resume --accept-edit",
+        "another program changed workflow.json; this is the last state that Overtone wrote. To use the change: overtone resume --accept-edit"
+    }
     no_edit() {
         "沒有等待你決定的修改。",
         "没有等待你决定的修改。",

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use overtone_claude::process::parent_client;
 use overtone_claude::wire::{HookInput, render};
+use overtone_core::engine::integrity;
 use overtone_core::engine::{
     Effect, Facts, Outcome, Permission, Snapshot, Trigger, decide, identify_agent, is_delegation,
 };
-use overtone_core::engine::integrity;
 use overtone_core::messages::Lang;
 use overtone_core::registry::{Agent, EventKind, Hook};
 use overtone_store::config::{Config, keys};
