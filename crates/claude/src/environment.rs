@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::wire::HookInput;
 use overtone_core::messages::Lang;
+use overtone_store::config::Config;
 use overtone_store::{Home, SessionId};
 
 /// Variables that the client sets for its tools, or that Overtone exports to them.
@@ -45,7 +46,7 @@ impl Environment {
             version,
             is_in_client: CLIENT_VARIABLES.iter().any(|name| env::var_os(name).is_some()),
             is_tool_call: env::var_os("CLAUDECODE").is_some_and(|value| !value.is_empty()),
-            lang: env::var("OVERTONE_LANG").ok().and_then(|tag| Lang::from_tag(&tag)),
+            lang: language_variable(),
             project_dir: env::var_os("CLAUDE_PROJECT_DIR"),
             session_ids: [env::var_os("CLAUDE_SESSION_ID"), env::var_os("CLAUDE_CODE_SESSION_ID")],
             client_dir: client_dir(),
@@ -93,6 +94,18 @@ impl Environment {
         }
         let cwd = PathBuf::from(&*input.cwd());
         if cwd.is_absolute() { Some(cwd) } else { env::current_dir().ok() }
+    }
+}
+
+fn language_variable() -> Option<Lang> {
+    env::var("OVERTONE_LANG").ok().and_then(|tag| Lang::from_tag(&tag))
+}
+
+/// The language of texts that this process writes: that of its environment, else that of the configuration.
+pub fn language_of_process(home: &Home) -> Lang {
+    match language_variable() {
+        Some(lang) => lang,
+        None => Config::load_or_default(home).language(),
     }
 }
 

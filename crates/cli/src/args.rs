@@ -23,6 +23,7 @@ use crate::commands::instinct::InstinctArgs;
 use crate::commands::message::MessageArgs;
 use crate::commands::remote::RemoteArgs;
 use crate::commands::replay::ReplayArgs;
+use crate::commands::resume::ResumeArgs;
 use crate::commands::sessions::SessionsArgs;
 use crate::commands::specs::SpecsArgs;
 use crate::commands::stats::StatsArgs;
@@ -32,7 +33,7 @@ use crate::commands::trust::TrustArgs;
 use crate::commands::uninstall::UninstallArgs;
 use crate::commands::up::UpArgs;
 use crate::commands::validate::ValidateArgs;
-use crate::commands::{resume, status, stop};
+use crate::commands::{status, stop};
 pub(crate) use fleet::{
     AcceptArgs, FleetAction, FleetArgs, FleetSessionArgs, JoinArgs, PullArgs, RelayArgs, RemoveArgs,
     ServerConfigArgs,
@@ -64,9 +65,7 @@ pub(crate) enum Command {
     /// Stop the loop of the running workflow; nothing is deleted
     #[command(after_help = stop::EXAMPLES)]
     Stop(SessionArgs),
-    /// Continue a stopped or aborted workflow
-    #[command(after_help = resume::EXAMPLES)]
-    Resume(SessionArgs),
+    Resume(ResumeArgs),
     Message(MessageArgs),
     Checks(ChecksArgs),
     Trust(TrustArgs),

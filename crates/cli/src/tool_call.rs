@@ -11,7 +11,7 @@ use overtone_claude::Environment;
 use overtone_core::engine::{always_needs_decision, needs_no_decision};
 use overtone_core::messages::cli as words;
 use overtone_store::config::Config;
-use overtone_store::{Home, Session, SessionId, clock};
+use overtone_store::{Home, LoadedWorkflow, Session, SessionId, StoreError, StoreErrorKind, clock};
 
 use crate::context::Context;
 use crate::ui::error::CommandError;
@@ -45,9 +45,11 @@ pub(crate) fn check(environment: &Environment, arguments: &[OsString]) -> Result
 /// declines does not run.
 fn may_run(home: &Home, id: &SessionId, command: &str) -> bool {
     let session = home.session(id);
-    let Ok(Some(workflow)) = session.workflow() else { return true };
-    if !workflow.state.is_open() {
-        return true;
+    match session.load_workflow() {
+        Ok(LoadedWorkflow { document: Some(workflow), .. }) if workflow.state.is_open() => {}
+        // Another program has changed the state, so the user decides.
+        Err(StoreError { kind: StoreErrorKind::Untrusted, .. }) => {}
+        Ok(_) | Err(_) => return true,
     }
     is_asked_by_loop(&session, command)
 }

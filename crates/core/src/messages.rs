@@ -18,6 +18,7 @@ pub mod fleet;
 pub mod flow;
 pub mod guard;
 pub mod install;
+pub mod integrity;
 mod labels;
 mod lang;
 pub mod looping;
@@ -48,6 +49,7 @@ pub fn samples(lang: Lang) -> Vec<Sample> {
         flow::samples,
         guard::samples,
         install::samples,
+        integrity::samples,
         looping::samples,
         page::samples,
         prompt::samples,

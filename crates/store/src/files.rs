@@ -45,7 +45,7 @@ pub fn lock_timeout() -> Duration {
 const CHUNK: usize = 64 * 1024;
 
 /// Session states are a few kilobytes. Anything above this limit is not ours, so it is rejected.
-const MAX_STATE_BYTES: u64 = 16 * 1024 * 1024;
+pub(crate) const MAX_STATE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Opens a file without following links and without blocking on pipes. This does not use `std`, because musl's `open`
 /// makes a second system call for the sake of very old kernels, and hooks open files at every tool call.

@@ -167,11 +167,12 @@ prop_compose! {
         mut stages in prop::collection::vec(stage(), 0..5),
         mut active_agents in prop::collection::vec(agent(), 0..3),
         counts in prop::array::uniform6(any::<u32>()),
-        (notices, other_handoffs, review_notes) in (texts(), texts(), texts()),
+        (notices, other_handoffs, review_notes, user_notices) in (texts(), texts(), texts(), texts()),
         finished_agents in prop::collection::vec(finished(), 0..3),
         completed_stages in prop::option::of(any::<u32>()),
         ending in prop::option::of(prop::sample::select(vec![Ending::Completed, Ending::Aborted])),
-        (user_wrote, untrusted_checks_shown, tasks_tried) in (any::<bool>(), any::<bool>(), prop::option::of(any::<u32>())),
+        (user_wrote, untrusted_checks_shown) in (any::<bool>(), any::<bool>()),
+        (tasks_tried, tasks_ticked) in (prop::option::of(any::<u32>()), prop::option::of(any::<u32>())),
         (guard, moved_to) in (prop::sample::select(GuardLevel::ALL.to_vec()), prop::option::of(text())),
         (files, may_be_more, judge_again) in (texts(), any::<bool>(), any::<bool>()),
     ) -> WorkflowState {
@@ -184,8 +185,9 @@ prop_compose! {
         WorkflowState {
             session_id, workflow_type, created_at, current_stage, stages, active_agents, fail_count, reject_count,
             retro_count, forgiven_failures, forgiven_rejections, feature_name, notices, finished_agents,
-            handoff_count, other_handoffs, completed_stages, ending, user_wrote, tasks_tried, review_notes, guard,
-            outside: OutsideChanges { files, may_be_more, judge_again }, untrusted_checks_shown, moved_to,
+            handoff_count, other_handoffs, completed_stages, ending, user_wrote, tasks_tried, tasks_ticked,
+            review_notes, user_notices, guard, outside: OutsideChanges { files, may_be_more, judge_again },
+            untrusted_checks_shown, moved_to,
         }
     }
 }

@@ -26,9 +26,22 @@ pub(crate) fn render() -> String {
     format!("{:#}\n", json!({ "hooks": events }))
 }
 
+/// Where the client blocks a call because the hook failed, it shows the command with its arguments to the user and to the
+/// model, and nothing else. So this one, which the program ignores, says how to continue.
+const IF_IT_FAILS: &str = "(if this fails, run: overtone doctor)";
+
 /// The arguments that make the binary run this hook.
-pub(crate) fn arguments(hook: Hook) -> [&'static str; 2] {
-    ["hook", hook.name()]
+pub(crate) fn arguments(hook: Hook) -> Vec<&'static str> {
+    let mut arguments = vec!["hook", hook.name()];
+    if hook.is_gate() {
+        arguments.push(IF_IT_FAILS);
+    }
+    arguments
+}
+
+/// What a client that knows the field does when the hook fails. Older ones ignore it and continue without the hook.
+pub(crate) fn on_failure(hook: Hook) -> Option<&'static str> {
+    if hook.is_gate() { Some("block") } else { None }
 }
 
 /// A list of hooks that run for the tools of a matcher, or for every occurrence of an event without tools.
@@ -49,6 +62,8 @@ struct HookEntry {
     args: Vec<&'static str>,
     /// In seconds.
     timeout: u64,
+    #[serde(rename = "onFailure", skip_serializing_if = "Option::is_none")]
+    on_failure: Option<&'static str>,
 }
 
 fn group(binding: &HookBinding) -> MatcherGroup {
@@ -56,8 +71,9 @@ fn group(binding: &HookBinding) -> MatcherGroup {
         kind: "command",
         condition: binding.condition,
         command: COMMAND,
-        args: arguments(binding.hook).to_vec(),
+        args: arguments(binding.hook),
         timeout: timeout_seconds(binding.hook),
+        on_failure: on_failure(binding.hook),
     };
     MatcherGroup { matcher: binding.matcher, hooks: [entry] }
 }
@@ -70,6 +86,7 @@ fn supervisor_group() -> MatcherGroup {
         command: COMMAND,
         args: SUPERVISOR_HOOK.to_vec(),
         timeout: REVIEW_SECONDS,
+        on_failure: None,
     };
     MatcherGroup { matcher: "", hooks: [entry] }
 }
@@ -121,6 +138,20 @@ mod tests {
         assert_eq!(bash["matcher"], "Bash");
         assert_eq!(bash["hooks"][0]["if"], "Bash(overtone *)");
         assert_eq!(bash["hooks"][0]["args"], json!(["hook", "allow-own"]));
+    }
+
+    #[test]
+    fn gates_fail_closed_and_say_how_to_continue() {
+        let expected = json!({
+            "type": "command",
+            "command": "${CLAUDE_PLUGIN_ROOT}/bin/overtone-hook",
+            "args": ["hook", "pre-task", "(if this fails, run: overtone doctor)"],
+            "timeout": 10,
+            "onFailure": "block",
+        });
+        assert_eq!(events()["PreToolUse"][0]["hooks"][0], expected);
+        let blocking = Hook::ALL.into_iter().filter(|hook| on_failure(*hook).is_some()).map(Hook::name);
+        assert_eq!(blocking.collect::<Vec<_>>(), ["pre-task", "on-handback", "pre-write"]);
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod foreign;
 mod general;
 mod init;
 mod instinct;
+mod integrity;
 mod message;
 mod moved;
 mod plugin;

@@ -169,6 +169,7 @@ fn broken_files_are_named_and_left() {
         let context = TestContext::for_commands();
         context.run("init quick").ok();
         let path = context.session_dir("s1").join(file);
+        context.forget_seal("s1");
         put(&path, content);
         for line in ["status", "status --json", "stop", "resume", "sessions show s1"] {
             context.run(line).fails(&[path.to_str().unwrap(), "left as it is", "--force"]);

@@ -102,6 +102,12 @@ impl TestContext {
         self.state().join("sessions").join(id)
     }
 
+    /// Removes the copy that Overtone keeps of a session's workflow: what a test writes to `workflow.json` then is a file of an
+    /// earlier version, and not a change by another program.
+    pub(crate) fn forget_seal(&self, session: &str) {
+        fs::remove_file(self.session_dir(session).join("workflow.sealed.json")).unwrap();
+    }
+
     pub(crate) fn create_folders(&self, folders: &[&str]) {
         for folder in folders {
             fs::create_dir_all(self.path(folder)).unwrap();

@@ -156,6 +156,14 @@ pub fn resume(snapshot: &Snapshot, settings: &Settings, by: &str, now: Millis) -
     Ok(outcome)
 }
 
+/// Takes over the state that another program wrote, because the user says so. Texts about the change have done their part.
+pub fn accept_edit(edited: &WorkflowState, by: &str) -> Outcome {
+    let mut outcome = Outcome::default();
+    outcome.emit(Record::warning(WarningReason::EditAccepted).with("by", by));
+    outcome.push(Effect::PutWorkflow(edited.clone()));
+    outcome
+}
+
 /// Leaves a message for the main agent. The next hook that can delivers it, exactly once. `by` is its author.
 pub fn message(
     snapshot: &Snapshot,

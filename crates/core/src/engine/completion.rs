@@ -17,6 +17,7 @@ use crate::engine::state::{
 };
 use crate::engine::suggestion::{Reason, format_size, suggest_compact};
 use crate::engine::text::{TASK_UNITS, cut, moved_text, named_files, next_step_text, titled};
+use crate::engine::ticks::remember_ticks;
 use crate::engine::trigger::Facts;
 use crate::engine::verdict::{Judgement, judge};
 
@@ -64,6 +65,7 @@ pub(crate) fn report(workflow: &WorkflowState, report: &Report, facts: &Facts) -
         }
     }
     let active = position.map(|at| next.active_agents.remove(at));
+    remember_ticks(&mut next, facts);
     // A report without an id is remembered with that of its entry, so that the same report with its id does not count
     // again when it comes late.
     if let Some(id) = report.ids.agent_id.or_else(|| active.as_ref()?.agent_id.as_deref()) {

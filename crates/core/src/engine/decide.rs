@@ -5,6 +5,7 @@ use crate::registry::Agent;
 use crate::engine::agents::AgentIds;
 use crate::engine::completion::{self, Channel, Report};
 use crate::engine::gate::{self, Delegation};
+use crate::engine::integrity::show_user_notices;
 use crate::engine::outcome::Outcome;
 use crate::engine::tools::{self, AgentResult, Failure};
 use crate::engine::trigger::{Facts, Snapshot, ToolCaller, Trigger};
@@ -12,6 +13,12 @@ use crate::engine::{guard, permission, prompt, session, stopping};
 
 /// Decides on one event. The same input always gives the same outcome.
 pub fn decide(snapshot: &Snapshot, trigger: &Trigger, facts: &Facts) -> Outcome {
+    let mut outcome = decide_event(snapshot, trigger, facts);
+    show_user_notices(snapshot, trigger, &mut outcome);
+    outcome
+}
+
+fn decide_event(snapshot: &Snapshot, trigger: &Trigger, facts: &Facts) -> Outcome {
     let workflow = snapshot.workflow.as_ref();
     match *trigger {
         Trigger::SessionStarted { source } => session::start(snapshot, source, facts),

@@ -9,6 +9,7 @@ use crate::engine::guard;
 use crate::engine::outcome::{Effect, InputPatch, Outcome, Permission, Record, Reply};
 use crate::engine::state::{ActiveAgent, Ending, StageState, Status, Turn, Verdict, WorkflowState};
 use crate::engine::text::{key_list, moved_text, next_step_text, step_text, workflow_context};
+use crate::engine::ticks::notice_ticks;
 use crate::engine::trigger::{Facts, Snapshot, Trigger};
 
 /// Separates the context block from the original prompt.
@@ -47,11 +48,15 @@ fn delegate_stage(snapshot: &Snapshot, agent: Agent, call: &Delegation, facts: &
             effects: Vec::new(),
         };
     }
-    let admitted = match admit(workflow, agent, facts) {
+    let mut admitted = match admit(workflow, agent, facts) {
         Ok(admitted) => admitted,
         Err(refusal) => return refusal.into(),
     };
+    let ticked = notice_ticks(&mut admitted.workflow, facts);
     let (mut outcome, workflow, stage) = start(snapshot, admitted, agent, call.tool_use_id, None, facts);
+    if let Some(record) = ticked {
+        outcome.effects.insert(0, Effect::Emit(record));
+    }
     outcome.reply = allow_with_context(&workflow, stage, call, facts);
     outcome.push(Effect::PutWorkflow(workflow));
     outcome
@@ -488,6 +493,7 @@ mod tests {
                 total: 1,
                 pending: open.clone(),
                 open_work: open,
+                ticked_work: 0,
             };
             for agent in Agent::ALL {
                 let name = format!("ot:{}", agent.name());

@@ -13,6 +13,7 @@ use crate::engine::state::{Ending, LoopState, Pause, StoppedBy, Turn, WorkflowSt
 use crate::engine::text::{
     TASK_UNITS, cut, duration, moved_text, progress_bar, short_name, step_for_loop, titled,
 };
+use crate::engine::ticks::notice_ticks;
 use crate::engine::trigger::{Facts, Snapshot};
 
 /// A background agent that has not reported for this long is given up, in milliseconds. It matters for old clients, which
@@ -45,6 +46,9 @@ fn decide_stop(snapshot: &Snapshot, background: Option<&[String]>, facts: &Facts
     // A call that the user was asked about has ended by now, whatever the answer was.
     decision.looping.asked = None;
     decision.release_lost_agents(background.is_some());
+    if let Some(record) = notice_ticks(&mut decision.workflow, facts) {
+        decision.outcome.emit(record);
+    }
     decision.decide(background.is_some());
     decision.finish(snapshot)
 }

@@ -199,6 +199,8 @@ pub struct Feature {
     pub pending: Vec<String>,
     /// The pending tasks without those that stand for stages.
     pub open_work: Vec<String>,
+    /// How many tasks are ticked, without those that stand for stages.
+    pub ticked_work: usize,
 }
 
 /// Another session that is at work on a feature.

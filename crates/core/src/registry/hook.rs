@@ -81,6 +81,12 @@ impl Hook {
             .map(|b| b.hook)
     }
 
+    /// Whether the tool call must not happen without the hook's answer. Newer clients then block the call if the program is
+    /// missing, fails or does not answer in time.
+    pub const fn is_gate(self) -> bool {
+        matches!(self, Self::PreTask | Self::OnHandback | Self::PreWrite)
+    }
+
     /// The client event that this hook answers; its name must be repeated in the output.
     pub fn event(self) -> &'static str {
         match Self::BINDINGS.iter().find(|binding| binding.hook == self) {

@@ -161,13 +161,17 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
                 }
                 // Recorded by others than the engine, or without any consequence for the state that is compared.
                 Some(
-                    WarningReason::FeatureMoved
+                    WarningReason::EditAccepted
+                    | WarningReason::FeatureMoved
                     | WarningReason::FeatureTaken
+                    | WarningReason::ForgedHook
                     | WarningReason::Handback
                     | WarningReason::LessonJudged
                     | WarningReason::LineTooLong
                     | WarningReason::Message
-                    | WarningReason::StageBlocked,
+                    | WarningReason::StageBlocked
+                    | WarningReason::StateEdited
+                    | WarningReason::TasksTicked,
                 )
                 | None => Cause::External,
             },

@@ -4,9 +4,10 @@
 //! ids become hashes, so that an agent keeps its identity. The replay of the copy therefore has the same result as that
 //! of the original.
 
+use crate::engine::integrity::FileChange;
 use crate::engine::state::{SendBackReason, Verdict};
 use crate::engine::{ENDED_WITHOUT_RESULT, INTERRUPTED, NO_REPORT, NO_REPORT_IN_TIME, NO_VERDICT};
-use crate::registry::{Agent, EventKind, GuardLevel, StageKey, Violation, WarningReason, Workflow};
+use crate::registry::{Agent, EventKind, GuardLevel, Hook, StageKey, Violation, WarningReason, Workflow};
 use serde_json::{Map, Value, json};
 
 use crate::replay::line::{Line, SkipReason, parse};
@@ -29,6 +30,9 @@ const NUMBERS: [&str; 14] = [
     "transcriptSize",
     "total",
 ];
+
+/// The files of a session that Overtone seals.
+const SESSION_FILES: [&str; 4] = ["workflow.json", "loop.json", "receipts.jsonl", "tree.json"];
 
 const TOOLS: [&str; 7] = ["Agent", "Bash", "Edit", "MultiEdit", "NotebookEdit", "Task", "Write"];
 
@@ -97,6 +101,9 @@ fn vocabulary(name: &str) -> Option<fn(&str) -> bool> {
         "answer" => |word| word == "denied",
         "by" => |word| ["main", "user", "model", "unknown", "dashboard", "telegram", "top"].contains(&word),
         "toolName" => |word| TOOLS.contains(&word),
+        "hook" => |word| Hook::from_name(word).is_some(),
+        "file" => |word| SESSION_FILES.contains(&word),
+        "change" => |word| FileChange::from_key(word).is_some(),
         "reason" => |word| {
             let is_of_engine =
                 WarningReason::from_name(word).is_some() || SendBackReason::from_key(word).is_some();

@@ -384,7 +384,7 @@ impl Session {
         let pending = vec![String::new(); tasks.min(MAX_TASKS)];
         let open_work = pending.clone();
         let (origin, total) = (FeatureOrigin::Own, pending.len());
-        let feature = Feature { name, origin, checked: 0, total, pending, open_work };
+        let feature = Feature { name, origin, checked: 0, total, pending, open_work, ticked_work: 0 };
         if own.as_deref() != Some(&feature.name) {
             let facts = Facts { feature: Some(feature.clone()), ..facts.clone() };
             self.fire(&Trigger::SessionStarted { source: StartSource::Compact }, &facts);

@@ -6,6 +6,7 @@ mod commands;
 mod evidence;
 mod flow;
 mod guard;
+mod integrity;
 mod order;
 mod reports;
 mod shell;

@@ -144,6 +144,8 @@ pub(crate) struct Answer {
     pub(crate) model_text: ModelText,
     /// Whether the user sees something.
     pub(crate) shown: bool,
+    /// Whether the user sees what has waited.
+    pub(crate) shows_waiting: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -258,6 +260,7 @@ impl Model {
         self.passed_before = self.passed();
         let before = self.clone();
         self.handle(event);
+        self.show_waiting(event);
         match fate {
             Fate::Ends => self.tick_boxes(),
             // A new workflow has no tasks, however far its start came.
@@ -332,6 +335,26 @@ impl Model {
             Event::Beside(_) => self.answer.model_text = ModelText::Anything,
             Event::Compacting | Event::DelegateNested(_) | Event::MainEdits(_) | Event::HoursPass => {}
         }
+    }
+
+    /// The client shows the answers to these events to the user.
+    fn show_waiting(&mut self, event: &Event) {
+        let is_shown = matches!(
+            event,
+            Event::Prompt(..)
+                | Event::Returns(..)
+                | Event::TaskEnds(..)
+                | Event::Delivers(..)
+                | Event::AgentStopped
+                | Event::Stop(_)
+        );
+        if is_shown && std::mem::take(&mut self.flow.user_waits) {
+            (self.answer.shown, self.answer.shows_waiting) = (true, true);
+        }
+    }
+
+    fn ticked_work(&self) -> Option<u32> {
+        self.tasks.as_ref().map(|tasks| tasks.done)
     }
 
     fn next(&self) -> Step {
@@ -571,7 +594,10 @@ impl Model {
         self.answer.ruling = self.gate(agent);
         match self.answer.ruling {
             Ruling::Deny => self.deny(),
-            Ruling::Allow => self.start(self.worker(agent, Some(n), None), true, self.open_work()),
+            Ruling::Allow => {
+                self.flow.notice_ticks(self.ticked_work());
+                self.start(self.worker(agent, Some(n), None), true, self.open_work());
+            }
             Ruling::NoOpinion => {}
         }
     }
@@ -730,6 +756,7 @@ impl Model {
 
     fn end_worker(&mut self, agent: Agent, at: Option<usize>, id: Option<u32>, content: Content) {
         let worker = at.map(|at| self.flow.workers.remove(at));
+        self.flow.tasks_ticked = self.ticked_work();
         if let Some(id) = id {
             self.flow.remember(id, agent);
         }
@@ -803,6 +830,7 @@ impl Model {
             return self.looping.turn = None;
         }
         self.flow.miss(|_| true);
+        self.flow.notice_ticks(self.ticked_work());
         self.decide_stop();
         if !matches!(self.answer.model_text, ModelText::GoOn(_)) {
             self.looping.turn = None;

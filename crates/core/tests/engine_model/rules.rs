@@ -73,6 +73,10 @@ pub(crate) struct Flow {
     pub(crate) counts: Counts,
     pub(crate) user_wrote: bool,
     pub(crate) tasks_tried: Option<u32>,
+    /// The ticked tasks when the last agent ended or was delegated.
+    pub(crate) tasks_ticked: Option<u32>,
+    /// Something waits to be shown to the user.
+    pub(crate) user_waits: bool,
     pub(crate) ending: Option<Ending>,
     pub(crate) notices: Vec<Notice>,
     /// The main agent has changed files itself since the last review.
@@ -107,6 +111,8 @@ impl Flow {
             counts: Counts::default(),
             user_wrote: false,
             tasks_tried: None,
+            tasks_ticked: None,
+            user_waits: false,
             ending: None,
             notices: Vec::new(),
             changed_outside: false,
@@ -324,6 +330,16 @@ impl Flow {
         }
     }
 
+    /// Tasks that are ticked while nobody works are noticed.
+    pub(crate) fn notice_ticks(&mut self, ticked: Option<u32>) {
+        let Some(ticked) = ticked.filter(|_| self.workers.is_empty()) else { return };
+        if self.tasks_ticked.is_some_and(|known| known < ticked) {
+            self.leave(Notice::Ours);
+            self.user_waits = true;
+        }
+        self.tasks_ticked = Some(ticked);
+    }
+
     fn is_worked_on(&self, key: StageKey) -> bool {
         self.workers.iter().any(|worker| worker.stage == Some(key))
     }
@@ -404,8 +420,10 @@ impl Flow {
 
     /// Gives up agents and returns them.
     pub(crate) fn release(&mut self, is_lost: impl Fn(&Worker) -> bool) -> Vec<Worker> {
-        let (lost, kept) = std::mem::take(&mut self.workers).into_iter().partition(is_lost);
+        let (lost, kept): (Vec<_>, _) = std::mem::take(&mut self.workers).into_iter().partition(is_lost);
         self.workers = kept;
+        // Nobody knows which tasks a lost agent has ticked.
+        self.tasks_ticked = self.tasks_ticked.filter(|_| lost.is_empty());
         for worker in &lost {
             // One that was to continue and never did can be sent another message.
             if let (true, Some(id)) = (worker.awaits_start, worker.id) {

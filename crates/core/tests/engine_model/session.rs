@@ -357,7 +357,7 @@ fn feature(model: &Model, tasks: &Tasks) -> Feature {
     let pending: Vec<_> = keys.map(|key| key.to_string()).chain(open_work.iter().cloned()).collect();
     let checked = tasks.ticked.len() + tasks.done as usize;
     let (name, origin, total) = ("feature".to_owned(), FeatureOrigin::Own, checked + pending.len());
-    Feature { name, origin, checked, total, pending, open_work }
+    Feature { name, origin, checked, total, pending, open_work, ticked_work: tasks.done as usize }
 }
 
 fn field<'a>(record: &'a Record, name: &str) -> &'a str {
@@ -399,7 +399,7 @@ fn check_answer(event: &Event, reply: &Reply, model: &Model) {
     }
     assert_eq!(reply.system_message.is_some(), expected.shown, "the user sees {:?}", reply.system_message);
     if !matches!(event, Event::Compacting) {
-        let may_be_long = !matches!(event, Event::Start(_) | Event::Prompt(..));
+        let may_be_long = expected.shows_waiting || !matches!(event, Event::Start(_) | Event::Prompt(..));
         let shown = reply.system_message.as_deref().unwrap_or_default();
         assert!(!shown.contains('⛔') && (may_be_long || !shown.contains('\n')), "the user reads {shown}");
     }
@@ -503,6 +503,8 @@ fn view_flow(state: &WorkflowState) -> Flow {
         },
         user_wrote: state.user_wrote,
         tasks_tried: state.tasks_tried,
+        tasks_ticked: state.tasks_ticked,
+        user_waits: !state.user_notices.is_empty(),
         ending: state.ending,
         notices: notices.collect(),
         changed_outside: !state.outside.files.is_empty(),

@@ -46,7 +46,7 @@ impl CheckContext<'_> {
         }
         let deadline = Instant::now() + TIME_LIMIT;
         // Checks of one session run one after the other. A hook that waits for another one's checks finds their receipts.
-        let lock = self.session.dir().join(".checks-lock");
+        let lock = self.session.checks_lock_file();
         match files::lock_file(&lock, TIME_LIMIT) {
             Ok(_lock) => needed.iter().map(|needed| self.result(*needed, deadline)).collect(),
             Err(error) => {

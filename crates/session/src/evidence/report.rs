@@ -3,12 +3,13 @@
 
 use std::path::Path;
 
+use overtone_claude::process::is_called_by_other;
 use overtone_claude::wire::HookInput;
 use overtone_core::engine::state::WorkflowState;
 use overtone_core::engine::{StageReport, Trigger, repairing_stage, stage_report};
 use overtone_core::evidence::{Check, Evidence, TreeChange};
 use overtone_core::registry::{Agent, StageKey};
-use overtone_store::{Home, Session};
+use overtone_store::{Home, LoadedWorkflow, Session};
 
 use crate::evidence::checks::{CheckContext, NeededCheck, PinnedChecks, not_started};
 use crate::evidence::transcript::{read_activity, transcript_of};
@@ -30,6 +31,8 @@ pub(crate) struct Collected {
     pub(crate) changed_since_stage: Option<Vec<String>>,
     /// What the agent has changed, whatever its report says.
     change: Option<TreeChange>,
+    /// Files with evidence that another program has changed.
+    pub(crate) edited: Vec<&'static str>,
     tree: Option<WorkTree>,
 }
 
@@ -40,7 +43,13 @@ impl EvidenceContext<'_> {
         if !WorkTree::is_recorded(self.session) && !self.session.has_pinned_checks() {
             return Collected::default();
         }
-        let Ok(Some(workflow)) = self.session.workflow() else { return Collected::default() };
+        let Ok(LoadedWorkflow { document: Some(workflow), .. }) = self.session.load_workflow() else {
+            return Collected::default();
+        };
+        // The checks do not run for a call that counts for nothing.
+        if is_called_by_other(&workflow.clients()) {
+            return Collected::default();
+        }
         match stage_report(&workflow.state, trigger) {
             Some(report) => self.for_report(&workflow.state, input, trigger, report),
             None => Collected::default(),
@@ -67,6 +76,14 @@ impl EvidenceContext<'_> {
         trigger: &Trigger,
         report: StageReport,
     ) -> Collected {
+        let mut edited = Vec::new();
+        if WorkTree::was_edited(self.session) {
+            edited.push("tree.json");
+        }
+        // Receipts that could not be sorted out are not believed either.
+        if let Ok(1..) = self.session.set_aside_foreign_receipts() {
+            edited.push("receipts.jsonl");
+        }
         let earlier = WorkTree::stored(self.session);
         let mut tree = self.read_tree(earlier.as_ref());
         let change = match (&earlier, &tree) {
@@ -88,11 +105,15 @@ impl EvidenceContext<'_> {
                 tree = self.read_tree(earlier.as_ref());
             }
         }
-        Collected { evidence, changed_since_stage: None, change, tree }
+        Collected { evidence, edited, changed_since_stage: None, change, tree }
     }
 
+    /// The work tree as it is now. Without an earlier one there is nothing to compare with, but the next agent is judged again.
     fn read_tree(&self, earlier: Option<&WorkTree>) -> Option<WorkTree> {
-        earlier?.now(self.project)
+        match earlier {
+            Some(earlier) => earlier.now(self.project),
+            None => WorkTree::at_beginning(self.project),
+        }
     }
 
     /// The evidence for a workflow whose stages are all done.

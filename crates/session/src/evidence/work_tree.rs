@@ -181,6 +181,11 @@ impl WorkTree {
         stored::exists(session)
     }
 
+    /// Whether another program has changed the stored tree. It is not used then.
+    pub(crate) fn was_edited(session: &Session) -> bool {
+        stored::was_edited(session)
+    }
+
     /// The tree that was stored last.
     pub fn stored(session: &Session) -> Option<Self> {
         stored::read(session)

@@ -166,8 +166,8 @@ fn own_feature_name(snapshot: &Snapshot) -> Option<&str> {
 }
 
 fn as_fact(feature: overtone_store::specs::Feature, origin: FeatureOrigin) -> Feature {
-    let Tasks { checked, total, pending, open_work } = feature.tasks.unwrap_or_default();
-    Feature { name: feature.name, origin, checked, total, pending, open_work }
+    let Tasks { checked, total, pending, open_work, checked_work } = feature.tasks.unwrap_or_default();
+    Feature { name: feature.name, origin, checked, total, pending, open_work, ticked_work: checked_work }
 }
 
 /// The project's folder, for an agent that works in another one: with a relative path it would find a copy of the specs.

@@ -3,16 +3,21 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
+use overtone_claude::process::parent_client;
 use overtone_claude::wire::{HookInput, render};
+use overtone_core::engine::integrity;
 use overtone_core::engine::state::{Millis, Verdict};
 use overtone_core::engine::{
     Effect, Facts, Outcome, Permission, Record, Snapshot, ToolCaller, Trigger, concerns_guard, decide,
     identify_agent, is_delegation, question_to_remember,
 };
+use overtone_core::messages::Lang;
 use overtone_core::registry::{Agent, EventKind, Hook};
 use overtone_store::config::{Config, keys};
 use overtone_store::instincts::Memory;
-use overtone_store::{Home, Origin, Session, SessionLock, files};
+use overtone_store::{
+    ClientProcess, Home, LoadedWorkflow, Origin, Session, SessionLock, StoreError, StoreErrorKind, files,
+};
 
 use crate::evidence::{Collected, EvidenceContext, WorkTree};
 use crate::hooks::apply::{self, Documents, EffectContext};
@@ -21,6 +26,7 @@ use crate::hooks::facts::{self, FactContext};
 use crate::hooks::guard::{Printer, lock_timeout};
 use crate::hooks::limits::handle_file_size_signal;
 use crate::hooks::trigger::Event;
+use crate::hooks::update::file_change;
 use overtone_claude::Environment;
 
 /// Errors that did not keep the hook from answering.
@@ -32,7 +38,8 @@ type RunResult = Result<Warnings, Box<dyn Error>>;
 pub(crate) fn run(hook: Hook, environment: &Environment, bytes: &[u8], printer: &mut Printer) -> RunResult {
     let input = HookInput::parse(bytes)?;
     let Some(event) = Event::from_input(hook, &input) else { return Ok(Warnings::new()) };
-    let call = HookCall { hook, environment, input: &input, trigger: &event.as_trigger() };
+    let client = if hook == Hook::OnStart { parent_client() } else { None };
+    let call = HookCall { hook, environment, input: &input, trigger: &event.as_trigger(), client };
     if matches!(hook, Hook::AllowOwn | Hook::PreWrite | Hook::PreCommand) {
         return call.answer_permission(printer);
     }
@@ -54,6 +61,8 @@ struct HookCall<'a> {
     environment: &'a Environment,
     input: &'a HookInput<'a>,
     trigger: &'a Trigger<'a>,
+    /// The client that starts a session, if it is recognised.
+    client: Option<ClientProcess>,
 }
 
 impl HookCall<'_> {
@@ -108,11 +117,25 @@ impl HookCall<'_> {
         if !self.is_relevant(home, session) {
             return Ok(Warnings::new());
         }
+        match self.decide_in_session(home, session, printer) {
+            Err(error) if is_untrusted(error.as_ref()) => {
+                let outcome =
+                    integrity::untrusted_state(self.trigger, self.language(&Config::load_or_default(home)));
+                printer.print(&render(self.hook, outcome.reply, None)?)?;
+                Ok(vec![error.to_string()])
+            }
+            result => result,
+        }
+    }
+
+    fn language(&self, config: &Config) -> Lang {
+        self.environment.lang().unwrap_or_else(|| config.language())
+    }
+
+    fn decide_in_session(&self, home: &Home, session: &Session, printer: &mut Printer) -> RunResult {
         if self.hook == Hook::OnStart {
             handle_file_size_signal();
             session.create()?;
-            // Only the dashboard needs the origin, so the session starts without it too.
-            let _ = session.note_origin(&self.origin());
         }
         // A hook that rarely writes first tries without the lock. That is safe, because files are replaced atomically.
         if reads_first(self.hook) {
@@ -129,7 +152,8 @@ impl HookCall<'_> {
         let has_folder = lock.is_some() || session.exists();
         let mode = Mode::Write { has_folder };
         let attempt = self.decide_and_apply(home, session, mode, lock, &collected, printer)?;
-        if self.hook == Hook::OnStart {
+        if self.hook == Hook::OnStart && !attempt.is_forged {
+            self.note_start(session);
             dashboard::start(home);
         }
         self.begin_work(home, session);
@@ -143,14 +167,38 @@ impl HookCall<'_> {
         session: &Session,
         collected: &Collected,
     ) -> Result<Decision, Box<dyn Error>> {
-        let documents = self.load(session)?;
-        let snapshot = documents.snapshot();
+        let mut documents = self.load(session)?;
+        let is_new_client = self.add_client(&mut documents);
+        let is_forged = documents.is_called_by_other();
+        let mut snapshot = documents.snapshot();
+        let edit = documents.edit.as_ref().map(file_change);
+        if let Some(edit) = edit {
+            integrity::leave_edit_notices(&mut snapshot, edit, self.language(&context.config));
+        }
         let (mut facts, warnings) =
             facts::gather(self.hook, context, Some(session), self.input, self.trigger, &snapshot)?;
         facts.evidence = collected.evidence.clone();
         facts.changed_since_stage.clone_from(&collected.changed_since_stage);
-        let outcome = decide(&snapshot, self.trigger, &facts);
-        Ok(Decision { documents, snapshot, facts, outcome, warnings })
+        let mut outcome = match &snapshot.workflow {
+            Some(workflow) if is_forged => integrity::forged_call(workflow, self.hook, facts.lang),
+            _ => decide(&snapshot, self.trigger, &facts),
+        };
+        integrity::report_edited_evidence(&snapshot, &collected.edited, &facts, &mut outcome);
+        if let Some(edit) = edit {
+            integrity::record_edit(&snapshot, edit, &mut outcome);
+        }
+        if is_new_client && outcome.workflow().is_none() {
+            outcome.effects.extend(snapshot.workflow.clone().map(Effect::PutWorkflow));
+        }
+        Ok(Decision { documents, snapshot, facts, outcome, is_forged, warnings })
+    }
+
+    /// Records where the session works and which process its client is. It works without these records too.
+    fn note_start(&self, session: &Session) {
+        let _ = session.note_origin(&self.origin());
+        if let Some(client) = self.client {
+            let _ = session.note_client(client);
+        }
     }
 
     fn decide_and_apply(
@@ -164,10 +212,10 @@ impl HookCall<'_> {
     ) -> Result<Attempt, Box<dyn Error>> {
         let project = self.environment.project(self.input);
         let context = self.fact_context(home, project.as_deref());
-        let Decision { documents, facts, outcome, mut warnings, .. } =
+        let Decision { documents, facts, outcome, is_forged, mut warnings, .. } =
             self.decide(&context, session, collected)?;
         if mode == Mode::ReadOnly && !outcome.effects.is_empty() {
-            return Ok(Attempt { must_write: true, warnings: Warnings::new() });
+            return Ok(Attempt { must_write: true, is_forged, warnings: Warnings::new() });
         }
         let effect_context = EffectContext {
             home,
@@ -189,7 +237,15 @@ impl HookCall<'_> {
             warnings.extend(collected.store_tree(session, has_passed));
         }
         warnings.extend(collected.store_compared(session));
-        Ok(Attempt { must_write: false, warnings })
+        Ok(Attempt { must_write: false, is_forged, warnings })
+    }
+
+    /// Records the client that starts the session. Returns whether the workflow did not know it.
+    fn add_client(&self, documents: &mut Documents) -> bool {
+        match (&mut documents.workflow, self.client) {
+            (Some(workflow), Some(client)) => workflow.add_client(client),
+            _ => false,
+        }
     }
 
     fn fact_context<'c>(&'c self, home: &Home, project: Option<&'c Path>) -> FactContext<'c> {
@@ -336,15 +392,28 @@ impl HookCall<'_> {
     /// does not need.
     fn load(&self, session: &Session) -> Result<Documents, Box<dyn Error>> {
         let (workflow, looping) = match self.hook {
-            Hook::OnSessionEnd => (false, true),
+            // The workflow knows the clients, whose call may end the loop.
+            Hook::OnSessionEnd => (true, true),
             Hook::OnAgentStop | Hook::OnHandback => (true, false),
             Hook::PostUse | Hook::PostUseFailure => (self.needs_workflow(), self.needs_loop()),
             _ => (self.needs_workflow(), self.needs_workflow()),
         };
-        Ok(Documents {
-            workflow: if workflow { session.workflow()? } else { None },
-            looping: if looping { session.looping()? } else { None },
-        })
+        let workflow = match (workflow, self.hook) {
+            (false, _) => LoadedWorkflow::default(),
+            // The end of a session is recorded whatever became of its workflow.
+            (true, Hook::OnSessionEnd) => session.load_workflow().unwrap_or_default(),
+            (true, _) => session.load_workflow()?,
+        };
+        let looping = if looping { session.looping()? } else { None };
+        Ok(Documents::new(workflow, looping))
+    }
+}
+
+/// Whether the state cannot be used because another program has changed it.
+fn is_untrusted(error: &(dyn Error + 'static)) -> bool {
+    match error.downcast_ref::<StoreError>() {
+        Some(error) => matches!(error.kind, StoreErrorKind::Untrusted),
+        None => false,
     }
 }
 
@@ -354,6 +423,8 @@ struct Decision {
     snapshot: Snapshot,
     facts: Facts,
     outcome: Outcome,
+    /// The call did not come from the client.
+    is_forged: bool,
     warnings: Warnings,
 }
 
@@ -386,6 +457,8 @@ enum Mode {
 struct Attempt {
     /// Nothing was printed or written: the attempt has to be repeated in [`Mode::Write`].
     must_write: bool,
+    /// The call did not come from the client and changed nothing.
+    is_forged: bool,
     warnings: Warnings,
 }
 

@@ -4,7 +4,7 @@ use overtone_core::engine::state::{LoopState, Millis, WorkflowState};
 use overtone_core::engine::{Feature, FeatureOrigin};
 use overtone_session::evidence::checks::{PinnedChecks, RunningCheck, running_check};
 use overtone_store::specs::Specs;
-use overtone_store::{Compactions, Session, clock};
+use overtone_store::{Compactions, LoadedWorkflow, Session, clock};
 
 use crate::context::Context;
 use crate::ui::error::{CommandError, CommandResult};
@@ -12,7 +12,10 @@ use crate::ui::error::{CommandError, CommandResult};
 #[derive(Debug)]
 pub(crate) struct SessionStatus {
     pub(crate) session: Session,
+    /// The last state that Overtone wrote, whatever another program made of the file.
     pub(crate) workflow: Option<WorkflowState>,
+    /// Another program has changed the file since.
+    pub(crate) was_edited: bool,
     pub(crate) looping: Option<LoopState>,
     /// The workflow's own feature, if it is in progress in the session's project.
     pub(crate) feature: Option<Feature>,
@@ -27,11 +30,13 @@ pub(crate) struct SessionStatus {
 impl SessionStatus {
     pub(crate) fn load(context: &Context, session: &Session) -> CommandResult<Self> {
         let store_error = |error| CommandError::store(context.lang, &error);
-        let workflow = session.workflow().map_err(store_error)?.map(|document| document.state);
+        let LoadedWorkflow { document, edit, .. } = session.load_workflow().map_err(store_error)?;
+        let workflow = document.map(|document| document.state);
         let looping = session.looping().map_err(store_error)?.map(|document| document.state);
         let feature = workflow.as_ref().and_then(|workflow| own_feature(context, session, workflow));
         Ok(Self {
             workflow,
+            was_edited: edit.is_some(),
             looping,
             feature,
             compactions: session.compactions(),
@@ -68,5 +73,6 @@ fn own_feature(context: &Context, session: &Session, workflow: &WorkflowState) -
         total: tasks.total,
         pending: tasks.pending,
         open_work: tasks.open_work,
+        ticked_work: tasks.checked_work,
     })
 }
