@@ -14,6 +14,7 @@ mod delegation;
 mod foreign;
 mod golden;
 mod install;
+mod integrity;
 mod interactive;
 mod kit;
 mod loading;
