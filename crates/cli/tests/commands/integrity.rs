@@ -331,7 +331,7 @@ fn without_a_copy_the_user_decides() {
     context.run("resume --accept-edit").ok().has(&["The edited state is in use."]);
     context.run("status").ok();
     put(&workflow_file(&context), &edited);
-    context.forget_seal("s1");
+    fs::remove_file(context.session_dir("s1").join("workflow.sealed.json")).unwrap();
     let kept = context.json("init single --force --json");
     assert_eq!(kept["setAside"].as_array().unwrap().len(), 1, "{kept}");
     assert_eq!(context.json("status --json")["workflow"]["type"], "single");

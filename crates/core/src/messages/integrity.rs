@@ -39,16 +39,16 @@ messages! {
         count == 1: "Overtone: {count} task in tasks.md was ticked while no agent was at work."
     }
 
-    // For the model.
+    // For the model. The loop's text, which the user reads too, may contain those that wait: they are facts, not orders.
     edited_advice() {
-        "⚠️ workflow.json 被其他程式修改過：已恢復 Overtone 的最後狀態。不可修改 Overtone 的檔案；階段只能由其代理通過。",
-        "⚠️ workflow.json 被其他程序修改过：已恢复 Overtone 的最后状态。不可修改 Overtone 的文件；阶段只能由其代理通过。",
-        "⚠️ workflow.json was changed by another program: Overtone's last state was restored. Do NOT edit Overtone's files; a stage passes only through its agent."
+        "⚠️ workflow.json 被其他程式修改過，已恢復 Overtone 的最後狀態。只有階段的代理能讓階段通過。",
+        "⚠️ workflow.json 被其他程序修改过，已恢复 Overtone 的最后状态。只有阶段的代理能让阶段通过。",
+        "⚠️ workflow.json was changed by another program, so Overtone's last state was restored. A stage passes only through its agent."
     }
     removed_advice() {
-        "⚠️ workflow.json 被移除：已恢復 Overtone 的最後狀態。不可移除 Overtone 的檔案。",
-        "⚠️ workflow.json 被移除：已恢复 Overtone 的最后状态。不可移除 Overtone 的文件。",
-        "⚠️ workflow.json was removed: Overtone's last state was restored. Do NOT remove Overtone's files."
+        "⚠️ workflow.json 被移除，已恢復 Overtone 的最後狀態。",
+        "⚠️ workflow.json 被移除，已恢复 Overtone 的最后状态。",
+        "⚠️ workflow.json was removed, so Overtone's last state was restored."
     }
     untrusted_advice() {
         "⛔ 工作流狀態被其他程式修改過，不可委派任何階段。請告訴使用者在終端機執行 overtone resume --accept-edit（採用目前的檔案）或 overtone init --force（重新開始），並等待。",
@@ -56,20 +56,20 @@ messages! {
         "⛔ Another program changed the workflow's state: delegate no stage. Ask the user to run `overtone resume --accept-edit` (use the file as it is) or `overtone init --force` (start again) in a terminal, and wait."
     }
     evidence_edited_advice(file: &str) {
-        "⚠️ {file} 被其他程式修改過，不採用其中的內容。不可修改 Overtone 的檔案。",
-        "⚠️ {file} 被其他程序修改过，不采用其中的内容。不可修改 Overtone 的文件。",
-        "⚠️ {file} was changed by another program, and what it added is not used. Do NOT edit Overtone's files."
+        "⚠️ {file} 被其他程式修改過，不採用其中的內容。",
+        "⚠️ {file} 被其他程序修改过，不采用其中的内容。",
+        "⚠️ {file} was changed by another program, and what it added is not used."
     }
     forged_advice(hook: &str) {
-        "⚠️ overtone hook {hook} 的呼叫不是來自用戶端，已忽略。不可自行呼叫 hook：階段只能由其代理通過。",
-        "⚠️ overtone hook {hook} 的调用不是来自客户端，已忽略。不可自行调用 hook：阶段只能由其代理通过。",
-        "⚠️ A call of `overtone hook {hook}` did not come from the client and was ignored. Do NOT call hooks yourself: a stage passes only through its agent."
+        "⚠️ overtone hook {hook} 的呼叫不是來自用戶端，已忽略。只有階段的代理能讓階段通過。",
+        "⚠️ overtone hook {hook} 的调用不是来自客户端，已忽略。只有阶段的代理能让阶段通过。",
+        "⚠️ A call of `overtone hook {hook}` did not come from the client and was ignored. A stage passes only through its agent."
     }
     ticked_advice(count: u32) {
-        "⚠️ 沒有代理在工作時，tasks.md 有 {count} 個任務被勾選。任務由完成它的代理勾選；審查會確認這些任務。",
-        "⚠️ 没有代理在工作时，tasks.md 有 {count} 个任务被勾选。任务由完成它的代理勾选；审查会确认这些任务。",
-        "⚠️ {count} tasks in tasks.md were ticked while no agent of a stage was at work. The agent that does a task ticks it; the review will check these.",
-        count == 1: "⚠️ {count} task in tasks.md was ticked while no agent of a stage was at work. The agent that does a task ticks it; the review will check it."
+        "⚠️ 沒有代理在工作時，tasks.md 有 {count} 個任務被勾選。",
+        "⚠️ 没有代理在工作时，tasks.md 有 {count} 个任务被勾选。",
+        "⚠️ {count} tasks in tasks.md were ticked while no agent was at work.",
+        count == 1: "⚠️ {count} task in tasks.md was ticked while no agent was at work."
     }
     ticked_remark(count: u32) {
         "tasks.md 有 {count} 個任務在沒有代理工作時被勾選：請確認已勾選的任務都已完成。",

@@ -15,6 +15,7 @@ mod foreign;
 mod golden;
 mod guard;
 mod install;
+mod integrity;
 mod interactive;
 mod kit;
 mod loading;
