@@ -185,10 +185,10 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
         };
         let feature = start.optional_text("featureName").map(str::to_owned);
         let by = start.optional_text("by").map(str::to_owned);
+        let guard = start.optional_text("guard").and_then(GuardLevel::from_name).unwrap_or_default();
         let Some(workflow) = Workflow::from_name(start.text("workflowType")) else { return Cause::Nothing };
         let feature_is_new =
             matches!(self.window.peek(at + 1), Some(line) if line.kind == EventKind::SpecsInit);
-        let guard = start.optional_text("guard").and_then(GuardLevel::from_name).unwrap_or_default();
         Cause::Init { workflow, feature, feature_is_new, guard, by }
     }
 
