@@ -1,7 +1,6 @@
 //! The columns of the table: what stands between the scripted model and the user's project.
 
 use std::env;
-use std::fs;
 use std::path::PathBuf;
 
 use serde_json::json;
@@ -172,12 +171,29 @@ fn ensure_strict(sandbox: &Sandbox, case: &Case, session: &str) {
     }
 }
 
-impl Peer {
-    /// The version that is installed, as its package says.
-    pub fn installed_version(&self) -> Option<String> {
-        let folder = PathBuf::from(env::var_os(PEERS_VARIABLE)?);
-        let file = folder.join(self.name).join("node_modules").join(self.package).join("package.json");
-        let package: serde_json::Value = serde_json::from_str(&fs::read_to_string(file).ok()?).ok()?;
-        Some(package["version"].as_str()?.to_owned())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_versions_has_every_peer() {
+        let listed = include_str!("../../peers.txt");
+        for peer in PEERS {
+            let line =
+                listed.lines().find(|line| line.starts_with(&format!("{} {} ", peer.name, peer.package)));
+            assert!(line.is_some(), "{}", peer.name);
+        }
+    }
+
+    #[test]
+    fn every_column_has_a_name_for_every_role() {
+        for column in Column::all() {
+            assert_eq!(Column::find(column.name()), Some(column));
+            for role in Role::ALL {
+                assert!(!column.agent_name(role).is_empty());
+            }
+        }
+        assert_eq!(Column::Notice.agent_name(Role::Reviewer), "ot:code-reviewer");
+        assert_eq!(Column::Strict.agent_name(Role::Helper), "general-purpose");
     }
 }
