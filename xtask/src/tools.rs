@@ -35,7 +35,7 @@ enum Source {
     Person(&'static str),
 }
 
-const TOOLS: [Tool; 10] = [
+const TOOLS: [Tool; 11] = [
     Tool { program: "rustfmt", source: Source::Component, why: "the format" },
     Tool { program: "clippy", source: Source::Component, why: "the lints" },
     Tool {
@@ -47,6 +47,11 @@ const TOOLS: [Tool; 10] = [
         program: "npm",
         source: Source::Person("install Node.js with npm"),
         why: "fetches Claude Code and Playwright",
+    },
+    Tool {
+        program: "python3",
+        source: Source::Debian("python3"),
+        why: "the project of the discipline benchmark has tests in Python",
     },
     Tool {
         program: "nats-server",

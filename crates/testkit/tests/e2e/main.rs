@@ -11,6 +11,7 @@ mod background;
 mod ccc;
 mod compaction;
 mod delegation;
+mod discipline;
 mod foreign;
 mod golden;
 mod guard;
