@@ -65,6 +65,7 @@ pub(crate) struct Counts {
 
 /// The workflow, as far as the rules are about it.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::struct_excessive_bools, reason = "they are independent facts of one session")]
 pub(crate) struct Flow {
     pub(crate) workflow: Workflow,
     pub(crate) stages: Vec<StageRecord>,
