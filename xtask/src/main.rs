@@ -21,6 +21,7 @@ mod measure;
 mod proof;
 mod runner;
 mod sandbox;
+mod sealed;
 mod shell;
 mod tools;
 mod traffic;
