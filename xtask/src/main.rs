@@ -22,6 +22,7 @@ mod measure;
 mod proof;
 mod runner;
 mod sandbox;
+mod sealed;
 mod shell;
 mod tools;
 mod traffic;

@@ -1,7 +1,7 @@
 //! `workflow.json` as hooks and commands use it: only what Overtone wrote itself counts.
 //!
 //! The file ends with a seal over everything before it, so that both change in one rename. A copy of the same bytes,
-//! `workflow.sealed.json`, is replaced right after it. If the file was changed by another program, the copy is the last good
+//! `workflow.sealed.json`, is replaced just before it. If the file was changed by another program, the copy is the last good
 //! state. A file without a seal and without a copy is from an earlier version, and is sealed with the next write.
 
 use std::fs;
@@ -171,8 +171,9 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<WorkflowDoc, StoreError> {
 }
 
 impl Transaction {
-    /// Prepares the workflow and its copy, sealed with the key, or with that of the home if none is given. The file is replaced
-    /// first: after a kill in between it is ours and counts, and a copy without a file always means that the file was removed.
+    /// Prepares the workflow and its copy, sealed with the key, or with that of the home if none is given. The file, which
+    /// counts, is replaced last, so that a change that was killed in between can be repeated. For a new workflow it is
+    /// replaced first: a copy without a file means that the file was removed.
     pub fn put_workflow(
         &mut self,
         session: &Session,
@@ -187,8 +188,11 @@ impl Transaction {
         };
         let Some(key) = key else { return self.put(path, &bytes) };
         key.seal_object(&session.seal_label(NAME), Layout::Pretty, &mut bytes);
-        self.put(path, &bytes)?;
-        self.put(session.sealed_copy_file(), &bytes)
+        let mut paths = [session.sealed_copy_file(), path];
+        if document.is_new() {
+            paths.reverse();
+        }
+        paths.into_iter().try_for_each(|path| self.put(path, &bytes))
     }
 }
 

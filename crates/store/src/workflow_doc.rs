@@ -26,8 +26,18 @@ const CLIENTS: &str = "clients";
 pub struct WorkflowDoc {
     document: Map<String, Value>,
     pub state: WorkflowState,
-    /// Whether the text had a seal, wherever in it.
-    has_seal: bool,
+    source: Source,
+}
+
+/// Where a document comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// It is a new workflow.
+    Nowhere,
+    Text {
+        /// Whether the text had a seal, wherever in it.
+        has_seal: bool,
+    },
 }
 
 impl WorkflowDoc {
@@ -36,13 +46,13 @@ impl WorkflowDoc {
         write_all(&mut document, &state);
         let written = read_state(&document, state.workflow_type.clone());
         // Adds the fields that a new workflow usually does not have.
-        Self { document, state: written, has_seal: false }.with(state)
+        Self { document, state: written, source: Source::Nowhere }.with(state)
     }
 
     pub fn parse(path: &Path, text: &str) -> Result<Self, StoreError> {
         let mut document: Map<String, Value> =
             serde_json::from_str(text).map_err(|error| StoreError::broken(path, error.to_string()))?;
-        let has_seal = document.shift_remove(SEAL).is_some();
+        let source = Source::Text { has_seal: document.shift_remove(SEAL).is_some() };
         let workflow_type =
             string(&document, "workflowType").ok_or_else(|| StoreError::broken(path, "no workflowType"))?;
         // Another version may use another type for these, which writing would destroy.
@@ -53,11 +63,16 @@ impl WorkflowDoc {
             }
         }
         let state = read_state(&document, workflow_type);
-        Ok(Self { document, state, has_seal })
+        Ok(Self { document, state, source })
     }
 
     pub(crate) fn has_seal(&self) -> bool {
-        self.has_seal
+        self.source == Source::Text { has_seal: true }
+    }
+
+    /// Whether the session may have no file of it yet.
+    pub(crate) fn is_new(&self) -> bool {
+        self.source == Source::Nowhere
     }
 
     /// The processes of the client that were recorded.
@@ -69,7 +84,7 @@ impl WorkflowDoc {
     /// The document without what belongs to the home it comes from. `None` if there is nothing of that.
     pub(crate) fn for_other_home(mut self) -> Option<Self> {
         let has_clients = self.document.shift_remove(CLIENTS).is_some();
-        if has_clients || self.has_seal { Some(self) } else { None }
+        if has_clients || self.has_seal() { Some(self) } else { None }
     }
 
     /// Records a process of the client. Returns whether it is new.

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::run::{Call, Ran, Target};
 use super::snapshot::{File, Snapshot, without_times};
 use super::subject::{Kind, Subject};
+use crate::sealed::is_copy;
 
 /// What a hook answers when it has nothing to say.
 const DEFAULT_ANSWER: &str = "{\"result\":\"\"}\n";
@@ -359,8 +360,9 @@ pub(super) fn after_next_run(
             problems.push(format!("after the next run: {}", difference(name, before.get(name), found)));
         }
     }
-    let is_lost =
-        |name: &&PathBuf| after_second.get(name).is_some() && end.get(name).is_none() && !is_passing(name);
+    let is_lost = |name: &&PathBuf| {
+        after_second.get(name).is_some() && end.get(name).is_none() && !is_passing(name) && !is_copy(name)
+    };
     problems
         .extend(after.files.keys().filter(is_lost).map(|name| format!("lost after all: {}", name.display())));
     problems
@@ -378,12 +380,13 @@ fn has_lines_of_a_run(expected: &Expected, name: &Path, found: &File, tolerance:
         || (tolerance.other_decision && has_grown(expected.before.get(name), found, tolerance.crashed))
 }
 
-/// What may stay behind: a feature's document only repeats what the workflow and the folder say, and a pointer to a
-/// session that is gone counts as none.
+/// What may stay behind: a feature's document only repeats what the workflow and the folder say, the copy of a workflow counts
+/// only if the file was changed, and a pointer to a session that is gone counts as none.
 fn may_lag(expected: &Expected, name: &Path, found: &File) -> bool {
     let is_old = expected.before.get(name).is_some_and(|old| is_same(found, old));
     let is_document = expected.subject.kind == Kind::Hook && name.starts_with("project/specs");
-    (is_old && (is_document || name.ends_with(".current-session-id"))) || is_moved_here(expected, name, found)
+    let may_be_old = is_document || is_copy(name) || name.ends_with(".current-session-id");
+    (is_old && may_be_old) || is_moved_here(expected, name, found)
 }
 
 /// Whether a log has every line of another one. A line may be there twice if its writer crashed after it.
