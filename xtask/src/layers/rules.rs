@@ -39,6 +39,7 @@ pub(crate) const LAYERS: [Layer; 9] = [
             "rustix",
             "serde",
             "serde_json",
+            "siphasher",
             "thiserror",
             "toml",
         ],

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use overtone_core::engine::commands::{Refusal, Start, init};
-use overtone_core::messages::cli as words;
+use overtone_core::messages::{checks as check_words, cli as words};
 use overtone_core::registry::{SpecsDocs, Workflow};
-use overtone_session::evidence::record_baseline;
+use overtone_session::evidence::{WorkTree, record_baseline};
 use overtone_session::hooks::{DocumentMode, update_session};
 use overtone_store::specs::{Specs, SpecsError};
 use overtone_store::{Holder, Origin, OwnFeatures, Session, SessionId, StoreError, clock};
@@ -215,6 +215,8 @@ fn start(
     };
     request.refuse_if_in_use(context, session)?;
     let own_features = request.own_features(context)?;
+    // Read before the session is locked, because a large project takes a while.
+    let tree = WorkTree::at_beginning(&request.project);
     let mut attached = AttachedFeature::Nothing;
     let problems =
         update_session(context.home()?, session, Some(&request.project), DocumentMode::Replace, |snapshot| {
@@ -230,7 +232,8 @@ fn start(
             };
             // A refusal comes before any folder is created.
             init(snapshot, &plan(None, false)).map_err(StartError::Refused)?;
-            session.pin_checks(&checks.checks).map_err(StartError::Pin)?;
+            session.pin_checks(&checks.checks).map_err(StartError::Evidence)?;
+            record_baseline(session, tree.as_ref()).map_err(StartError::Evidence)?;
             if let Some(name) = request.feature {
                 own_features.add(name, Some(session.id()), clock::now()).map_err(StartError::Record)?;
             }
@@ -241,9 +244,8 @@ fn start(
     match problems {
         Ok(problems) if problems.is_empty() => {
             record_project(session, &request.project);
-            if let Err(error) = record_baseline(session, &request.project) {
-                // The workflow has started. Without the record, changes of files are not judged.
-                warn(&CommandError::store(context.lang, &error).message);
+            if tree.is_none() {
+                warn(&check_words::tree_not_read(context.lang, &request.project.display().to_string()));
             }
             Ok(attached)
         }
@@ -277,9 +279,9 @@ enum StartError {
     /// It could not be recorded that this machine works on the feature.
     #[error("{0}")]
     Record(io::Error),
-    /// The checks of the workflow could not be written.
+    /// The checks of the workflow or the state of the files could not be written.
     #[error("{0}")]
-    Pin(StoreError),
+    Evidence(StoreError),
 }
 
 fn start_error(context: &Context, error: &(dyn Error + 'static)) -> CommandError {
@@ -292,7 +294,7 @@ fn start_error(context: &Context, error: &(dyn Error + 'static)) -> CommandError
             CommandError::new(words::moved_to(context.lang, to)).hint(words::running_hint(context.lang))
         }
         Some(StartError::Specs(error)) => CommandError::specs(context.lang, error),
-        Some(StartError::Pin(error)) => CommandError::store(context.lang, error),
+        Some(StartError::Evidence(error)) => CommandError::store(context.lang, error),
         Some(StartError::Record(error)) => match context.home() {
             Ok(home) => CommandError::io(context.lang, home.root(), error),
             Err(error) => error,

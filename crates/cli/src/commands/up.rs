@@ -85,7 +85,10 @@ pub(crate) fn run(context: &Context, args: &UpArgs) -> CommandResult {
 /// Whether the current folder is a project without checks for which some could be proposed.
 fn proposes_checks(context: &Context) -> bool {
     match context.project(None) {
-        Ok(project) => matches!(ProjectFile::read(&project), Ok(None)) && !detect_checks(&project).is_empty(),
+        Ok(project) => {
+            let has_no_file = matches!(ProjectFile::read(&project), Ok(None));
+            has_no_file && matches!(detect_checks(&project), Ok(checks) if !checks.is_empty())
+        }
         Err(_) => false,
     }
 }

@@ -357,9 +357,10 @@ fn a_broken_file_is_reported_and_does_not_keep_a_workflow_from_starting() {
         put(&file(&context), text);
         context.run("checks").fails(&["overtone.toml", message]);
         context.run("trust --yes").fails(&[message]);
-        context.run("init quick --force").ok().has(&["none: ", message]);
+        let started = context.run("init quick --force").succeeds();
+        started.has(&["none: ", message]).stderr_has(&["warning: ", message]);
     }
-    let started = context.json("init quick --force --json");
+    let started = context.run("init quick --force --json").succeeds().json();
     assert!(started["checksError"].as_str().unwrap().contains("harsh"), "{started}");
     put(&file(&context), "[checks.test]\nrun = 'x'\nretries = 3\n[budget]\n");
     let listed = context.run("checks").succeeds();
@@ -369,7 +370,8 @@ fn a_broken_file_is_reported_and_does_not_keep_a_workflow_from_starting() {
 #[test]
 fn the_strictest_guard_level_counts_and_trust_remembers_it() {
     let context = TestContext::for_commands();
-    let level = |context: &TestContext| context.json("init quick --force --json")["guard"].clone();
+    let level =
+        |context: &TestContext| context.run("init quick --force --json").succeeds().json()["guard"].clone();
     assert_eq!(level(&context), "notice");
     put(&file(&context), "[guard]\nlevel = 'strict'\n");
     context.run("init quick --force").ok().has(&["Guard", "strict"]);

@@ -205,6 +205,11 @@ messages! {
         "无；overtone checks detect 会依项目的文件提出",
         "none; overtone checks detect proposes some from the project's files"
     }
+    tree_not_read(path: &str) {
+        "無法讀取 {path} 的檔案（或檔案太多），這個工作流不會依檔案的變更判斷",
+        "无法读取 {path} 的文件（或文件太多），这个工作流不会依文件的变更判断",
+        "the files of {path} cannot be read, or are too many: this workflow is not judged by what changes in them"
+    }
     running_check(name: &str, duration: &str) {
         "正在執行 {name} · {duration}",
         "正在执行 {name} · {duration}",

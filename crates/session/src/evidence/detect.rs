@@ -2,9 +2,10 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io;
 use std::path::Path;
 
-use overtone_core::evidence::detect::{Project, ProjectFile, ProposedCheck, Script, detect};
+use overtone_core::evidence::detect::{Project, ProjectFile, ProposedCheck, Script, detect, is_read};
 use overtone_store::files;
 use serde_json::Value;
 
@@ -24,35 +25,51 @@ struct FileText {
 }
 
 /// The checks that a project offers, according to the files in its root. Nothing is run.
-pub fn detect_checks(project: &Path) -> Vec<ProposedCheck> {
-    let mut texts = read_folder(project, "");
+pub fn detect_checks(project: &Path) -> io::Result<Vec<ProposedCheck>> {
+    let mut texts = read_folder(project, "")?;
     for folder in TEST_FOLDERS {
         let is_python = |file: &FileText| Path::new(&file.path).extension() == Some(OsStr::new("py"));
-        texts.extend(read_folder(project, folder).into_iter().filter(is_python));
+        texts.extend(read_folder(project, folder)?.into_iter().filter(is_python));
     }
     let files: Vec<_> = texts.iter().map(|file| ProjectFile { path: &file.path, text: &file.text }).collect();
     let (node, composer) = (scripts_in(&texts, "package.json"), scripts_in(&texts, "composer.json"));
     let project =
         Project { files: &files, node_scripts: &as_scripts(&node), composer_scripts: &as_scripts(&composer) };
-    detect(&project)
+    Ok(detect(&project))
 }
 
-/// The regular files of a folder. Links are not followed, and a file that is not text counts as empty.
-fn read_folder(project: &Path, folder: &str) -> Vec<FileText> {
-    let Ok(entries) = fs::read_dir(project.join(folder)) else { return Vec::new() };
+/// The regular files of a folder, with the texts of those that matter. Links are not followed.
+fn read_folder(project: &Path, folder: &str) -> io::Result<Vec<FileText>> {
+    let entries = match fs::read_dir(project.join(folder)) {
+        Ok(entries) => entries,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
+        Err(error) => return Err(error),
+    };
     let mut found = Vec::new();
-    for entry in entries.flatten().take(MAX_ENTRIES) {
+    for entry in entries.take(MAX_ENTRIES) {
+        let entry = entry?;
         let Ok(name) = entry.file_name().into_string() else { continue };
-        if !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+        if !entry.file_type()?.is_file() {
             continue;
         }
-        let bytes = files::read_limited(&entry.path(), MAX_BYTES).ok().flatten().unwrap_or_default();
+        let text = if is_read(&name) { read_text(&entry.path())? } else { String::new() };
         let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
-        found.push(FileText { path, text: String::from_utf8(bytes).unwrap_or_default() });
+        found.push(FileText { path, text });
     }
     // The order of a folder is arbitrary, and the first file that fits decides.
     found.sort_by(|one, other| one.path.cmp(&other.path));
-    found
+    Ok(found)
+}
+
+/// The text of a file. One that is too large or not text counts as empty.
+fn read_text(path: &Path) -> io::Result<String> {
+    match files::read_limited(path, MAX_BYTES) {
+        Ok(bytes) => Ok(String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default()),
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Ok(String::new()),
+        Err(error) => Err(error),
+    }
 }
 
 /// The `scripts` of a manifest: names and commands.
@@ -82,7 +99,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             files::write_atomic(&path, text.as_bytes(), 0o644).unwrap();
         }
-        let checks = detect_checks(folder.path()).into_iter();
+        let checks = detect_checks(folder.path()).unwrap().into_iter();
         checks.map(|check| format!("{}: {} ({})", check.name, check.run, check.because)).collect()
     }
 
@@ -98,6 +115,7 @@ mod tests {
             ["test: python3 -m unittest discover -s tests (tests/test_a.py)"]
         );
         assert_eq!(proposals(&[("package.json", "{broken"), ("README.md", "make test")]), [""; 0]);
-        assert_eq!(detect_checks(Path::new("/nowhere")), []);
+        assert_eq!(proposals(&[("Makefile", &"#".repeat(300_000)), ("Cargo.toml/x", "")]), [""; 0]);
+        assert_eq!(detect_checks(Path::new("/nowhere")).unwrap(), []);
     }
 }

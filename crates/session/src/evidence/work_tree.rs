@@ -87,7 +87,7 @@ impl WorkTree {
         let mut budget = MAX_TOTAL_BYTES;
         let mut files = BTreeMap::new();
         for path in paths.into_iter().filter(|path| !is_ignored(path)) {
-            let state = read_file(&project.join(&path), &path, &mut budget);
+            let state = read_file(&project.join(&path), &path, &mut budget)?;
             files.insert(path, state);
         }
         Some(Self { source, files, missing: SourceTests::default() })
@@ -169,10 +169,10 @@ impl WorkTree {
     }
 }
 
-/// Stores the work tree at the beginning of a workflow, for comparison with later states. Without it, changes are not
-/// judged.
-pub fn record_baseline(session: &Session, project: &Path) -> Result<(), StoreError> {
-    stored::write(session, WorkTree::at_beginning(project).as_ref())
+/// Stores the work tree at the beginning of a workflow, for comparison with later states. Without a tree, that of an earlier
+/// workflow is removed, and changes are not judged.
+pub fn record_baseline(session: &Session, tree: Option<&WorkTree>) -> Result<(), StoreError> {
+    stored::write(session, tree)
 }
 
 impl WorkTree {
@@ -202,14 +202,20 @@ fn is_ignored(path: &str) -> bool {
     IGNORED.contains(&first)
 }
 
-fn read_file(path: &Path, name: &str, budget: &mut u64) -> FileState {
-    let gone = FileState { digest: None, tests: SourceTests::default() };
-    let Ok(metadata) = fs::symlink_metadata(path) else { return gone };
+/// The state of a file. `None` if it cannot even be found out whether it is there.
+fn read_file(path: &Path, name: &str, budget: &mut u64) -> Option<FileState> {
+    let metadata = match fs::symlink_metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Some(FileState { digest: None, tests: SourceTests::default() });
+        }
+        Err(_) => return None,
+    };
     let mode = metadata.mode() & 0o111;
     if metadata.is_symlink() {
         let target = fs::read_link(path).unwrap_or_default();
         let digest = digest_of(target.as_os_str().as_encoded_bytes(), "link");
-        return FileState { digest: Some(digest), tests: SourceTests::default() };
+        return Some(FileState { digest: Some(digest), tests: SourceTests::default() });
     }
     let length = metadata.len();
     if metadata.is_file()
@@ -217,14 +223,14 @@ fn read_file(path: &Path, name: &str, budget: &mut u64) -> FileState {
         && let Ok(Some(bytes)) = read_bytes(path)
     {
         *budget = budget.saturating_sub(length);
-        return FileState {
+        return Some(FileState {
             digest: Some(digest_of(&bytes, &mode.to_string())),
             tests: tests_in(name, &bytes),
-        };
+        });
     }
     let times = (metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec());
     let digest = digest_of(format!("{length} {times:?}").as_bytes(), "unread");
-    FileState { digest: Some(digest), tests: SourceTests::default() }
+    Some(FileState { digest: Some(digest), tests: SourceTests::default() })
 }
 
 fn read_bytes(path: &Path) -> io::Result<Option<Vec<u8>>> {
@@ -380,7 +386,7 @@ mod tests {
         session.create().unwrap();
         assert!(!WorkTree::is_recorded(&session));
         put(project.path(), "tests/test_a.py", "");
-        record_baseline(&session, project.path()).unwrap();
+        record_baseline(&session, WorkTree::at_beginning(project.path()).as_ref()).unwrap();
         let stored = WorkTree::stored(&session).unwrap();
         assert_eq!(stored, WorkTree::at_beginning(project.path()).unwrap());
         let missing = WorkTree { missing: SourceTests { tests: 2, skipped: 1 }, ..stored.clone() };

@@ -1,6 +1,7 @@
 //! Adds checks to a project's file. The text that is there stays as it is, with its comments; new tables come after it.
 
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -52,11 +53,20 @@ impl ProjectFile {
             return Err(AdditionError::NotAppendable(addition));
         }
         let path = Self::path_in(project);
-        let mode = fs::symlink_metadata(&path).map_or(SHARED, |metadata| metadata.mode() & 0o777);
-        files::write_atomic(&path, appended.as_bytes(), mode)
+        replace(&path, &appended)
             .map_err(|error| AdditionError::File(ProjectFileError::Store(StoreError::io(&path, error))))?;
         Ok(added.iter().map(|new| new.name.clone()).collect())
     }
+}
+
+/// Replaces the file, which keeps its mode.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let mode = match fs::symlink_metadata(path) {
+        Ok(metadata) => metadata.mode() & 0o777,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => SHARED,
+        Err(error) => return Err(error),
+    };
+    files::write_atomic(path, text.as_bytes(), mode)
 }
 
 /// An empty line between the old text and the new one.

@@ -59,7 +59,7 @@ pub(super) fn run(context: &Context, args: &DetectArgs) -> CommandResult {
     let lang = context.lang;
     let project = context.project(args.project.dir.as_deref())?;
     let path = ProjectFile::path_in(&project).display().to_string();
-    let proposed = detect_checks(&project);
+    let proposed = detect_checks(&project).map_err(|error| CommandError::io(lang, &project, &error))?;
     let added = if args.write {
         let new: Vec<_> = proposed.iter().map(|check| new_check(lang, check)).collect();
         ProjectFile::add_checks(&project, &new).map_err(|error| addition_error(lang, &path, &error))?

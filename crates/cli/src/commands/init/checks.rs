@@ -10,7 +10,7 @@ use overtone_store::config::keys;
 
 use crate::context::Context;
 use crate::project_checks::{ProjectChecks, TrustState};
-use crate::ui::error::CommandResult;
+use crate::ui::error::{CommandResult, warn};
 
 #[derive(Debug)]
 pub(super) struct StartingChecks {
@@ -36,6 +36,7 @@ impl StartingChecks {
         let checks = match ProjectChecks::load(context, project.to_owned()) {
             Ok(checks) => checks,
             Err(error) => {
+                warn(&error.message);
                 let trust = Trust::for_project(context.home()?, project);
                 let guard = ProjectChecks::guard_level(own, None, trust.as_ref());
                 return Ok(Self { checks: Vec::new(), guard, state: ChecksState::Unusable(error.message) });
@@ -58,9 +59,8 @@ impl StartingChecks {
 
 fn state_without_checks(project: &Path, workflow: Workflow) -> ChecksState {
     let could_use_checks = workflow.stages().iter().any(|stage| Check::DEFAULT_STAGES.contains(stage));
-    if could_use_checks && !detect_checks(project).is_empty() {
-        ChecksState::Detectable
-    } else {
-        ChecksState::Nothing
+    match detect_checks(project) {
+        Ok(proposed) if could_use_checks && !proposed.is_empty() => ChecksState::Detectable,
+        _ => ChecksState::Nothing,
     }
 }
