@@ -82,7 +82,10 @@ fn delegation(agent: &str) -> Value {
 fn report(agent: &str, verdict: &str) -> Value {
     json!({
         "agent_id": format!("id-{agent}"), "agent_type": format!("ot:{agent}"),
-        "last_assistant_message": with_verdict("done", verdict),
+        // Nothing changes in these projects, which a developer has to explain.
+        "last_assistant_message": format!(
+            "done <!-- VERDICT: {{\"result\":\"{verdict}\",\"unchanged\":\"a test\"}} -->"
+        ),
     })
 }
 
