@@ -2,7 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::wire::HookInput;
 use overtone_core::messages::Lang;
@@ -28,6 +28,7 @@ pub struct Environment {
     /// The folder with the user's settings, commands and skills of the client.
     pub client_dir: Option<PathBuf>,
     pub user_home: Option<PathBuf>,
+    plugin_dir: Option<PathBuf>,
     /// Whether the client shows its output to a user.
     pub has_screen: bool,
 }
@@ -50,6 +51,9 @@ impl Environment {
             session_ids: [env::var_os("CLAUDE_SESSION_ID"), env::var_os("CLAUDE_CODE_SESSION_ID")],
             client_dir: client_dir(),
             user_home: env::var_os("HOME").map(PathBuf::from),
+            plugin_dir: env::var_os("CLAUDE_PLUGIN_ROOT")
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute()),
             has_screen: has_screen(&env::var("CLAUDE_CODE_ENTRYPOINT").unwrap_or_default()),
             env_file: env::var_os("CLAUDE_ENV_FILE").map(PathBuf::from).filter(|path| path.is_absolute()),
         }
@@ -58,6 +62,11 @@ impl Environment {
     /// The language that the environment sets, if any. It overrides the configuration.
     pub fn lang(&self) -> Option<Lang> {
         self.lang
+    }
+
+    /// The folders with Overtone's own files: its home, and the plugin if it is elsewhere.
+    pub fn own_folders(&self) -> Vec<&Path> {
+        self.home.iter().map(Home::root).chain(self.plugin_dir.as_deref()).collect()
     }
 
     /// Whether the environment says that the client started this process.

@@ -10,12 +10,14 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 
+use crate::commands::checks::ChecksArgs;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::config::ConfigArgs;
 use crate::commands::dashboard::DashboardArgs;
 use crate::commands::demo::DemoArgs;
 use crate::commands::doctor::DoctorArgs;
 use crate::commands::down::DownArgs;
+use crate::commands::evidence::EvidenceArgs;
 use crate::commands::init::InitArgs;
 use crate::commands::instinct::InstinctArgs;
 use crate::commands::message::MessageArgs;
@@ -27,6 +29,7 @@ use crate::commands::specs::SpecsArgs;
 use crate::commands::stats::StatsArgs;
 use crate::commands::timeline::TimelineArgs;
 use crate::commands::top::TopArgs;
+use crate::commands::trust::TrustArgs;
 use crate::commands::uninstall::UninstallArgs;
 use crate::commands::up::UpArgs;
 use crate::commands::validate::ValidateArgs;
@@ -64,6 +67,9 @@ pub(crate) enum Command {
     Stop(SessionArgs),
     Resume(ResumeArgs),
     Message(MessageArgs),
+    Checks(ChecksArgs),
+    Trust(TrustArgs),
+    Evidence(EvidenceArgs),
     Timeline(TimelineArgs),
     Replay(ReplayArgs),
     Stats(StatsArgs),

@@ -242,6 +242,9 @@ fn with_running_tester() -> Fixture {
         [("developer", "d1", "PASS"), ("tester", "t1", "FAIL"), ("developer", "d2", "PASS")]
     {
         hook(&fixture, "s1", "pre-task", &delegation(&fixture.project(), agent, id));
+        if agent == "developer" {
+            fixture.context.change_project();
+        }
         hook(&fixture, "s1", "on-agent-stop", &report(agent, id, verdict));
     }
     hook(&fixture, "s1", "pre-task", &delegation(&fixture.project(), "tester", "t2"));

@@ -12,6 +12,7 @@ mod decide;
 mod evidence;
 pub mod flow;
 mod gate;
+mod guard;
 mod handoff;
 mod initiator;
 pub mod instinct;
@@ -41,13 +42,16 @@ mod wording;
 pub use agents::identify as identify_agent;
 pub use completion::NO_VERDICT;
 pub use decide::decide;
-pub use evidence::{StageReport, describe_receipt, stage_report};
+pub use evidence::{StageReport, describe_receipt, describe_result, repairing_stage, stage_report};
 pub use gate::is_out_of_order;
+pub use guard::{concerns_guard, note_changes};
 pub use initiator::{Caller, initiator};
 pub use outcome::{Effect, FieldValue, Handoff, InputPatch, Outcome, Permission, Record, Reply};
-pub use permission::needs_no_decision;
+pub use permission::{always_needs_decision, needs_no_decision, question_to_remember};
 pub use redact::redact_lines;
 pub use release::{ENDED_WITHOUT_RESULT, INTERRUPTED, NO_REPORT, NO_REPORT_IN_TIME};
 pub use tools::{is_delegation, is_markdown};
-pub use trigger::{Facts, Feature, FeatureHolder, FeatureOrigin, Snapshot, StartSource, Trigger};
+pub use trigger::{
+    Facts, Feature, FeatureHolder, FeatureOrigin, Folders, Snapshot, StartSource, ToolCaller, Trigger,
+};
 pub use verdict::{Judgement, judge};

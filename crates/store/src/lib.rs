@@ -5,6 +5,7 @@
 //! `specs/`.
 
 mod adopt;
+mod check_definitions;
 mod claims;
 mod client_process;
 pub mod clock;
@@ -20,6 +21,10 @@ mod loop_doc;
 mod mark;
 pub mod object;
 mod own_features;
+mod pinned_checks;
+#[cfg(feature = "project-file")]
+pub mod project_file;
+mod question;
 mod receipts;
 pub mod seal;
 mod sealed_workflow;
@@ -28,6 +33,7 @@ pub mod specs;
 pub mod supervision;
 pub mod timeline;
 mod transaction;
+mod trust;
 mod workflow_doc;
 
 pub use adopt::AdoptError;
@@ -43,6 +49,7 @@ pub use own_features::OwnFeatures;
 pub use sealed_workflow::{Edit, LoadedWorkflow};
 pub use session::{Compactions, Origin, Session, SessionLock, Usage};
 pub use transaction::Transaction;
+pub use trust::Trust;
 pub use workflow_doc::WorkflowDoc;
 
 use std::io;

@@ -14,7 +14,7 @@ const MARK: &str = ".overtone-home";
 const KIND: &str = "overtone-home";
 
 /// The names of all entries that Overtone creates at the top of a home. Code that adds one adds its name here.
-const ENTRIES: [&str; 17] = [
+const ENTRIES: [&str; 18] = [
     MARK,
     "sessions",
     "projects",
@@ -30,6 +30,7 @@ const ENTRIES: [&str; 17] = [
     ".lock",
     KEY_FILE,
     ".doctor",
+    "trust.json",
     "mirror.json",
     "mirror.lock",
 ];

@@ -6,8 +6,8 @@
 use std::path::Path;
 
 use overtone_core::engine::state::{
-    ActiveAgent, Ending, FinishedAgent, Millis, SendBackReason, StageResult, StageState, Status, Verdict,
-    WorkflowState,
+    ActiveAgent, Ending, FinishedAgent, Millis, OutsideChanges, SendBackReason, StageResult, StageState,
+    Status, Verdict, WorkflowState,
 };
 use overtone_core::registry::{Agent, GuardLevel, StageKey, TestMode};
 use serde_json::{Map, Value, json};
@@ -140,8 +140,14 @@ fn read_state(document: &Map<String, Value>, workflow_type: String) -> WorkflowS
         tasks_tried: optional_count(document, "tasksTried"),
         tasks_ticked: optional_count(document, "tasksTicked"),
         review_notes: strings(document, "reviewNotes"),
+        outside: OutsideChanges {
+            files: strings(document, "changedOutside"),
+            may_be_more: flag(document, "mayHaveChanged"),
+            judge_again: flag(document, "judgeAgain"),
+        },
         user_notices: strings(document, "userNotices"),
         guard: string(document, "guard").and_then(|name| GuardLevel::from_name(&name)).unwrap_or_default(),
+        untrusted_checks_shown: flag(document, "untrustedChecksShown"),
         moved_to: string(document, "movedTo"),
     }
 }
@@ -265,8 +271,15 @@ fn write_changes(document: &mut Map<String, Value>, old: &WorkflowState, new: &W
     changed("tasksTried", old.tasks_tried != new.tasks_tried, &|| json!(new.tasks_tried));
     changed("tasksTicked", old.tasks_ticked != new.tasks_ticked, &|| json!(new.tasks_ticked));
     changed("reviewNotes", old.review_notes != new.review_notes, &|| json!(new.review_notes));
+    let (before, after) = (&old.outside, &new.outside);
+    changed("changedOutside", before.files != after.files, &|| json!(after.files));
+    changed("mayHaveChanged", before.may_be_more != after.may_be_more, &|| json!(after.may_be_more));
+    changed("judgeAgain", before.judge_again != after.judge_again, &|| json!(after.judge_again));
     changed("userNotices", old.user_notices != new.user_notices, &|| json!(new.user_notices));
     changed("guard", old.guard != new.guard, &|| json!(new.guard.name()));
+    changed("untrustedChecksShown", old.untrusted_checks_shown != new.untrusted_checks_shown, &|| {
+        json!(new.untrusted_checks_shown)
+    });
     changed("ending", old.ending != new.ending, &|| json!(new.ending.map(Ending::key)));
     match &new.moved_to {
         same if *same == old.moved_to => {}

@@ -1,6 +1,6 @@
 //! Renders `hooks/hooks.json` in the nested form. The client silently drops all hooks in any other form.
 
-use overtone_core::registry::{Hook, HookBinding, SUPERVISOR_HOOK};
+use overtone_core::registry::{Hook, HookBinding, SUPERVISOR_HOOK, limits};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ pub(crate) const PATH: &str = "hooks/hooks.json";
 pub(crate) const COMMAND: &str = "${CLAUDE_PLUGIN_ROOT}/bin/overtone-hook";
 
 /// A review has its own time limit, which a user may set to a day. The client's limit only has to be longer.
-const REVIEW_SECONDS: u32 = 86_460;
+const REVIEW_SECONDS: u64 = 86_460;
 
 pub(crate) fn render() -> String {
     let mut events = Map::new();
@@ -61,7 +61,7 @@ struct HookEntry {
     command: &'static str,
     args: Vec<&'static str>,
     /// In seconds.
-    timeout: u32,
+    timeout: u64,
     #[serde(rename = "onFailure", skip_serializing_if = "Option::is_none")]
     on_failure: Option<&'static str>,
 }
@@ -91,11 +91,18 @@ fn supervisor_group() -> MatcherGroup {
     MatcherGroup { matcher: "", hooks: [entry] }
 }
 
-/// The client gives all hooks of `SessionEnd` together 1.5 s. The other hooks answer in milliseconds; ten seconds leave room
-/// for a slow disk without making a user wait forever.
-fn timeout_seconds(hook: Hook) -> u32 {
+/// How long a hook may take besides the project's checks that it runs: waiting for locks and reading the work tree.
+const BESIDES_CHECKS_SECONDS: u64 = 300;
+
+/// The client gives all hooks of `SessionEnd` together 1.5 s. Hooks that bring a report, or end a workflow, may run the
+/// project's checks, which have their own time limit. The other hooks answer in milliseconds; ten seconds leave room for a
+/// slow disk without making a user wait forever.
+fn timeout_seconds(hook: Hook) -> u64 {
     match hook {
         Hook::OnSessionEnd => 1,
+        Hook::OnAgentStop | Hook::OnHandback | Hook::PostUse | Hook::OnStop => {
+            limits::ALL_CHECKS_SECONDS + BESIDES_CHECKS_SECONDS
+        }
         _ => 10,
     }
 }
@@ -116,11 +123,13 @@ mod tests {
                 "type": "command",
                 "command": "${CLAUDE_PLUGIN_ROOT}/bin/overtone-hook",
                 "args": ["hook", "on-stop"],
-                "timeout": 10,
+                "timeout": 7500,
             }] })
         );
         assert_eq!(events()["Stop"][1]["hooks"][0]["args"], json!(["ccc", "supervisor-hook", "--plugin"]));
         assert_eq!(events()["SessionEnd"][0]["hooks"][0]["timeout"], 1);
+        assert_eq!(events()["UserPromptSubmit"][0]["hooks"][0]["timeout"], 10);
+        assert_eq!(events()["SubagentStop"][0]["hooks"][0]["timeout"], 7500);
     }
 
     #[test]

@@ -56,7 +56,18 @@ fn the_object_has_its_shape() {
     let status = context.json("status --json");
     assert_eq!(
         keys(&status),
-        ["session", "project", "workflow", "loop", "feature", "compactions", "contextPercent", "next"]
+        [
+            "session",
+            "project",
+            "workflow",
+            "loop",
+            "feature",
+            "compactions",
+            "contextPercent",
+            "checks",
+            "runningCheck",
+            "next"
+        ]
     );
     assert_eq!(keys(&status["loop"]), ["iterations", "limit", "stopped", "stoppedBy", "consecutiveErrors"]);
     let workflow = &status["workflow"];

@@ -294,8 +294,7 @@ mod tests {
     use super::*;
 
     fn start(force: bool) -> Start<'static> {
-        let (workflow, now) = (Workflow::Quick, Millis(1));
-        let guard = GuardLevel::default();
+        let (workflow, guard, now) = (Workflow::Quick, GuardLevel::default(), Millis(1));
         Start { session_id: "s", workflow, feature: None, feature_is_new: false, force, guard, by: None, now }
     }
 

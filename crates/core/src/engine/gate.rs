@@ -5,6 +5,7 @@ use crate::registry::{Agent, EventKind, Stage, StageKey, limits};
 
 use crate::engine::agents::{find_by_id, identify};
 use crate::engine::flow::{Obstacle, Step, limit_reached, obstacle};
+use crate::engine::guard;
 use crate::engine::outcome::{Effect, InputPatch, Outcome, Permission, Record, Reply};
 use crate::engine::state::{ActiveAgent, Ending, StageState, Status, Turn, Verdict, WorkflowState};
 use crate::engine::text::{key_list, moved_text, next_step_text, step_text, workflow_context};
@@ -24,10 +25,16 @@ pub(crate) struct Delegation<'a> {
 
 /// The main agent delegates a stage. The stage starts, or the call is denied.
 pub(crate) fn delegate(snapshot: &Snapshot, call: &Delegation, facts: &Facts) -> Outcome {
-    let agent = identify(call.subagent_type, call.description);
-    let (Some(agent), Some(workflow)) = (agent, &snapshot.workflow) else {
-        return Outcome::default();
-    };
+    match identify(call.subagent_type, call.description) {
+        Some(agent) => {
+            guard::with_comparison(snapshot, facts, |snapshot| delegate_stage(snapshot, agent, call, facts))
+        }
+        None => Outcome::default(),
+    }
+}
+
+fn delegate_stage(snapshot: &Snapshot, agent: Agent, call: &Delegation, facts: &Facts) -> Outcome {
+    let Some(workflow) = &snapshot.workflow else { return Outcome::default() };
     if let Some(refused) = refused_by_ending(workflow, agent, facts) {
         return refused;
     }

@@ -40,6 +40,18 @@ table! {
     pub fn from_key(key) -> Option<Self>;
 }
 
+/// What others than the agents of stages have changed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OutsideChanges {
+    /// The files that were changed since the last review.
+    pub files: Vec<String>,
+    /// Other files may have been changed: the work tree is compared before the next stage.
+    pub may_be_more: bool,
+    /// Code was changed while a stage was running. The stages that have judged it before are opened again when the running
+    /// ones have ended.
+    pub judge_again: bool,
+}
+
 /// A running workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkflowState {
@@ -77,10 +89,13 @@ pub struct WorkflowState {
     pub tasks_ticked: Option<u32>,
     /// What the next reviewer has to look at besides the change, such as tests that were removed.
     pub review_notes: Vec<String>,
+    pub outside: OutsideChanges,
     /// Texts for the user that could not be shown yet.
     pub user_notices: Vec<String>,
     /// How strictly the gate is kept. It is fixed when the workflow starts.
     pub guard: GuardLevel,
+    /// The user has been shown that checks were not run because they are not trusted.
+    pub untrusted_checks_shown: bool,
     /// The machine that has taken the session over. It is not part of the loop, because a delegation reads only this file.
     pub moved_to: Option<String>,
 }
@@ -143,8 +158,10 @@ impl WorkflowState {
             tasks_tried: None,
             tasks_ticked: None,
             review_notes: Vec::new(),
+            outside: OutsideChanges::default(),
             user_notices: Vec::new(),
             guard: GuardLevel::default(),
+            untrusted_checks_shown: false,
             moved_to: None,
         }
     }

@@ -101,6 +101,8 @@ table! {
         FeatureTaken("feature-taken"),
         /// A call of a hook did not come from the client and was ignored.
         ForgedHook("forged-hook"),
+        /// Somebody went past the gate, or tried to. The field `violation` says how.
+        GateBypassed("gate-bypassed"),
         /// The client delivered a report with a warning, or withheld it.
         Handback("handback"),
         /// The user confirmed or contradicted a lesson.

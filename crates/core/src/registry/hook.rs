@@ -19,6 +19,7 @@ table! {
         OnStop("on-stop"),
         AllowOwn("allow-own"),
         PreWrite("pre-write"),
+        PreCommand("pre-command"),
     }
 
     struct HookRow {
@@ -44,10 +45,10 @@ pub struct HookBinding {
 impl Hook {
     /// Every binding of `hooks.json`, in the order in which they happen in a session. Only events that the oldest
     /// supported client knows are listed: a single unknown event makes that client ignore all hooks silently.
-    pub const BINDINGS: [HookBinding; 14] = [
+    pub const BINDINGS: [HookBinding; 15] = [
         bind("SessionStart", "", Self::OnStart),
         bind("UserPromptSubmit", "", Self::OnSubmit),
-        bind("PreToolUse", "Task|Agent|SendMessage", Self::PreTask),
+        bind("PreToolUse", "Task|Agent|SendMessage|Workflow", Self::PreTask),
         bind("PreToolUse", "Skill", Self::AllowOwn),
         HookBinding {
             event: "PreToolUse",
@@ -55,12 +56,17 @@ impl Hook {
             condition: Some("Bash(overtone *)"),
             hook: Self::AllowOwn,
         },
+        bind("PreToolUse", "Bash", Self::PreCommand),
         bind("PreToolUse", "Write|Edit|MultiEdit|NotebookEdit", Self::PreWrite),
         // In newer clients, an agent delivers its report with this tool; denying the call lets the agent continue.
         bind("PreToolUse", "SubagentHandback", Self::OnHandback),
         bind("SubagentStart", "", Self::OnAgentStart),
         bind("SubagentStop", "", Self::OnAgentStop),
-        bind("PostToolUse", "Bash|Edit|Write|MultiEdit|Task|Agent|AskUserQuestion", Self::PostUse),
+        bind(
+            "PostToolUse",
+            "Bash|Edit|Write|MultiEdit|NotebookEdit|Task|Agent|AskUserQuestion",
+            Self::PostUse,
+        ),
         bind("PostToolUseFailure", "", Self::PostUseFailure),
         bind("PreCompact", "", Self::PreCompact),
         bind("Stop", "", Self::OnStop),

@@ -175,7 +175,7 @@ fn evidence_that_was_changed_is_reported_to_everybody_once() {
     world.apply(outcome.effects);
     assert_eq!(warnings(&world, WarningReason::StateEdited).len(), 1);
     let text = words::evidence_edited(Lang::En, "receipts.jsonl");
-    assert_eq!(world.workflow().review_notes, [text.clone()]);
+    assert_eq!(world.workflow().review_notes, std::slice::from_ref(&text));
     assert_eq!(world.prompt("go on").system_message, Some(text));
 }
 

@@ -5,6 +5,7 @@
 mod commands;
 mod evidence;
 mod flow;
+mod guard;
 mod integrity;
 mod order;
 mod reports;

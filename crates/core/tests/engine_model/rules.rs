@@ -65,6 +65,7 @@ pub(crate) struct Counts {
 
 /// The workflow, as far as the rules are about it.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::struct_excessive_bools, reason = "they are independent facts of one session")]
 pub(crate) struct Flow {
     pub(crate) workflow: Workflow,
     pub(crate) stages: Vec<StageRecord>,
@@ -79,6 +80,10 @@ pub(crate) struct Flow {
     pub(crate) user_waits: bool,
     pub(crate) ending: Option<Ending>,
     pub(crate) notices: Vec<Notice>,
+    /// The main agent has changed files itself since the last review.
+    pub(crate) changed_outside: bool,
+    /// It did so while a stage was running.
+    pub(crate) judge_again: bool,
 }
 
 fn repairs(agent: Agent) -> bool {
@@ -111,6 +116,8 @@ impl Flow {
             user_waits: false,
             ending: None,
             notices: Vec::new(),
+            changed_outside: false,
+            judge_again: false,
         }
     }
 
@@ -369,9 +376,47 @@ impl Flow {
         (stage.status, stage.verdict) = (Status::Completed, Some(verdict));
         stage.attempts = stage.attempts.max(1);
         self.counts.completed += u32::from(matches!(verdict, Verdict::Pass | Verdict::Issues));
+        if key.stage == Stage::Review && matches!(verdict, Verdict::Pass | Verdict::Issues) {
+            self.changed_outside &= self.judge_again;
+        }
         self.counts.retros += u32::from(verdict == Verdict::Issues);
         self.counts.failures += u32::from(verdict == Verdict::Fail);
         self.counts.rejections += u32::from(verdict == Verdict::Reject);
+    }
+
+    /// The main agent changes code itself: what has judged other code has to judge again. Returns whether anything has.
+    pub(crate) fn change_outside(&mut self) -> bool {
+        let judged: Vec<_> = self
+            .after_development()
+            .filter(|stage| stage.key.stage.is_judge() && stage.is_good())
+            .map(|stage| stage.key)
+            .collect();
+        self.changed_outside = true;
+        self.judge_again = self.stages.iter().any(|stage| stage.status == Status::Active);
+        if self.judge_again {
+            return false;
+        }
+        self.reopen_completed(&judged);
+        !judged.is_empty()
+    }
+
+    /// Before a stage starts and at the end of a turn, what had to wait for a running stage is judged again.
+    pub(crate) fn judge_changes(&mut self) {
+        let is_running = self.stages.iter().any(|stage| stage.status == Status::Active);
+        if self.is_open() && self.judge_again && !is_running {
+            let noticed = self.changed_outside;
+            self.change_outside();
+            self.changed_outside = noticed;
+        }
+    }
+
+    /// Fails the last development, or else the last stage, although everything has passed.
+    pub(crate) fn fail_at_end(&mut self) {
+        let development = self.stages.iter().rfind(|stage| stage.key.stage == Stage::Dev);
+        let key = development.or(self.stages.last()).unwrap().key;
+        self.settle(key, Verdict::Fail);
+        self.counts.handoffs += 1;
+        self.leave(Notice::Ours);
     }
 
     /// Gives up agents and returns them.

@@ -2,6 +2,7 @@
 
 use overtone_core::engine::state::{LoopState, Millis, WorkflowState};
 use overtone_core::engine::{Feature, FeatureOrigin};
+use overtone_session::evidence::checks::{PinnedChecks, RunningCheck, running_check};
 use overtone_store::specs::Specs;
 use overtone_store::{Compactions, LoadedWorkflow, Session, clock};
 
@@ -20,6 +21,9 @@ pub(crate) struct SessionStatus {
     pub(crate) feature: Option<Feature>,
     pub(crate) compactions: Compactions,
     pub(crate) context_percent: Option<u32>,
+    /// The checks that the workflow is bound to. `None` if it has none, or they cannot be read.
+    pub(crate) checks: Option<PinnedChecks>,
+    pub(crate) running_check: Option<RunningCheck>,
     pub(crate) now: Millis,
 }
 
@@ -37,10 +41,20 @@ impl SessionStatus {
             feature,
             compactions: session.compactions(),
             context_percent: session.usage().context_percent,
+            checks: pinned_checks(context, session)?,
+            running_check: running_check(session),
             now: clock::now(),
             session: session.clone(),
         })
     }
+}
+
+fn pinned_checks(context: &Context, session: &Session) -> CommandResult<Option<PinnedChecks>> {
+    let Some(project) = session.origin().project.or_else(|| context.project(None).ok()) else {
+        return Ok(None);
+    };
+    PinnedChecks::load(context.home()?, session, &project)
+        .map_err(|error| CommandError::store(context.lang, &error))
 }
 
 /// Unreadable specs are ignored, so that the rest is still shown.

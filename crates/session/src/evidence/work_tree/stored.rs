@@ -17,9 +17,14 @@ use crate::evidence::work_tree::{FileState, Source, WorkTree};
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 #[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct TreeJson {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     base: Option<String>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    missing_tests: u32,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    disabled_tests: u32,
     files: BTreeMap<String, FileJson>,
 }
 
@@ -75,7 +80,8 @@ pub(crate) fn read(session: &Session) -> Option<WorkTree> {
         let tests = SourceTests { tests: file.tests, skipped: file.skipped };
         (path, FileState { digest: file.digest, tests })
     });
-    Some(WorkTree { source, files: files.collect() })
+    let missing = SourceTests { tests: tree.missing_tests, skipped: tree.disabled_tests };
+    Some(WorkTree { source, files: files.collect(), missing })
 }
 
 /// Stores the tree. Without one, the stored tree is removed, so that nothing is compared with an older state.
@@ -105,5 +111,7 @@ fn to_json(tree: &WorkTree) -> Vec<u8> {
         let SourceTests { tests, skipped } = state.tests;
         (path.clone(), FileJson { digest: state.digest.clone(), tests, skipped })
     });
-    serde_json::to_vec(&TreeJson { base, files: files.collect() }).unwrap_or_default()
+    let SourceTests { tests: missing_tests, skipped: disabled_tests } = tree.missing;
+    let tree = TreeJson { base, missing_tests, disabled_tests, files: files.collect() };
+    serde_json::to_vec(&tree).unwrap_or_default()
 }
