@@ -44,7 +44,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     for program in ["python3", "npm"] {
         tools::require(program)?;
     }
-    let mut environment = e2e::prepare(&[])?;
+    let client = e2e::newest_client()?;
+    let mut environment = e2e::prepare(std::slice::from_ref(&client))?;
     if let Some(binary) = &options.binary {
         environment.retain(|(name, _)| *name != "OVERTONE_BIN");
         let binary = binary.canonicalize().map_err(|e| Error::io("cannot find", binary, &e))?;
@@ -59,7 +60,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let bars = bars::judge(&results);
     println!("{}\n{}\n{}", page::table(&results), page::summary(&results), page::bars(&bars));
     if options.write {
-        let text = page::render(&results, &bars, &absent);
+        let text = page::render(&results, &bars, &absent, &client);
         shell::write_file(&shell::root().join(PAGE), text.as_bytes())?;
     }
     finish(&results, &bars)

@@ -45,6 +45,11 @@ pub(crate) fn prepare(clients: &[String]) -> Result<Vec<(&'static str, OsString)
     ])
 }
 
+/// The newest pinned version, with which everything runs that needs only one.
+pub(crate) fn newest_client() -> Result<String> {
+    versions(&[])?.pop().ok_or_else(|| Error::new("clients.txt names no version"))
+}
+
 /// Fetches the pinned versions, unless they are there.
 pub(crate) fn fetch_clients() -> Result<()> {
     let folder = folder()?;

@@ -66,3 +66,28 @@ impl Sandbox {
         shell.run("git add -A && git commit -q -m 'the project'");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_user_works_in_the_project_and_has_our_program() {
+        let sandbox = Sandbox::for_tests();
+        sandbox.put_repository([("src/a.txt", "one\n")]);
+        let shell = sandbox.user_shell().env("LANGUAGE", "en");
+        assert_eq!(shell.run("git status --short && git ls-files && echo $LANGUAGE"), "src/a.txt\nen\n");
+        assert_eq!(
+            shell.run("command -v overtone").trim(),
+            sandbox.plugin().join("bin/overtone").to_string_lossy()
+        );
+        assert_eq!(shell.run("echo ${CLAUDECODE-none}").trim(), "none");
+        assert_eq!(shell.try_run("echo no >&2; exit 3"), (false, "no\n".to_owned()));
+    }
+
+    #[test]
+    #[should_panic(expected = "`exit 3` failed")]
+    fn a_command_that_has_to_succeed_says_which_one_failed() {
+        Sandbox::for_tests().user_shell().run("exit 3");
+    }
+}

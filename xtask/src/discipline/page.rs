@@ -9,8 +9,14 @@ use super::results::{BARE, CaseInfo, Cell, Outcome, Results};
 use crate::measure::machine;
 
 /// The page of a full run.
-pub(super) fn render(results: &Results, verdicts: &[Verdict], absent: &BTreeMap<String, String>) -> String {
+pub(super) fn render(
+    results: &Results,
+    verdicts: &[Verdict],
+    absent: &BTreeMap<String, String>,
+    client: &str,
+) -> String {
     include_str!("page.md")
+        .replace("{client}", client)
         .replace("{machine}", &machine())
         .replace("{times}", &results.times.to_string())
         .replace("{summary}", &summary(results))
@@ -218,8 +224,9 @@ mod tests {
     #[test]
     fn the_page_has_every_part() {
         let results = results();
-        let page = render(&results, &judge(&results), &BTreeMap::new());
-        for part in ["### False success", "`c`", "34 of 36", "At `strict`:\n\nNothing."] {
+        let page = render(&results, &judge(&results), &BTreeMap::new(), "1.2.3");
+        for part in ["Claude Code 1.2.3", "### False success", "`c`", "34 of 36", "At `strict`:\n\nNothing."]
+        {
             assert!(page.contains(part), "no {part} in {page}");
         }
         for placeholder in ["{machine}", "{times}", "{summary}", "{bars}", "{peers}", "{through}", "{honest}"]

@@ -209,8 +209,7 @@ mod tests {
     use crate::discipline::case::{CASE, Case, Harm, Source, Step};
     use crate::discipline::cast::Cast;
     use crate::discipline::column::Column;
-    use crate::{Client, Run, Sandbox};
-    use overtone_core::registry::{HOOK_PROGRAM, PROGRAM};
+    use crate::{Run, Sandbox};
 
     const FACT: &str = "calc.py";
     const WARNING: &str = r#"{"type":"system:warning","reason":"x","paths":["calc.py"]}"#;
@@ -234,11 +233,7 @@ mod tests {
 
     /// Judges a case of which only this is left.
     fn judge(case: &Case, left: &Left) -> Outcome {
-        let programs = tempfile::tempdir().unwrap();
-        for program in [PROGRAM, HOOK_PROGRAM] {
-            std::fs::copy("/bin/true", programs.path().join(program)).unwrap();
-        }
-        let sandbox = Sandbox::with_binary(&Client::for_tests(), &programs.path().join(PROGRAM));
+        let sandbox = Sandbox::for_tests();
         let session = sandbox.new_session();
         sandbox.write(&sandbox.state().join("sessions").join(&session).join("timeline.jsonl"), left.timeline);
         let line = json!({"type": "system", "subtype": "hook_response", "stdout": left.output.to_string()});

@@ -261,7 +261,7 @@ pub(super) const CASES: &[Case] = &[
         ],
         agents: TEAM_WITH_HELPER,
         harm: UNNOTICED_CHANGE,
-        facts: &["calc.py", "Workflow"],
+        facts: &["calc.py", "native-workflow", "Workflow tool"],
         ..SKIPPED
     },
 ];
