@@ -8,9 +8,7 @@ use crate::{e2e, shell, tools};
 
 /// Runs every test and shows all failures. Snapshots are compared, never written: a check changes nothing.
 pub(crate) fn run_all() -> Result<()> {
-    for program in ["nats-server", "python3"] {
-        tools::require(program)?;
-    }
+    tools::require("nats-server")?;
     let environment = e2e::prepare(&[])?;
     if tools::has_nextest() {
         shell::run(nextest().envs(environment).env("PATH", tools::path()?))?;

@@ -3,8 +3,7 @@
 mod environment;
 pub mod install;
 pub mod plugin;
-pub mod process;
 pub mod stdin;
 pub mod wire;
 
-pub use environment::{Environment, language_of_process};
+pub use environment::Environment;

@@ -6,12 +6,10 @@
 
 pub mod checks;
 mod command;
-mod detect;
 mod report;
 mod transcript;
 mod work_tree;
 
-pub use detect::detect_checks;
-pub(crate) use report::{Collected, EvidenceContext};
+pub(crate) use report::Collected;
 pub use transcript::read_activity;
 pub use work_tree::{WorkTree, record_baseline};

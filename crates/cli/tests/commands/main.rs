@@ -8,7 +8,6 @@
     reason = "a test may panic, and it prepares its files without the store it is testing"
 )]
 
-mod checks;
 #[path = "../common/mod.rs"]
 mod common;
 mod config;
@@ -18,7 +17,6 @@ mod foreign;
 mod general;
 mod init;
 mod instinct;
-mod integrity;
 mod message;
 mod moved;
 mod plugin;

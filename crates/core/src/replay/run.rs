@@ -100,7 +100,7 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Replay<I> {
             && line.number == number
         {
             let found = line.clone();
-            if !cause.is_line_itself() {
+            if cause != Cause::External {
                 self.add_difference(number, Finding::Unexpected { found });
             }
             self.advance();

@@ -5,8 +5,6 @@
 mod commands;
 mod evidence;
 mod flow;
-mod guard;
-mod integrity;
 mod order;
 mod reports;
 mod shell;

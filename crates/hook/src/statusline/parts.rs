@@ -16,7 +16,6 @@ pub(super) enum Weight {
     Workflow,
     Model,
     Context,
-    Check,
     Stage,
 }
 

@@ -8,9 +8,6 @@ use serde_json::{Value, json};
 /// The session of the demo.
 pub(super) const SESSION: &str = "demo";
 
-/// The conversation of the main agent, beside the project. Those of the other agents are in a folder of the same name.
-pub(super) const TRANSCRIPT: &str = "transcript.jsonl";
-
 /// One delegation to an agent, and its result.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Delegation {
@@ -27,7 +24,7 @@ impl Delegation {
         format!("toolu_demo{:02}", self.number)
     }
 
-    pub(super) fn agent_id(self) -> String {
+    fn agent_id(self) -> String {
         format!("a{:016x}", self.number)
     }
 
@@ -73,7 +70,7 @@ impl Delegation {
 pub(super) fn event_json(hook: Hook, project: &Path, payload: &Value) -> Value {
     let mut event = json!({
         "session_id": SESSION,
-        "transcript_path": project.with_file_name(TRANSCRIPT),
+        "transcript_path": project.join("transcript.jsonl"),
         "cwd": project,
         "permission_mode": "default",
         "hook_event_name": hook.event(),
