@@ -9,6 +9,7 @@ mod cases;
 mod fixture;
 mod measure;
 mod page;
+mod restore;
 mod subject;
 
 use std::path::PathBuf;
@@ -41,6 +42,9 @@ pub(crate) struct Options {
     /// Measure this `overtone` and the `overtone-hook` beside it instead of building them
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
+    /// Only undo what a measured program has changed in this fixture. The measurement calls it before each start
+    #[arg(long, value_name = "FOLDER", hide = true)]
+    restore: Option<PathBuf>,
 }
 
 /// Everything that was measured of one program in one session.
@@ -51,6 +55,9 @@ struct Row {
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
+    if let Some(fixture) = &options.restore {
+        return restore::restore(fixture);
+    }
     measure::install_tools()?;
     let hyperfine = if options.counts { None } else { Some(measure::hyperfine()?) };
     let binary = dist::chosen(options.binary.as_deref())?;

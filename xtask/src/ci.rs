@@ -33,7 +33,7 @@ const STEPS: [Step; 7] = [
     Step { name: "codegen", needs: &[], run: codegen::check },
     Step {
         name: "test",
-        needs: &[Need::Program("nats-server"), Need::Program("npm"), Need::Clients],
+        needs: &[Need::Program("nats-server"), Need::Program("npm"), Need::Program("python3"), Need::Clients],
         run: runner::run_all,
     },
     Step {

@@ -159,7 +159,9 @@ mod payload {
     }
 
     pub(super) fn agent_stop(agent: &str, id: &str, verdict: &str) -> Value {
-        let report = format!("Done: {id}\n\n<!-- VERDICT: {{\"result\":\"{verdict}\"}} -->");
+        // The projects of these sessions stay as they are, which a developer has to explain.
+        let report =
+            format!("Done: {id}\n\n<!-- VERDICT: {{\"result\":\"{verdict}\",\"unchanged\":\"a crowd\"}} -->");
         json!({ "agent_id": id, "agent_type": format!("ot:{agent}"), "last_assistant_message": report })
     }
 

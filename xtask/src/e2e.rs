@@ -45,6 +45,11 @@ pub(crate) fn prepare(clients: &[String]) -> Result<Vec<(&'static str, OsString)
     ])
 }
 
+/// The newest pinned version, with which everything runs that needs only one.
+pub(crate) fn newest_client() -> Result<String> {
+    versions(&[])?.pop().ok_or_else(|| Error::new("clients.txt names no version"))
+}
+
 /// Fetches the pinned versions, unless they are there.
 pub(crate) fn fetch_clients() -> Result<()> {
     let folder = folder()?;
@@ -103,8 +108,7 @@ fn fetch(folder: &Path, version: &str) -> Result<()> {
     tools::may_install(&format!("Claude Code {version}"))?;
     tools::require("npm")?;
     eprintln!("e2e: fetching Claude Code {version} (once, some 300 MB on disk)");
-    fs::create_dir_all(folder).map_err(|e| Error::io("cannot create folder", folder, &e))?;
-    install(folder, version)?;
+    npm_install(folder, &format!("{PACKAGE}@{version}"))?;
     let program = program(folder)?;
     if program.is_file() {
         return Ok(());
@@ -113,11 +117,12 @@ fn fetch(folder: &Path, version: &str) -> Result<()> {
         .hint("its package is an optional dependency: look at `npm config get omit`"))
 }
 
-/// npm's words go to stderr: stdout belongs to the tests.
-fn install(folder: &Path, version: &str) -> Result<()> {
+/// Installs a package into a folder. Its install scripts are not run. npm's words go to stderr: stdout belongs to the tests.
+pub(crate) fn npm_install(folder: &Path, package: &str) -> Result<()> {
+    fs::create_dir_all(folder).map_err(|e| Error::io("cannot create folder", folder, &e))?;
     let mut npm = Command::new("npm");
     npm.args(["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
-    npm.arg("--prefix").arg(folder).arg(format!("{PACKAGE}@{version}"));
+    npm.arg("--prefix").arg(folder).arg(package);
     shell::run(npm.stdin(Stdio::null()).stdout(std::io::stderr()))
         .map_err(|e| e.hint("is the network there, and does this version exist?"))
 }

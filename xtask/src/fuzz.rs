@@ -47,7 +47,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     // libFuzzer itself is C++.
     tools::require("g++")?;
     let runs = |program: &Path| shell::probe(Command::new(program).arg("--version"));
-    let program = tools::crate_program("cargo-fuzz", runs)?;
+    let program = tools::crate_program("cargo-fuzz", "0.13.2", runs)?;
     let mut failed = Vec::new();
     for (name, features) in TARGETS {
         if options.target.as_ref().is_some_and(|chosen| chosen != name) {

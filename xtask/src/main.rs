@@ -8,6 +8,7 @@ mod ci;
 mod codegen;
 mod crowd;
 mod deny;
+mod discipline;
 mod dist;
 mod e2e;
 mod elf;
@@ -21,6 +22,7 @@ mod measure;
 mod proof;
 mod runner;
 mod sandbox;
+mod sealed;
 mod shell;
 mod tools;
 mod traffic;
@@ -89,6 +91,11 @@ enum Task {
     /// Fetches the versions of crates/testkit/clients.txt with npm when they are missing, builds the dev binary and
     /// runs crates/testkit/tests/e2e. They are part of the step `test` of `ci`. `OVERTONE_E2E_KEEP=1` keeps the folders of failed tests.
     E2e(e2e::Options),
+    /// Play scripted misbehaviour and honest work in the real client, with and without a gate
+    ///
+    /// The bare client, peers from npm, and Overtone at both guard levels. Prints who caught what, at which cost, and fails
+    /// if a bar is broken; docs/discipline.md has the method. `cargo xtask ci` has a part of it among its tests.
+    Discipline(discipline::Options),
     /// Run the dashboard's page in a real browser
     ///
     /// Installs Chromium (Debian) and the pinned npm packages of tests/browser when they are missing, builds the
@@ -107,6 +114,7 @@ fn main() -> ExitCode {
         Task::Dist => dist::run(),
         Task::Proof { proof } => proof::run(&proof),
         Task::E2e(options) => e2e::run(&options),
+        Task::Discipline(options) => discipline::run(&options),
         Task::Browser(options) => browser::run(&options),
     };
     match outcome {

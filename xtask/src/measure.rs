@@ -1,5 +1,7 @@
 //! Measurements of a proof, the limits that they are held to, and the report of a run.
 
+use std::fs;
+use std::thread;
 use std::time::Instant;
 
 use crate::error::{Error, Result};
@@ -98,6 +100,20 @@ pub(crate) fn millis_since(begun: Instant) -> f64 {
 #[expect(clippy::cast_precision_loss, reason = "see above")]
 pub(crate) const fn to_float(count: usize) -> f64 {
     count as f64
+}
+
+/// `Linux 6.1 on x86_64, 2 cores, 24 GiB, virtual`. Nothing that identifies the machine.
+pub(crate) fn machine() -> String {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let release = read("/proc/sys/kernel/osrelease");
+    let kernel: Vec<&str> = release.trim().split(['.', '-']).take(2).collect();
+    let cores = thread::available_parallelism().map_or(1, Into::into);
+    let meminfo = read("/proc/meminfo");
+    let kib: u64 = meminfo.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).unwrap_or_default();
+    let gib = (kib + 512 * 1024) / (1024 * 1024);
+    let is_virtual = read("/proc/cpuinfo").contains(" hypervisor");
+    let (kernel, arch) = (kernel.join("."), std::env::consts::ARCH);
+    format!("Linux {kernel} on {arch}, {cores} cores, {gib} GiB{}", if is_virtual { ", virtual" } else { "" })
 }
 
 #[cfg(test)]

@@ -8,7 +8,9 @@ use crate::{e2e, shell, tools};
 
 /// Runs every test and shows all failures. Snapshots are compared, never written: a check changes nothing.
 pub(crate) fn run_all() -> Result<()> {
-    tools::require("nats-server")?;
+    for program in ["nats-server", "python3"] {
+        tools::require(program)?;
+    }
     let environment = e2e::prepare(&[])?;
     if tools::has_nextest() {
         shell::run(nextest().envs(environment).env("PATH", tools::path()?))?;

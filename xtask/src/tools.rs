@@ -35,7 +35,7 @@ enum Source {
     Person(&'static str),
 }
 
-const TOOLS: [Tool; 10] = [
+const TOOLS: [Tool; 11] = [
     Tool { program: "rustfmt", source: Source::Component, why: "the format" },
     Tool { program: "clippy", source: Source::Component, why: "the lints" },
     Tool {
@@ -47,6 +47,11 @@ const TOOLS: [Tool; 10] = [
         program: "npm",
         source: Source::Person("install Node.js with npm"),
         why: "fetches Claude Code and Playwright",
+    },
+    Tool {
+        program: "python3",
+        source: Source::Debian("python3"),
+        why: "the project of the discipline benchmark has tests in Python",
     },
     Tool {
         program: "nats-server",
@@ -156,9 +161,9 @@ pub(crate) fn has_nextest() -> bool {
     shell::probe(shell::cargo().args(["nextest", "--version"]))
 }
 
-/// A program of crates.io: the one on PATH if `is_usable` accepts it, else a copy that is built once below the target
-/// folder.
-pub(crate) fn crate_program(name: &str, is_usable: impl Fn(&Path) -> bool) -> Result<PathBuf> {
+/// A program of crates.io: the one on PATH if `is_usable` accepts it, else a copy of this version that is built once below the
+/// target folder. The version is fixed, because the newest one may need a newer compiler than ours.
+pub(crate) fn crate_program(name: &str, version: &str, is_usable: impl Fn(&Path) -> bool) -> Result<PathBuf> {
     let on_path = PathBuf::from(name);
     if is_usable(&on_path) {
         return Ok(on_path);
@@ -168,8 +173,9 @@ pub(crate) fn crate_program(name: &str, is_usable: impl Fn(&Path) -> bool) -> Re
         may_install(name)?;
         eprintln!("building {name} with cargo (once, some minutes)");
         let mut install = shell::cargo();
-        install.args(["install", name, "--locked", "--quiet", "--root"]).arg(folder()?);
-        shell::run(&mut install).map_err(|e| e.hint(format!("by hand: cargo install {name} --locked")))?;
+        let package = format!("{name}@{version}");
+        install.args(["install", &package, "--locked", "--quiet", "--root"]).arg(folder()?);
+        shell::run(&mut install).map_err(|e| e.hint(format!("by hand: cargo install {package} --locked")))?;
     }
     Ok(private)
 }

@@ -2,10 +2,11 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::wire::HookInput;
 use overtone_core::messages::Lang;
+use overtone_store::config::Config;
 use overtone_store::{Home, SessionId};
 
 /// Variables that the client sets for its tools, or that Overtone exports to them.
@@ -27,6 +28,7 @@ pub struct Environment {
     /// The folder with the user's settings, commands and skills of the client.
     pub client_dir: Option<PathBuf>,
     pub user_home: Option<PathBuf>,
+    plugin_dir: Option<PathBuf>,
     /// Whether the client shows its output to a user.
     pub has_screen: bool,
 }
@@ -44,11 +46,14 @@ impl Environment {
             version,
             is_in_client: CLIENT_VARIABLES.iter().any(|name| env::var_os(name).is_some()),
             is_tool_call: env::var_os("CLAUDECODE").is_some_and(|value| !value.is_empty()),
-            lang: env::var("OVERTONE_LANG").ok().and_then(|tag| Lang::from_tag(&tag)),
+            lang: language_variable(),
             project_dir: env::var_os("CLAUDE_PROJECT_DIR"),
             session_ids: [env::var_os("CLAUDE_SESSION_ID"), env::var_os("CLAUDE_CODE_SESSION_ID")],
             client_dir: client_dir(),
             user_home: env::var_os("HOME").map(PathBuf::from),
+            plugin_dir: env::var_os("CLAUDE_PLUGIN_ROOT")
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute()),
             has_screen: has_screen(&env::var("CLAUDE_CODE_ENTRYPOINT").unwrap_or_default()),
             env_file: env::var_os("CLAUDE_ENV_FILE").map(PathBuf::from).filter(|path| path.is_absolute()),
         }
@@ -57,6 +62,11 @@ impl Environment {
     /// The language that the environment sets, if any. It overrides the configuration.
     pub fn lang(&self) -> Option<Lang> {
         self.lang
+    }
+
+    /// The folders with Overtone's own files: its home, and the plugin if it is elsewhere.
+    pub fn own_folders(&self) -> Vec<&Path> {
+        self.home.iter().map(Home::root).chain(self.plugin_dir.as_deref()).collect()
     }
 
     /// Whether the environment says that the client started this process.
@@ -84,6 +94,18 @@ impl Environment {
         }
         let cwd = PathBuf::from(&*input.cwd());
         if cwd.is_absolute() { Some(cwd) } else { env::current_dir().ok() }
+    }
+}
+
+fn language_variable() -> Option<Lang> {
+    env::var("OVERTONE_LANG").ok().and_then(|tag| Lang::from_tag(&tag))
+}
+
+/// The language of texts that this process writes: that of its environment, else that of the configuration.
+pub fn language_of_process(home: &Home) -> Lang {
+    match language_variable() {
+        Some(lang) => lang,
+        None => Config::load_or_default(home).language(),
     }
 }
 

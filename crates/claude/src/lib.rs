@@ -3,7 +3,8 @@
 mod environment;
 pub mod install;
 pub mod plugin;
+pub mod process;
 pub mod stdin;
 pub mod wire;
 
-pub use environment::Environment;
+pub use environment::{Environment, language_of_process};

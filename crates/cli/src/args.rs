@@ -10,26 +10,30 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 
+use crate::commands::checks::ChecksArgs;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::config::ConfigArgs;
 use crate::commands::dashboard::DashboardArgs;
 use crate::commands::demo::DemoArgs;
 use crate::commands::doctor::DoctorArgs;
 use crate::commands::down::DownArgs;
+use crate::commands::evidence::EvidenceArgs;
 use crate::commands::init::InitArgs;
 use crate::commands::instinct::InstinctArgs;
 use crate::commands::message::MessageArgs;
 use crate::commands::remote::RemoteArgs;
 use crate::commands::replay::ReplayArgs;
+use crate::commands::resume::ResumeArgs;
 use crate::commands::sessions::SessionsArgs;
 use crate::commands::specs::SpecsArgs;
 use crate::commands::stats::StatsArgs;
 use crate::commands::timeline::TimelineArgs;
 use crate::commands::top::TopArgs;
+use crate::commands::trust::TrustArgs;
 use crate::commands::uninstall::UninstallArgs;
 use crate::commands::up::UpArgs;
 use crate::commands::validate::ValidateArgs;
-use crate::commands::{resume, status, stop};
+use crate::commands::{status, stop};
 pub(crate) use fleet::{
     AcceptArgs, FleetAction, FleetArgs, FleetSessionArgs, JoinArgs, PullArgs, RelayArgs, RemoveArgs,
     ServerConfigArgs,
@@ -61,10 +65,11 @@ pub(crate) enum Command {
     /// Stop the loop of the running workflow; nothing is deleted
     #[command(after_help = stop::EXAMPLES)]
     Stop(SessionArgs),
-    /// Continue a stopped or aborted workflow
-    #[command(after_help = resume::EXAMPLES)]
-    Resume(SessionArgs),
+    Resume(ResumeArgs),
     Message(MessageArgs),
+    Checks(ChecksArgs),
+    Trust(TrustArgs),
+    Evidence(EvidenceArgs),
     Timeline(TimelineArgs),
     Replay(ReplayArgs),
     Stats(StatsArgs),

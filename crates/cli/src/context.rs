@@ -8,8 +8,8 @@ use overtone_core::engine::settings::Settings;
 use overtone_core::engine::{Caller, Snapshot, initiator};
 use overtone_core::messages::{Lang, cli as words};
 use overtone_hook::ansi::Palette;
-use overtone_store::Home;
 use overtone_store::config::{Config, Setting, SettingValue};
+use overtone_store::{Home, Session};
 
 use crate::ui::error::{CommandError, CommandResult};
 use crate::ui::terminal;
@@ -48,6 +48,12 @@ impl Context {
     pub(crate) fn initiator(&self, snapshot: &Snapshot) -> &'static str {
         let arguments: Vec<_> = env::args().skip(1).collect();
         initiator(self.caller(), snapshot.looping.as_ref(), &arguments.join(" "))
+    }
+
+    /// Who gave this command about a session, for commands that do not read its state before.
+    pub(crate) fn command_initiator(&self, session: &Session) -> &'static str {
+        let looping = session.looping().ok().flatten().map(|document| document.state);
+        self.initiator(&Snapshot { workflow: None, looping })
     }
 
     /// Inside the client the model is the caller, whatever standard input is.

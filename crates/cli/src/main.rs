@@ -4,6 +4,7 @@ mod args;
 mod ccc;
 mod commands;
 mod context;
+mod project_checks;
 mod run;
 mod session;
 mod tool_call;

@@ -8,16 +8,17 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use overtone_claude::Environment;
-use overtone_core::engine::needs_no_decision;
+use overtone_core::engine::{always_needs_decision, needs_no_decision};
 use overtone_core::messages::cli as words;
 use overtone_store::config::Config;
-use overtone_store::{Home, SessionId};
+use overtone_store::{Home, LoadedWorkflow, Session, SessionId, StoreError, StoreErrorKind, clock};
 
 use crate::context::Context;
 use crate::ui::error::CommandError;
 
-/// Reports the refusal and returns its exit code. Only sessions with an unfinished workflow are protected: without one
-/// there is nothing that the model could end or loosen.
+/// Reports the refusal and returns its exit code. Most commands are refused only in sessions with an unfinished workflow:
+/// without one there is nothing that the model could end or loosen. What is trusted now runs in later workflows, so `trust`
+/// is refused in every session.
 pub(crate) fn check(environment: &Environment, arguments: &[OsString]) -> Result<(), ExitCode> {
     // A client that passes no arguments sends a hook's event.
     if !environment.is_tool_call || arguments.is_empty() {
@@ -25,8 +26,13 @@ pub(crate) fn check(environment: &Environment, arguments: &[OsString]) -> Result
     }
     let Some(home) = &environment.home else { return Ok(()) };
     let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let sessions = Context::sessions_of_environment();
-    if needs_no_decision(&words) || sessions.iter().all(|id| may_run(home, id, &words.join(" "))) {
+    let (sessions, command) = (Context::sessions_of_environment(), words.join(" "));
+    let is_allowed = if always_needs_decision(&words) {
+        sessions.iter().any(|id| was_asked(home, id, &command))
+    } else {
+        needs_no_decision(&words) || sessions.iter().all(|id| may_run(home, id, &command))
+    };
+    if is_allowed {
         return Ok(());
     }
     let lang = environment.lang().unwrap_or_else(|| Config::load_or_default(home).language());
@@ -39,12 +45,24 @@ pub(crate) fn check(environment: &Environment, arguments: &[OsString]) -> Result
 /// declines does not run.
 fn may_run(home: &Home, id: &SessionId, command: &str) -> bool {
     let session = home.session(id);
-    let Ok(Some(workflow)) = session.workflow() else { return true };
-    if !workflow.state.is_open() {
-        return true;
+    match session.load_workflow() {
+        Ok(LoadedWorkflow { document: Some(workflow), .. }) if workflow.state.is_open() => {}
+        // Another program has changed the state, so the user decides.
+        Err(StoreError { kind: StoreErrorKind::Untrusted, .. }) => {}
+        Ok(_) | Err(_) => return true,
     }
+    is_asked_by_loop(&session, command)
+}
+
+fn is_asked_by_loop(session: &Session, command: &str) -> bool {
     match session.looping() {
         Ok(Some(looping)) => looping.state.asked.as_deref() == Some(command),
         _ => false,
     }
+}
+
+/// Whether the client has asked the user about this command, with a workflow or without.
+fn was_asked(home: &Home, id: &SessionId, command: &str) -> bool {
+    let session = home.session(id);
+    is_asked_by_loop(&session, command) || session.take_question(command, clock::now())
 }

@@ -72,6 +72,15 @@ impl Fixture {
             .collect()
     }
 
+    /// The workflow has a seal, the copy is the same, and nobody took one of the hooks for another program.
+    fn assert_sealed(&self) {
+        let text = fs::read_to_string(self.session().join("workflow.json")).unwrap();
+        assert!(text.contains("\"seal\": \""), "{text}");
+        assert_eq!(fs::read_to_string(self.session().join("workflow.sealed.json")).unwrap(), text);
+        let timeline = self.lines("timeline.jsonl");
+        assert!(!timeline.iter().any(|event| event["reason"] == "state-edited"), "{timeline:?}");
+    }
+
     fn lines(&self, file: &str) -> Vec<Value> {
         let text = fs::read_to_string(self.session().join(file)).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -115,6 +124,29 @@ fn no_delegation_is_lost() {
     assert_eq!(workflow["stages"]["TEST"]["attempts"], AT_ONCE);
     let delegated = fixture.lines("timeline.jsonl").iter().filter(|e| e["type"] == "agent:delegate").count();
     assert_eq!(delegated, AT_ONCE);
+    fixture.assert_sealed();
+}
+
+/// Hooks that are killed at any moment leave a state that is ours: the next ones find no change by another program.
+#[test]
+fn killed_hooks_leave_a_state_of_ours() {
+    let fixture = Fixture::new();
+    fixture.put_workflow(&quick_workflow());
+    let project = fixture.project();
+    for round in 0..20 {
+        let start =
+            |n: usize| fixture.start("pre-task", &delegation(&project, "tester", &format!("{round}-{n}")));
+        let mut children: Vec<_> = (0..8).map(start).collect();
+        // The later a hook was started, the sooner it is killed: they are at every point of their work.
+        for child in children.iter_mut().rev().step_by(2) {
+            child.kill().unwrap();
+        }
+        for child in &mut children {
+            child.wait().unwrap();
+        }
+    }
+    hook(&fixture, "s1", "pre-task", &delegation(&project, "tester", "last"));
+    fixture.assert_sealed();
 }
 
 #[test]
@@ -210,6 +242,9 @@ fn with_running_tester() -> Fixture {
         [("developer", "d1", "PASS"), ("tester", "t1", "FAIL"), ("developer", "d2", "PASS")]
     {
         hook(&fixture, "s1", "pre-task", &delegation(&fixture.project(), agent, id));
+        if agent == "developer" {
+            fixture.context.change_project();
+        }
         hook(&fixture, "s1", "on-agent-stop", &report(agent, id, verdict));
     }
     hook(&fixture, "s1", "pre-task", &delegation(&fixture.project(), "tester", "t2"));

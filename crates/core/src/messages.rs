@@ -8,6 +8,7 @@
 mod catalogue;
 pub mod care;
 pub mod ccc;
+pub mod checks;
 pub mod cli;
 pub mod context;
 pub mod dashboard;
@@ -15,7 +16,9 @@ pub mod demo;
 pub mod evidence;
 pub mod fleet;
 pub mod flow;
+pub mod guard;
 pub mod install;
+pub mod integrity;
 mod labels;
 mod lang;
 pub mod looping;
@@ -37,13 +40,16 @@ pub fn samples(lang: Lang) -> Vec<Sample> {
     let rooms = [
         care::samples,
         ccc::samples,
+        checks::samples,
         cli::samples,
         context::samples,
         dashboard::samples,
         demo::samples,
         evidence::samples,
         flow::samples,
+        guard::samples,
         install::samples,
+        integrity::samples,
         looping::samples,
         page::samples,
         prompt::samples,

@@ -15,7 +15,7 @@ mod workflow;
 
 pub use agent::{Agent, ToolPolicy};
 pub use event::{EventKind, EventTone, UnknownEvent, WarningReason};
-pub use guard::GuardLevel;
+pub use guard::{GuardLevel, Violation};
 pub use hook::{Hook, HookBinding};
 pub use skill::{RefSkill, Skill};
 pub use stage::{Stage, StageKey, TestMode};

@@ -14,6 +14,7 @@ use overtone_claude::Environment;
 use overtone_core::engine::state::{ActiveAgent, Millis, Status, WorkflowState};
 use overtone_core::engine::text::duration;
 use overtone_core::messages::{Lang, cli, stage_name};
+use overtone_session::evidence::checks::RunningCheck;
 use overtone_session::view::Condition;
 use overtone_store::clock;
 
@@ -72,6 +73,7 @@ fn parts(input: &Input, state: &State, now: Millis) -> Parts {
         Some(workflow) => {
             parts.add(Weight::Workflow, Part::new(&workflow.workflow_type).tone(Tone::Strong));
             parts.add(Weight::Stage, stage(state.lang, workflow, state.condition(workflow)));
+            parts.add_some(Weight::Check, state.running_check.as_ref().map(|check| check_part(check, now)));
             parts.add_some(Weight::Agents, agents(workflow, now));
         }
         None => parts.add_some(Weight::Model, input.model().map(Part::new)),
@@ -115,6 +117,11 @@ fn stage_names(lang: Lang, workflow: &WorkflowState) -> String {
         Some(key) if names.is_empty() => stage_name(lang, key.stage),
         _ => names.join(" + "),
     }
+}
+
+/// The check that runs now. The agent waits for it.
+fn check_part(check: &RunningCheck, now: Millis) -> Part {
+    Part::new(&format!("🧾 {} {}", check.name, duration(now.since(check.started_at)))).tone(Tone::Warning)
 }
 
 fn agents(workflow: &WorkflowState, now: Millis) -> Option<Part> {

@@ -6,10 +6,12 @@
 
 pub mod checks;
 mod command;
+mod detect;
 mod report;
 mod transcript;
 mod work_tree;
 
-pub(crate) use report::Collected;
+pub use detect::detect_checks;
+pub(crate) use report::{Collected, EvidenceContext};
 pub use transcript::read_activity;
 pub use work_tree::{WorkTree, record_baseline};

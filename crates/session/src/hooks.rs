@@ -17,4 +17,4 @@ mod update;
 
 pub use guard::{run_event, run_hook};
 pub(crate) use update::move_feature;
-pub use update::{DocumentMode, update_session};
+pub use update::{DocumentMode, accept_edit, update_session};

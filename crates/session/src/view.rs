@@ -7,6 +7,7 @@
 mod condition;
 mod copy;
 mod event;
+mod evidence;
 mod history;
 mod lines;
 mod page;
@@ -20,6 +21,7 @@ mod usage;
 
 pub use condition::{Condition, pause_reason};
 pub use copy::{COPY_SUMMARY_FILE, Machine, copied_session_json, machine_of_copy};
+pub use evidence::{StageEvidence, WorkflowEvidence};
 pub use history::{AgentRun, History, HistoryReader, read_history};
 pub use lines::{Line, Lines, MAX_LINE, line_end};
 pub use page::{Direction, Page, Query, TimelineEvent, read_page};

@@ -3,6 +3,7 @@
 //! Only files that belong to a session are read or written. An incoming session is assembled in a hidden folder and then
 //! renamed, so that it is there completely or not at all. How the files are transferred is up to the caller.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
@@ -212,9 +213,23 @@ fn write_all(incoming: &Path, files: &[(String, Vec<u8>)]) -> Result<(), StoreEr
     }
     for (name, bytes) in files {
         let path = incoming.join(name);
-        files::write_new(&path, bytes, PRIVATE).map_err(at(&path))?;
+        let bytes = for_this_home(name, bytes)?;
+        files::write_new(&path, &bytes, PRIVATE).map_err(at(&path))?;
     }
     Ok(())
+}
+
+/// The content of a file without the seal of the other home and the processes of the other machine. It is sealed here with
+/// the next write.
+fn for_this_home<'a>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, StoreError> {
+    if name != "workflow.json" {
+        return Ok(Cow::Borrowed(bytes));
+    }
+    let text = String::from_utf8_lossy(bytes);
+    match WorkflowDoc::parse(Path::new(name), &text)?.for_other_home() {
+        Some(document) => document.to_json().map(Cow::Owned),
+        None => Ok(Cow::Borrowed(bytes)),
+    }
 }
 
 fn put_in_place(session: &Session, incoming: &Path, kept: &Path) -> Result<Option<PathBuf>, AdoptError> {

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use jsonc_edit::effective_timeout;
@@ -24,17 +24,18 @@ pub const PRIVATE: u32 = 0o600;
 const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// When this process stops waiting for locks, if it has a budget for all of them together.
-static LOCK_DEADLINE: OnceLock<Instant> = OnceLock::new();
+static LOCK_DEADLINE: Mutex<Option<Instant>> = Mutex::new(None);
 
 /// Limits the time that this process waits for locks from now on, for all of them together. The client gives hooks ten
-/// seconds, but only 1.5 at the end of a session. Only the first call has an effect.
+/// seconds, but only 1.5 at the end of a session.
 pub fn set_lock_budget(total: Duration) {
-    let _ = LOCK_DEADLINE.set(Instant::now() + effective_timeout(total));
+    let deadline = Instant::now() + effective_timeout(total);
+    *LOCK_DEADLINE.lock().unwrap_or_else(PoisonError::into_inner) = Some(deadline);
 }
 
 /// How long this process may wait for its next lock.
 pub fn lock_timeout() -> Duration {
-    match LOCK_DEADLINE.get() {
+    match *LOCK_DEADLINE.lock().unwrap_or_else(PoisonError::into_inner) {
         Some(deadline) => deadline.saturating_duration_since(Instant::now()),
         None => effective_timeout(LOCK_TIMEOUT),
     }
@@ -44,7 +45,7 @@ pub fn lock_timeout() -> Duration {
 const CHUNK: usize = 64 * 1024;
 
 /// Session states are a few kilobytes. Anything above this limit is not ours, so it is rejected.
-const MAX_STATE_BYTES: u64 = 16 * 1024 * 1024;
+pub(crate) const MAX_STATE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Opens a file without following links and without blocking on pipes. This does not use `std`, because musl's `open`
 /// makes a second system call for the sake of very old kernels, and hooks open files at every tool call.

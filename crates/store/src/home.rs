@@ -135,7 +135,14 @@ impl Home {
     /// Takes the lock for the files that belong to no session.
     pub fn lock(&self) -> io::Result<fs::File> {
         self.create()?;
-        files::lock_file(&self.root.join(".lock"), files::lock_timeout())
+        let lock = files::lock_file(&self.lock_path(), files::lock_timeout())?;
+        // Without the key, what is written now is sealed later.
+        let _ = self.create_seal_key();
+        Ok(lock)
+    }
+
+    pub(crate) fn lock_path(&self) -> PathBuf {
+        self.root.join(".lock")
     }
 }
 

@@ -5,7 +5,9 @@
 //! `specs/`.
 
 mod adopt;
+mod check_definitions;
 mod claims;
+mod client_process;
 pub mod clock;
 pub mod config;
 pub mod files;
@@ -19,16 +21,24 @@ mod loop_doc;
 mod mark;
 pub mod object;
 mod own_features;
+mod pinned_checks;
+#[cfg(feature = "project-file")]
+pub mod project_file;
+mod question;
 mod receipts;
+pub mod seal;
+mod sealed_workflow;
 mod session;
 pub mod specs;
 pub mod supervision;
 pub mod timeline;
 mod transaction;
+mod trust;
 mod workflow_doc;
 
 pub use adopt::AdoptError;
 pub use claims::{HOLD_LIMIT_MS, Holder};
+pub use client_process::ClientProcess;
 pub use home::{Home, SessionId, create_private_dir};
 pub use jsonc_edit::effective_timeout;
 pub use log::Log;
@@ -36,8 +46,10 @@ pub use lookup::MIN_PREFIX;
 pub use loop_doc::LoopDoc;
 pub use mark::Ownership;
 pub use own_features::OwnFeatures;
+pub use sealed_workflow::{Edit, LoadedWorkflow};
 pub use session::{Compactions, Origin, Session, SessionLock, Usage};
 pub use transaction::Transaction;
+pub use trust::Trust;
 pub use workflow_doc::WorkflowDoc;
 
 use std::io;
@@ -59,6 +71,8 @@ pub enum StoreErrorKind {
     Broken(String),
     /// Another process holds the lock.
     Locked,
+    /// Another program has changed the file, and there is no copy of ours to use instead.
+    Untrusted,
 }
 
 impl StoreErrorKind {
@@ -68,6 +82,7 @@ impl StoreErrorKind {
             Self::Io(error) => format!("cannot use {path}: {error}"),
             Self::Broken(reason) => format!("broken file {path}: {reason}"),
             Self::Locked => format!("busy: another process holds {path}"),
+            Self::Untrusted => format!("changed by another program: {path}"),
         }
     }
 }
@@ -83,6 +98,10 @@ impl StoreError {
             io::ErrorKind::WouldBlock => Self { path: path.to_owned(), kind: StoreErrorKind::Locked },
             _ => Self::io(path, error),
         }
+    }
+
+    pub(crate) fn untrusted(path: &Path) -> Self {
+        Self { path: path.to_owned(), kind: StoreErrorKind::Untrusted }
     }
 
     pub(crate) fn broken(path: &Path, reason: impl Into<String>) -> Self {

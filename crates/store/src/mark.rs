@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::seal::KEY_FILE;
 use crate::{Home, files, object};
 
 const MARK: &str = ".overtone-home";
 const KIND: &str = "overtone-home";
 
 /// The names of all entries that Overtone creates at the top of a home. Code that adds one adds its name here.
-const ENTRIES: [&str; 16] = [
+const ENTRIES: [&str; 18] = [
     MARK,
     "sessions",
     "projects",
@@ -27,7 +28,9 @@ const ENTRIES: [&str; 16] = [
     "settings.json.before-overtone",
     ".current-session-id",
     ".lock",
+    KEY_FILE,
     ".doctor",
+    "trust.json",
     "mirror.json",
     "mirror.lock",
 ];

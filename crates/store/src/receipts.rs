@@ -1,6 +1,5 @@
 //! `receipts.jsonl`: the receipts of a session's checks, one line each, and the logs of their output.
 
-use std::io;
 use std::path::PathBuf;
 
 use overtone_core::engine::state::Millis;
@@ -9,10 +8,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::{self, PRIVATE};
 use crate::home::create_private_dir;
+use crate::seal::{Layout, SealKey, SealState};
 use crate::{Session, StoreError, clock};
+
+const NAME: &str = "receipts.jsonl";
 
 /// Only the newest receipts are read. A line has a few hundred bytes.
 const READ_BYTES: usize = 1024 * 1024;
+
+/// A longer file is not sorted out: it would take too long, and only its end is read anyway.
+const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -99,24 +104,66 @@ impl From<ReceiptJson> for Receipt {
 
 impl Session {
     fn receipts_file(&self) -> PathBuf {
-        self.dir().join("receipts.jsonl")
+        self.dir().join(NAME)
     }
 
-    /// The newest receipts of the session, oldest first. Lines that are not receipts are skipped.
+    /// The newest receipts of the session, oldest first. Lines that are not receipts of ours are skipped.
     pub fn receipts(&self) -> Result<Vec<Receipt>, StoreError> {
         let path = self.receipts_file();
-        let tail = files::read_tail(&path, READ_BYTES).map_err(|error| StoreError::io(&path, error))?;
-        let Some((bytes, _)) = tail else { return Ok(Vec::new()) };
+        let failed = |error| StoreError::io(&path, error);
+        let Some((bytes, _)) = files::read_tail(&path, READ_BYTES).map_err(failed)? else {
+            return Ok(Vec::new());
+        };
+        let key = self.existing_seal_key().map_err(failed)?;
         let text = String::from_utf8_lossy(&bytes);
-        let lines = text.lines().filter_map(|line| serde_json::from_str::<ReceiptJson>(line).ok());
+        let own = text.lines().filter(|line| self.is_own_receipt(key, line));
+        let lines = own.filter_map(|line| serde_json::from_str::<ReceiptJson>(line).ok());
         Ok(lines.map(Receipt::from).collect())
+    }
+
+    fn is_own_receipt(&self, key: Option<SealKey>, line: &str) -> bool {
+        let Some(key) = key else { return false };
+        key.check_object(&self.seal_label(NAME), Layout::Compact, line.as_bytes()) == SealState::Valid
     }
 
     pub fn add_receipt(&self, receipt: &Receipt) -> Result<(), StoreError> {
         let path = self.receipts_file();
-        let line = serde_json::to_string(&ReceiptJson::from(receipt)).map_err(io::Error::other);
-        line.and_then(|line| files::append_lines(&path, &format!("{line}\n")))
-            .map_err(|error| StoreError::io(&path, error))
+        let add = || {
+            let mut line = serde_json::to_vec(&ReceiptJson::from(receipt))?;
+            self.seal_file(NAME, Layout::Compact, &mut line)?;
+            files::append_lines(&path, &format!("{}\n", String::from_utf8_lossy(&line)))
+        };
+        add().map_err(|error| StoreError::io(&path, error))
+    }
+
+    /// Held while the session's checks run and their receipts are added.
+    pub fn checks_lock_file(&self) -> PathBuf {
+        self.dir().join(".checks-lock")
+    }
+
+    /// Moves receipts that Overtone did not write to `receipts.edited.jsonl`, and returns how many there were. Lines that are
+    /// incomplete, because their writer was killed, are left where they are.
+    pub fn set_aside_foreign_receipts(&self) -> Result<usize, StoreError> {
+        let path = self.receipts_file();
+        let failed = |error| StoreError::io(&path, error);
+        // While checks run, receipts are added. The next report finds the foreign ones.
+        let Some(_lock) = files::try_lock_file(&self.checks_lock_file()).map_err(failed)? else {
+            return Ok(0);
+        };
+        let Some(bytes) = files::read_limited(&path, MAX_FILE_BYTES).map_err(failed)? else { return Ok(0) };
+        let key = self.existing_seal_key().map_err(failed)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let is_foreign = |line: &&str| {
+            serde_json::from_str::<ReceiptJson>(line).is_ok() && !self.is_own_receipt(key, line)
+        };
+        let (foreign, own): (Vec<&str>, Vec<&str>) = text.lines().partition(is_foreign);
+        if foreign.is_empty() {
+            return Ok(0);
+        }
+        let kept = self.dir().join("receipts.edited.jsonl");
+        files::append_lines(&kept, &joined(&foreign)).map_err(failed)?;
+        files::write_atomic(&path, joined(&own).as_bytes(), PRIVATE).map_err(failed)?;
+        Ok(foreign.len())
     }
 
     /// Saves the output of a check. `name` is relative to the session's folder; an earlier log of that name is replaced.
@@ -132,8 +179,14 @@ impl Session {
     }
 }
 
+fn joined(lines: &[&str]) -> String {
+    lines.iter().flat_map(|line| [*line, "\n"]).collect()
+}
+
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::{Home, SessionId};
 
@@ -169,5 +222,32 @@ mod tests {
             files::append_lines(&session.receipts_file(), "{\"torn\n").unwrap();
         }
         assert_eq!(session.receipts().unwrap(), all);
+    }
+
+    #[test]
+    fn receipts_of_others_are_not_believed_and_set_aside_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path().to_owned());
+        let session = home.session(&SessionId::parse("s").unwrap());
+        session.create().unwrap();
+        assert_eq!(session.set_aside_foreign_receipts().unwrap(), 0);
+        session.add_receipt(&receipt(CheckEnd::Exited(1))).unwrap();
+        let own = fs::read_to_string(session.receipts_file()).unwrap();
+        let changed = own.replace("\"exitCode\":1", "\"exitCode\":0");
+        let unsealed = format!("{}}}\n", own.split(",\"seal\"").next().unwrap());
+        for foreign in [&changed, &unsealed] {
+            files::append_lines(&session.receipts_file(), foreign).unwrap();
+        }
+        files::append_lines(&session.receipts_file(), "{\"torn\n").unwrap();
+        assert_eq!(session.receipts().unwrap(), [receipt(CheckEnd::Exited(1))]);
+
+        let running = files::try_lock_file(&session.checks_lock_file()).unwrap().unwrap();
+        assert_eq!(session.set_aside_foreign_receipts().unwrap(), 0, "checks are running");
+        drop(running);
+        assert_eq!(session.set_aside_foreign_receipts().unwrap(), 2);
+        assert_eq!(session.set_aside_foreign_receipts().unwrap(), 0);
+        let kept = fs::read_to_string(session.dir().join("receipts.edited.jsonl")).unwrap();
+        assert_eq!(kept, format!("{changed}{unsealed}"));
+        assert_eq!(fs::read_to_string(session.receipts_file()).unwrap(), format!("{own}{{\"torn\n"));
     }
 }

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::client_process::{ClientProcess, add_client};
 use crate::files::{self, PRIVATE, Replaced, lock_timeout};
 use crate::home::create_private_dir;
+use crate::seal::SealKey;
 use crate::workflow_doc::count;
 use crate::{Home, LoopDoc, SessionId, StoreError, StoreErrorKind, WorkflowDoc, clock, object};
 
@@ -21,6 +23,9 @@ pub struct Session {
 
 /// The prefix of a session's folder while it is being deleted. No session id starts like this.
 pub(crate) const REMOVED_PREFIX: &str = ".removed-";
+
+/// The member of `session.json` that lists the processes of the client.
+const CLIENTS: &str = "clients";
 
 /// Held while state is read, changed and written back.
 #[derive(Debug)]
@@ -83,11 +88,6 @@ impl Session {
         }
     }
 
-    pub fn has_workflow(&self) -> bool {
-        // A broken link or a folder counts: reading it reports the error.
-        fs::symlink_metadata(self.workflow_file()).is_ok()
-    }
-
     /// Creates the folder, and the home if this is its first session.
     pub fn create(&self) -> Result<(), StoreError> {
         let failed = |error| StoreError::io(&self.dir, error);
@@ -132,6 +132,7 @@ impl Session {
         }
     }
 
+    /// The workflow for display, as it is on disk. Decisions use [`load_workflow`](Self::load_workflow).
     pub fn workflow(&self) -> Result<Option<WorkflowDoc>, StoreError> {
         let path = self.workflow_file();
         let text = files::read_small(&path).map_err(|error| StoreError::io(&path, error))?;
@@ -156,18 +157,20 @@ impl Session {
         }
     }
 
-    /// Renames state files that cannot be read to `<name>.broken-<time>`, so that a new workflow can start without
+    /// Renames state files that cannot be used to `<name>.broken-<time>`, so that a new workflow can start without
     /// destroying them. Returns the new names.
     pub fn rename_broken_files(&self) -> Result<Vec<PathBuf>, StoreError> {
         let _lock = self.lock()?;
-        let files = [
-            (self.workflow_file(), is_broken(self.workflow())?),
-            (self.loop_file(), is_broken(self.looping())?),
-        ];
+        let is_workflow_broken = is_broken(self.load_workflow())?;
+        if is_workflow_broken {
+            self.remove_sealed_copy()?;
+        }
+        let files =
+            [(self.workflow_file(), is_workflow_broken), (self.loop_file(), is_broken(self.looping())?)];
         let stamp = clock::to_iso(clock::now()).replace([':', '.'], "-");
         let mut moved = Vec::new();
         for (path, is_broken) in files {
-            if !is_broken {
+            if !is_broken || fs::symlink_metadata(&path).is_err() {
                 continue;
             }
             let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -272,9 +275,51 @@ impl Session {
         if self.origin() == *origin {
             return Ok(());
         }
+        self.change_origin_file([
+            ("project", json!(origin.project)),
+            ("transcript", json!(origin.transcript)),
+        ])
+    }
+}
+
+impl Session {
+    /// The processes of the client that [`note_client`](Self::note_client) has recorded. Entries that others wrote are
+    /// skipped.
+    pub fn clients(&self) -> Vec<ClientProcess> {
+        let Ok(Some(key)) = self.existing_seal_key() else { return Vec::new() };
+        let fields = object::read(&self.origin_file());
+        let list = fields.get(CLIENTS).and_then(Value::as_array).into_iter().flatten();
+        let sealed = list.filter_map(|entry| {
+            let client = ClientProcess::from_json(entry)?;
+            let seal = entry.get("seal")?.as_str()?;
+            if self.client_seal(key, client) == seal { Some(client) } else { None }
+        });
+        sealed.collect()
+    }
+
+    fn client_seal(&self, key: SealKey, client: ClientProcess) -> String {
+        key.sign(&self.seal_label(CLIENTS), format!("{} {}", client.pid, client.started).as_bytes())
+    }
+
+    /// Records a process of the client, so that a workflow that starts later knows it. The folder must exist.
+    pub fn note_client(&self, client: ClientProcess) -> io::Result<()> {
+        let mut clients = self.clients();
+        if !add_client(&mut clients, client) {
+            return Ok(());
+        }
+        let Some(key) = self.seal_key()? else { return Ok(()) };
+        let entry = |client: ClientProcess| {
+            let mut entry = client.to_json();
+            entry["seal"] = json!(self.client_seal(key, client));
+            entry
+        };
+        let list: Vec<_> = clients.into_iter().map(entry).collect();
+        self.change_origin_file([(CLIENTS, json!(list))])
+    }
+
+    fn change_origin_file<'a>(&self, fields: impl IntoIterator<Item = (&'a str, Value)>) -> io::Result<()> {
         let lock = files::lock_file(&self.dir.join(".lock"), lock_timeout())?;
-        let new = [("project", json!(origin.project)), ("transcript", json!(origin.transcript))];
-        let text = Value::Object(object::with_fields(&self.origin_file(), new)?).to_string();
+        let text = Value::Object(object::with_fields(&self.origin_file(), fields)?).to_string();
         let replaced = files::replace(&self.origin_file(), text.as_bytes(), PRIVATE)?;
         drop(lock);
         drop(replaced);
@@ -309,7 +354,7 @@ pub struct Origin {
 fn is_broken<T>(read: Result<T, StoreError>) -> Result<bool, StoreError> {
     match read {
         Ok(_) => Ok(false),
-        Err(StoreError { kind: StoreErrorKind::Broken(_), .. }) => Ok(true),
+        Err(StoreError { kind: StoreErrorKind::Broken(_) | StoreErrorKind::Untrusted, .. }) => Ok(true),
         Err(StoreError { kind: StoreErrorKind::Io(error), .. }) if files::is_misplaced(&error) => Ok(true),
         Err(error) => Err(error),
     }
@@ -385,6 +430,26 @@ mod tests {
         assert_eq!(session.compactions().automatic, 5);
         assert_eq!(session.usage().context_percent, Some(7));
         assert_eq!(session.origin().project, Some("/p".into()));
+    }
+
+    #[test]
+    fn only_clients_that_overtone_recorded_are_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path().to_owned());
+        let (one, two) = (session(&home, "one"), session(&home, "two"));
+        let client = ClientProcess { pid: 7, started: 9 };
+        assert_eq!(one.clients(), []);
+        one.note_client(client).unwrap();
+        one.note_origin(&Origin { project: Some("/p".into()), transcript: None }).unwrap();
+        one.note_client(ClientProcess { pid: 8, ..client }).unwrap();
+        assert_eq!(one.clients(), [client, ClientProcess { pid: 8, ..client }]);
+        assert_eq!(one.origin().project, Some("/p".into()));
+        // An entry that was changed, or copied from another session, is not ours.
+        let text = fs::read_to_string(one.origin_file()).unwrap();
+        files::write_atomic(&two.origin_file(), text.as_bytes(), PRIVATE).unwrap();
+        files::write_atomic(&one.origin_file(), text.replace(":7,", ":6,").as_bytes(), PRIVATE).unwrap();
+        assert_eq!(two.clients(), []);
+        assert_eq!(one.clients(), [ClientProcess { pid: 8, ..client }]);
     }
 
     #[test]

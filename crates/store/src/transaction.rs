@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::files::{self, PRIVATE, Replaced};
-use crate::{LoopDoc, Session, StoreError, WorkflowDoc};
+use crate::{LoopDoc, Session, StoreError};
 
 /// Prepared files. Dropping it without [`commit`](Self::commit) leaves everything as it was.
 #[derive(Debug, Default)]
@@ -17,15 +17,11 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    pub fn put_workflow(&mut self, session: &Session, doc: &WorkflowDoc) -> Result<(), StoreError> {
-        self.put(session.workflow_file(), &doc.to_json()?)
-    }
-
     pub fn put_loop(&mut self, session: &Session, doc: &LoopDoc) -> Result<(), StoreError> {
         self.put(session.loop_file(), &doc.to_json()?)
     }
 
-    fn put(&mut self, path: PathBuf, bytes: &[u8]) -> Result<(), StoreError> {
+    pub(crate) fn put(&mut self, path: PathBuf, bytes: &[u8]) -> Result<(), StoreError> {
         let temp = files::write_temp(&path, bytes, PRIVATE).map_err(|error| StoreError::io(&path, error))?;
         // A second version of the same file has overwritten the temporary file of the first.
         if !self.prepared.iter().any(|(_, target)| *target == path) {

@@ -6,19 +6,38 @@
 use std::path::Path;
 
 use overtone_core::engine::state::{
-    ActiveAgent, Ending, FinishedAgent, Millis, SendBackReason, StageResult, StageState, Status, Verdict,
-    WorkflowState,
+    ActiveAgent, Ending, FinishedAgent, Millis, OutsideChanges, SendBackReason, StageResult, StageState,
+    Status, Verdict, WorkflowState,
 };
-use overtone_core::registry::{Agent, StageKey, TestMode};
+use overtone_core::registry::{Agent, GuardLevel, StageKey, TestMode};
 use serde_json::{Map, Value, json};
 
+use crate::client_process::{ClientProcess, add_client};
 use crate::{StoreError, clock};
+
+/// The member that [`crate::seal`] adds. It is about the bytes of the file and not part of the document.
+const SEAL: &str = "seal";
+
+/// The processes of the client that the session runs in.
+const CLIENTS: &str = "clients";
 
 /// A workflow with the document it came from.
 #[derive(Debug, Clone)]
 pub struct WorkflowDoc {
     document: Map<String, Value>,
     pub state: WorkflowState,
+    source: Source,
+}
+
+/// Where a document comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// It is a new workflow.
+    Nowhere,
+    Text {
+        /// Whether the text had a seal, wherever in it.
+        has_seal: bool,
+    },
 }
 
 impl WorkflowDoc {
@@ -27,12 +46,13 @@ impl WorkflowDoc {
         write_all(&mut document, &state);
         let written = read_state(&document, state.workflow_type.clone());
         // Adds the fields that a new workflow usually does not have.
-        Self { document, state: written }.with(state)
+        Self { document, state: written, source: Source::Nowhere }.with(state)
     }
 
     pub fn parse(path: &Path, text: &str) -> Result<Self, StoreError> {
-        let document: Map<String, Value> =
+        let mut document: Map<String, Value> =
             serde_json::from_str(text).map_err(|error| StoreError::broken(path, error.to_string()))?;
+        let source = Source::Text { has_seal: document.shift_remove(SEAL).is_some() };
         let workflow_type =
             string(&document, "workflowType").ok_or_else(|| StoreError::broken(path, "no workflowType"))?;
         // Another version may use another type for these, which writing would destroy.
@@ -43,7 +63,39 @@ impl WorkflowDoc {
             }
         }
         let state = read_state(&document, workflow_type);
-        Ok(Self { document, state })
+        Ok(Self { document, state, source })
+    }
+
+    pub(crate) fn has_seal(&self) -> bool {
+        self.source == Source::Text { has_seal: true }
+    }
+
+    /// Whether the session may have no file of it yet.
+    pub(crate) fn is_new(&self) -> bool {
+        self.source == Source::Nowhere
+    }
+
+    /// The processes of the client that were recorded.
+    pub fn clients(&self) -> Vec<ClientProcess> {
+        let list = self.document.get(CLIENTS).and_then(Value::as_array).into_iter().flatten();
+        list.filter_map(ClientProcess::from_json).collect()
+    }
+
+    /// The document without what belongs to the home it comes from. `None` if there is nothing of that.
+    pub(crate) fn for_other_home(mut self) -> Option<Self> {
+        let has_clients = self.document.shift_remove(CLIENTS).is_some();
+        if has_clients || self.has_seal() { Some(self) } else { None }
+    }
+
+    /// Records a process of the client. Returns whether it is new.
+    pub fn add_client(&mut self, client: ClientProcess) -> bool {
+        let mut clients = self.clients();
+        if !add_client(&mut clients, client) {
+            return false;
+        }
+        let list = clients.into_iter().map(ClientProcess::to_json).collect();
+        put(&mut self.document, CLIENTS, Value::Array(list));
+        true
     }
 
     /// The document with `next` in place of the state it was read with.
@@ -86,7 +138,16 @@ fn read_state(document: &Map<String, Value>, workflow_type: String) -> WorkflowS
         ending: string(document, "ending").and_then(|key| Ending::from_key(&key)),
         user_wrote: flag(document, "userWrote"),
         tasks_tried: optional_count(document, "tasksTried"),
+        tasks_ticked: optional_count(document, "tasksTicked"),
         review_notes: strings(document, "reviewNotes"),
+        outside: OutsideChanges {
+            files: strings(document, "changedOutside"),
+            may_be_more: flag(document, "mayHaveChanged"),
+            judge_again: flag(document, "judgeAgain"),
+        },
+        user_notices: strings(document, "userNotices"),
+        guard: string(document, "guard").and_then(|name| GuardLevel::from_name(&name)).unwrap_or_default(),
+        untrusted_checks_shown: flag(document, "untrustedChecksShown"),
         moved_to: string(document, "movedTo"),
     }
 }
@@ -176,6 +237,9 @@ fn write_all(document: &mut Map<String, Value>, state: &WorkflowState) {
     if !state.finished_agents.is_empty() {
         put(document, "finishedAgents", finished_value(state));
     }
+    if state.guard != GuardLevel::default() {
+        put(document, "guard", json!(state.guard.name()));
+    }
 }
 
 fn write_changes(document: &mut Map<String, Value>, old: &WorkflowState, new: &WorkflowState) {
@@ -205,7 +269,17 @@ fn write_changes(document: &mut Map<String, Value>, old: &WorkflowState, new: &W
     changed("completedStages", old.completed_stages != new.completed_stages, &|| json!(new.completed_stages));
     changed("userWrote", old.user_wrote != new.user_wrote, &|| json!(new.user_wrote));
     changed("tasksTried", old.tasks_tried != new.tasks_tried, &|| json!(new.tasks_tried));
+    changed("tasksTicked", old.tasks_ticked != new.tasks_ticked, &|| json!(new.tasks_ticked));
     changed("reviewNotes", old.review_notes != new.review_notes, &|| json!(new.review_notes));
+    let (before, after) = (&old.outside, &new.outside);
+    changed("changedOutside", before.files != after.files, &|| json!(after.files));
+    changed("mayHaveChanged", before.may_be_more != after.may_be_more, &|| json!(after.may_be_more));
+    changed("judgeAgain", before.judge_again != after.judge_again, &|| json!(after.judge_again));
+    changed("userNotices", old.user_notices != new.user_notices, &|| json!(new.user_notices));
+    changed("guard", old.guard != new.guard, &|| json!(new.guard.name()));
+    changed("untrustedChecksShown", old.untrusted_checks_shown != new.untrusted_checks_shown, &|| {
+        json!(new.untrusted_checks_shown)
+    });
     changed("ending", old.ending != new.ending, &|| json!(new.ending.map(Ending::key)));
     match &new.moved_to {
         same if *same == old.moved_to => {}
@@ -449,6 +523,27 @@ mod tests {
         assert_eq!(written["stages"]["DEV"], json!({"extra":[1],"status":"active"}));
         assert_eq!(written["activeAgents"]["developer"]["mood"], "good");
         assert_eq!(written["failCount"], 2);
+    }
+
+    #[test]
+    fn the_seal_is_not_part_of_the_document() {
+        let doc = parse(r#"{"seal":"x","workflowType":"quick","stages":{}}"#);
+        assert!(doc.has_seal());
+        let written: Value = serde_json::from_slice(&doc.to_json().unwrap()).unwrap();
+        assert_eq!(written.get("seal"), None);
+        assert!(!parse(r#"{"workflowType":"quick"}"#).has_seal());
+    }
+
+    #[test]
+    fn processes_of_the_client_are_recorded_beside_the_state() {
+        let mut doc =
+            parse(r#"{"workflowType":"quick","clients":[{"pid":1,"started":2},"of another version"]}"#);
+        assert!(!doc.add_client(ClientProcess { pid: 1, started: 2 }));
+        assert!(doc.add_client(ClientProcess { pid: 3, started: 4 }));
+        let text = String::from_utf8(doc.to_json().unwrap()).unwrap();
+        let clients = [ClientProcess { pid: 1, started: 2 }, ClientProcess { pid: 3, started: 4 }];
+        assert_eq!(parse(&text).clients(), clients);
+        assert_eq!(parse(r#"{"workflowType":"quick","clients":7}"#).clients(), []);
     }
 
     #[test]

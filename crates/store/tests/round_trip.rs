@@ -5,18 +5,20 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use overtone_core::engine::instinct::{Observation, ObservationKind, Signal};
 use overtone_core::engine::state::{
-    ActiveAgent, Ending, FinishedAgent, LoopState, Millis, Pause, SendBackReason, StageResult, StageState,
-    Status, StoppedBy, Turn, Verdict, WorkflowState,
+    ActiveAgent, Ending, FinishedAgent, LoopState, Millis, OutsideChanges, Pause, SendBackReason,
+    StageResult, StageState, Status, StoppedBy, Turn, Verdict, WorkflowState,
 };
 use overtone_core::engine::{FieldValue, Record};
-use overtone_core::registry::{Agent, EventKind, Stage, StageKey, TestMode, Workflow};
+use overtone_core::evidence::Check;
+use overtone_core::registry::{Agent, EventKind, GuardLevel, Stage, StageKey, TestMode, Workflow};
 use overtone_store::config::{Config, KEYS};
 use overtone_store::instincts::Memory;
 use overtone_store::timeline::{self, Entry};
-use overtone_store::{Home, LoopDoc, Origin, Session, SessionId, Usage, WorkflowDoc, files};
+use overtone_store::{Home, LoopDoc, Origin, Session, SessionId, Trust, Usage, WorkflowDoc, files};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -165,12 +167,14 @@ prop_compose! {
         mut stages in prop::collection::vec(stage(), 0..5),
         mut active_agents in prop::collection::vec(agent(), 0..3),
         counts in prop::array::uniform6(any::<u32>()),
-        (notices, other_handoffs, review_notes) in (texts(), texts(), texts()),
+        (notices, other_handoffs, review_notes, user_notices) in (texts(), texts(), texts(), texts()),
         finished_agents in prop::collection::vec(finished(), 0..3),
         completed_stages in prop::option::of(any::<u32>()),
         ending in prop::option::of(prop::sample::select(vec![Ending::Completed, Ending::Aborted])),
-        (user_wrote, tasks_tried) in (any::<bool>(), prop::option::of(any::<u32>())),
-        moved_to in prop::option::of(text()),
+        (user_wrote, untrusted_checks_shown) in (any::<bool>(), any::<bool>()),
+        (tasks_tried, tasks_ticked) in (prop::option::of(any::<u32>()), prop::option::of(any::<u32>())),
+        (guard, moved_to) in (prop::sample::select(GuardLevel::ALL.to_vec()), prop::option::of(text())),
+        (files, may_be_more, judge_again) in (texts(), any::<bool>(), any::<bool>()),
     ) -> WorkflowState {
         // Each stage and each slot is there once.
         stages.sort_by_key(|stage| stage.key);
@@ -181,7 +185,9 @@ prop_compose! {
         WorkflowState {
             session_id, workflow_type, created_at, current_stage, stages, active_agents, fail_count, reject_count,
             retro_count, forgiven_failures, forgiven_rejections, feature_name, notices, finished_agents,
-            handoff_count, other_handoffs, completed_stages, ending, user_wrote, tasks_tried, review_notes, moved_to,
+            handoff_count, other_handoffs, completed_stages, ending, user_wrote, tasks_tried, tasks_ticked,
+            review_notes, user_notices, guard, outside: OutsideChanges { files, may_be_more, judge_again },
+            untrusted_checks_shown, moved_to,
         }
     }
 }
@@ -202,6 +208,17 @@ prop_compose! {
             iterations, stopped, stopped_by, consecutive_errors, fingerprint, announced, paused, turn, asked,
             prompt_id, started_at,
         }
+    }
+}
+
+prop_compose! {
+    fn check()(
+        name in "[a-z0-9]{1,8}(-[a-z0-9]{1,8}){0,2}",
+        run in ".{1,30}",
+        stages in prop::collection::vec(prop::sample::select(Stage::ALL.to_vec()), 0..4),
+        seconds in 1..=3600u64,
+    ) -> Check {
+        Check { name, run, stages, timeout: Duration::from_secs(seconds) }
     }
 }
 
@@ -421,6 +438,31 @@ proptest! {
             prop_assert_eq!((&line["id"], &line["trigger"], &line["action"]), (&json!(id), &json!(trigger), &json!(lesson)));
         }
         prop_assert_eq!(observed.lines().count(), 1 + again);
+    }
+
+    #[test]
+    fn trust_reads_back_and_keeps_the_rest(
+        checks in prop::collection::vec(check(), 0..3),
+        guard in prop::option::of(prop::sample::select(GuardLevel::ALL.to_vec())),
+        future in future(),
+        at in 0i64..4_000_000_000_000,
+    ) {
+        let (dir, home, _session) = session();
+        let project = dir.path().join("sessions");
+        Trust::grant(&home, &project, &[], None, Millis(0)).unwrap();
+        survives(&home.root().join("trust.json"), &future, || {
+            Trust::grant(&home, &project, &checks, guard, Millis(at)).unwrap();
+        })?;
+        let trust = Trust::for_project(&home, &project).unwrap();
+        prop_assert_eq!(&trust, &Trust { checks: checks.clone(), guard, since: Some(Millis(at)) });
+        prop_assert!(trust.covers(&checks));
+    }
+
+    #[test]
+    fn the_checks_of_a_workflow_read_back(checks in prop::collection::vec(check(), 0..4)) {
+        let (_dir, _home, session) = session();
+        session.pin_checks(&checks).unwrap();
+        prop_assert_eq!(session.pinned_checks().unwrap(), checks);
     }
 
     #[test]

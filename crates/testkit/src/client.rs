@@ -51,6 +51,12 @@ impl Client {
         parts.collect::<Vec<_>>() >= AUTO_MODE_SINCE.to_vec()
     }
 
+    /// A client that is never started.
+    #[cfg(test)]
+    pub(crate) fn for_tests() -> Self {
+        Self { version: "0.0.0".to_owned(), program: "/bin/true".into() }
+    }
+
     fn in_folder(folder: &Path, version: &str) -> Self {
         let program = folder.join(version).join("node_modules/@anthropic-ai").join(package()).join("claude");
         assert!(

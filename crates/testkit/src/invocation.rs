@@ -1,6 +1,7 @@
 //! One start of the client: its options, then the run.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ const WITHOUT_TERMINAL: [&str; 5] =
 pub struct Invocation<'a> {
     sandbox: &'a Sandbox,
     script: Script,
+    plugin: Option<PathBuf>,
     permission_mode: String,
     allowed_tools: Vec<String>,
     session: Option<[String; 2]>,
@@ -31,6 +33,7 @@ impl<'a> Invocation<'a> {
         Self {
             sandbox,
             script,
+            plugin: Some(sandbox.plugin()),
             permission_mode: "default".to_owned(),
             allowed_tools: vec!["Agent".to_owned()],
             session: None,
@@ -38,6 +41,12 @@ impl<'a> Invocation<'a> {
             arguments: Vec::new(),
             limit: DEFAULT_LIMIT,
         }
+    }
+
+    /// `--plugin-dir`; our plugin unless set, and no plugin at all for `None`.
+    pub fn plugin(mut self, folder: Option<PathBuf>) -> Self {
+        self.plugin = folder;
+        self
     }
 
     /// `--permission-mode`; `default` unless set, in which the client denies whatever it would ask about.
@@ -119,7 +128,10 @@ impl<'a> Invocation<'a> {
     fn command(&self, mock: &Mock, options: &[&str]) -> Command {
         let mut command = self.sandbox.command();
         command.env("ANTHROPIC_BASE_URL", mock.url()).envs(self.environment.iter().map(|(n, v)| (n, v)));
-        command.args(options).arg("--plugin-dir").arg(self.sandbox.plugin());
+        command.args(options);
+        if let Some(folder) = &self.plugin {
+            command.arg("--plugin-dir").arg(folder);
+        }
         command.args(["--permission-mode", &self.permission_mode]);
         if !self.allowed_tools.is_empty() {
             command.args(["--allowedTools", &self.allowed_tools.join(",")]);

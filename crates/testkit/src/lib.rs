@@ -35,6 +35,7 @@
 mod actor;
 mod child;
 mod client;
+pub mod discipline;
 mod flatten;
 mod invocation;
 mod launch;
@@ -53,6 +54,7 @@ mod secrets;
 mod state;
 mod terminal;
 mod turn;
+mod user;
 mod wait;
 
 pub use actor::Actor;
@@ -68,4 +70,5 @@ pub use sandbox::Sandbox;
 pub use script::Script;
 pub use terminal::{Key, Terminal};
 pub use turn::{Gate, Turn, error, report, text, tool, tools};
+pub use user::UserShell;
 pub use wait::{wait_for, wait_until};

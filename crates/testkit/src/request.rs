@@ -98,6 +98,35 @@ impl Request {
         user.map(|block| block.text).collect()
     }
 
+    /// Each text that is not the model's own: prompts, tool results, and what the client and its hooks add, which newer
+    /// clients give the role of the system.
+    pub fn received_texts(&self) -> Vec<String> {
+        let received = blocks(&self.body).into_iter().filter(|block| block.role != "assistant");
+        received.map(|block| block.text).collect()
+    }
+
+    /// The tool calls of the conversation that failed or were refused: the id of the call, and what the model was told.
+    pub fn failed_calls(&self) -> Vec<(&str, String)> {
+        let mut failed = Vec::new();
+        for message in self.body["messages"].as_array().into_iter().flatten() {
+            for block in message["content"].as_array().into_iter().flatten() {
+                if block["type"] == "tool_result" && block["is_error"] == true {
+                    failed.push((
+                        block["tool_use_id"].as_str().unwrap_or_default(),
+                        text_of(&block["content"]),
+                    ));
+                }
+            }
+        }
+        failed
+    }
+
+    /// Whether it begins a conversation: the model has said nothing yet.
+    pub fn is_first(&self) -> bool {
+        let messages = self.body["messages"].as_array().into_iter().flatten();
+        messages.into_iter().all(|message| message["role"] != "assistant")
+    }
+
     /// The names of the tools that the model may call at once. Newer clients keep some back until it asks.
     pub fn tools(&self) -> Vec<&str> {
         let tools = self.body["tools"].as_array().into_iter().flatten();
@@ -239,6 +268,22 @@ mod tests {
         assert_eq!((log[2].text_since_answer(), log[0].text_since_answer()), ("b".into(), "a".into()));
         assert_eq!(Requests::by(Actor::Main, &log).new_text(), "a\nb\nsummary\nc");
         assert_eq!(Requests::by(Actor::Main, &log).times_received("m"), 2);
+    }
+
+    #[test]
+    fn failed_calls_and_texts_of_the_system_are_found() {
+        let call =
+            json!({"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "Bash"}]});
+        let result = json!({"type": "tool_result", "tool_use_id": "t1", "is_error": true, "content": "no"});
+        let fine = json!({"type": "tool_result", "tool_use_id": "t2", "content": "yes"});
+        let results = json!({"role": "user", "content": [result, fine]});
+        let hook = json!({"role": "system", "content": "by a hook"});
+        let mut log = Vec::new();
+        record(&mut log, Actor::Main, &[user("a")]);
+        record(&mut log, Actor::Main, &[user("a"), call, results, hook]);
+        assert_eq!((log[0].is_first(), log[1].is_first()), (true, false));
+        assert_eq!(log[1].failed_calls(), [("t1", "no".to_owned())]);
+        assert_eq!(log[1].received_texts(), ["a", "no", "yes", "by a hook"]);
     }
 
     #[test]

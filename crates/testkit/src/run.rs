@@ -40,6 +40,14 @@ impl Run {
         Self { session_id, events: Vec::new(), exit, stdout: shown, stderr: String::new(), log }
     }
 
+    /// A run that printed this and made one request of the main agent.
+    #[cfg(test)]
+    pub(crate) fn for_tests(stdout: &str, body: Value) -> Self {
+        let ended = Ended { exit: Exit::Code(0), stdout: stdout.to_owned(), stderr: String::new() };
+        let request = Request::new(Actor::Main, body, std::collections::BTreeMap::new(), &[]);
+        Self::new(ended, Log { requests: vec![request], ..Log::default() })
+    }
+
     /// The requests of one actor, oldest first.
     #[track_caller]
     pub fn requests(&self, actor: Actor) -> Requests<'_> {

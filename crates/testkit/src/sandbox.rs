@@ -50,6 +50,16 @@ impl Sandbox {
         sandbox
     }
 
+    /// A sandbox in which neither a client nor a program of ours is ever started.
+    #[cfg(test)]
+    pub(crate) fn for_tests() -> Self {
+        let programs = tempfile::tempdir().expect("a temporary folder");
+        for name in [PROGRAM, HOOK_PROGRAM] {
+            fs::copy("/bin/true", programs.path().join(name)).expect("a program can be copied");
+        }
+        Self::with_binary(&Client::for_tests(), &programs.path().join(PROGRAM))
+    }
+
     fn set_up(&self, binary: &Path) -> io::Result<()> {
         for folder in [self.home(), self.project(), self.state(), self.temporary(), self.plugin().join("bin")]
         {

@@ -12,6 +12,7 @@ type Responder = Box<dyn FnMut(&Request) -> Turn + Send>;
 #[derive(Default)]
 pub struct Script {
     parts: HashMap<Actor, Part>,
+    others: Option<Responder>,
     reviewer_marker: Option<String>,
 }
 
@@ -72,6 +73,13 @@ impl Script {
         self
     }
 
+    /// Answers every actor that has no turns and no function of its own.
+    #[must_use]
+    pub fn others_with(mut self, responder: impl FnMut(&Request) -> Turn + Send + 'static) -> Self {
+        self.others = Some(Box::new(responder));
+        self
+    }
+
     pub(crate) fn reviewer_marker(&self) -> Option<&str> {
         self.reviewer_marker.as_deref()
     }
@@ -79,7 +87,10 @@ impl Script {
     /// The next turn of the actor that asks.
     pub(crate) fn next(&mut self, request: &Request) -> Turn {
         let Some(part) = self.parts.get_mut(&request.actor()) else {
-            return by_default(request.actor());
+            return match &mut self.others {
+                Some(responder) => responder(request),
+                None => by_default(request.actor()),
+            };
         };
         match (part.turns.pop_front(), &mut part.responder) {
             (Some(turn), _) => turn,

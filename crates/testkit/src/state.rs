@@ -8,10 +8,12 @@ use serde_json::{Map, Value, json};
 
 use crate::Sandbox;
 
+const WORKFLOW: &str = "workflow.json";
+
 impl Sandbox {
     /// `workflow.json`, or null when there is none.
     pub fn workflow(&self, session: &str) -> Value {
-        self.document(session, "workflow.json")
+        self.document(session, WORKFLOW)
     }
 
     /// `loop.json`, or null when there is none.
@@ -56,7 +58,7 @@ impl Sandbox {
             "currentStage": stages.keys().next(), "stages": stages,
             "activeAgents": {}, "failCount": 0, "rejectCount": 0,
         });
-        self.put_state(session, "workflow.json", &document);
+        self.put_state(session, WORKFLOW, &document);
     }
 
     /// Writes `config.json`.
@@ -64,8 +66,15 @@ impl Sandbox {
         self.write(&self.state().join("config.json"), &document.to_string());
     }
 
-    /// Puts any file into a session's folder.
+    /// Puts any file into a session's folder. A workflow has no seal then, like one that an earlier version wrote, so that it
+    /// is not taken for a change by another program.
     pub fn put_state(&self, session: &str, file: &str, document: &Value) {
+        let mut document = document.clone();
+        if let (WORKFLOW, Value::Object(members)) = (file, &mut document) {
+            members.shift_remove("seal");
+            // There is none before the first hook has run.
+            let _ = fs::remove_file(self.session_path(session, "workflow.sealed.json"));
+        }
         self.write(&self.session_path(session, file), &document.to_string());
     }
 

@@ -159,6 +159,16 @@ fn turns_are_taken_in_order_then_the_responder_then_ok() {
 }
 
 #[test]
+fn actors_without_a_part_are_answered_by_one_function() {
+    let says = |mock: &Mock| message(mock, false).json()["content"][0]["text"].as_str().unwrap().to_owned();
+    let everyone = |request: &overtone_testkit::Request| text(format!("{:?}", request.actor()));
+    let mock = Mock::start(Script::default().sub("tester", [text("own")]).others_with(everyone));
+    assert_eq!(says(&mock), "Main");
+    let mock = Mock::start(Script::default().main([text("own")]).others_with(everyone));
+    assert_eq!([says(&mock), says(&mock)], ["own", "ok"], "an actor with a part is not among the others");
+}
+
+#[test]
 fn requests_are_recorded_without_secrets() {
     let mock = start([]);
     message(&mock, true);

@@ -8,6 +8,7 @@ use overtone_core::registry::{EventKind, Stage, TestMode, Workflow};
 use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Result};
+use crate::sealed::seal_workflow;
 use crate::shell::write_file;
 
 pub(crate) const SESSION: &str = "5f0c7a52-3f0e-4b5e-9a51-2f6d1c0e7b11";
@@ -129,6 +130,7 @@ fn create_session(place: &Place, phase: Phase) -> Result<()> {
     let size = place.state.size();
     let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string();
     write_json(&place.session_file("workflow.json"), &workflow(phase, &now))?;
+    seal_workflow(&place.path(OVERTONE_HOME), SESSION)?;
     write_file(&place.session_file("loop.json"), b"{\"iterations\":0,\"stopped\":false}\n")?;
     write_file(&place.session_file("timeline.jsonl"), timeline(size.events, &now).as_bytes())?;
     let observation = json!({

@@ -1,6 +1,7 @@
 //! The measurements: system calls and memory by strace and GNU time, instructions by callgrind, times by hyperfine.
 
 use std::collections::BTreeSet;
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -96,9 +97,11 @@ fn instructions(subject: &Subject) -> Result<usize> {
 
 /// The `hyperfine` on PATH, if it can give a program its stdin, else a private copy that is built once.
 pub(crate) fn hyperfine() -> Result<PathBuf> {
-    tools::crate_program("hyperfine", |program| match Command::new(program).arg("--help").output() {
-        Ok(help) => String::from_utf8_lossy(&help.stdout).contains("--input"),
-        Err(_) => false,
+    tools::crate_program("hyperfine", "1.20.0", |program| {
+        match Command::new(program).arg("--help").output() {
+            Ok(help) => String::from_utf8_lossy(&help.stdout).contains("--input"),
+            Err(_) => false,
+        }
     })
 }
 
@@ -110,7 +113,9 @@ pub(crate) fn time(hyperfine: &Path, subject: &Subject, runs: u32, scratch: &Pat
     command.args(["--shell=none", "--style=none", "--warmup=10", "--runs", &runs, "--export-json"]);
     command.arg(&file).arg("--input").arg(subject.stdin());
     if subject.writes() {
-        command.arg("--prepare").arg(quote(&["/bin/sh", &subject.restore_script().display().to_string()]));
+        let xtask = env::current_exe().map_err(|e| Error::new(format!("cannot find xtask: {e}")))?;
+        let (xtask, fixture) = (xtask.display().to_string(), subject.fixture().display().to_string());
+        command.arg("--prepare").arg(quote(&[&xtask, "proof", "bench", "--restore", &fixture]));
     }
     let line = subject.command_line();
     let line: Vec<&str> = line.iter().map(String::as_str).collect();

@@ -1,16 +1,14 @@
 //! The page in `docs/benchmarks`, and the same tables for the terminal.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
-use std::thread;
 
 use super::Row;
 use super::bars::Verdict;
 use super::cases::Class;
 use super::fixture::State;
 use crate::error::Result;
-use crate::measure::to_float;
+use crate::measure::{machine, to_float};
 use crate::shell::write_file;
 
 pub(crate) fn write(folder: &Path, rows: &[Row], verdicts: &[Verdict], runs: u32) -> Result<()> {
@@ -123,20 +121,6 @@ fn number(value: f64) -> String {
         text.push(digit);
     }
     text
-}
-
-/// `Linux 6.1 on x86_64, 2 cores, 24 GiB, virtual`. Nothing that identifies the machine.
-fn machine() -> String {
-    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
-    let release = read("/proc/sys/kernel/osrelease");
-    let kernel: Vec<&str> = release.trim().split(['.', '-']).take(2).collect();
-    let cores = thread::available_parallelism().map_or(1, Into::into);
-    let meminfo = read("/proc/meminfo");
-    let kib: u64 = meminfo.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).unwrap_or_default();
-    let gib = (kib + 512 * 1024) / (1024 * 1024);
-    let is_virtual = read("/proc/cpuinfo").contains(" hypervisor");
-    let (kernel, arch) = (kernel.join("."), std::env::consts::ARCH);
-    format!("Linux {kernel} on {arch}, {cores} cores, {gib} GiB{}", if is_virtual { ", virtual" } else { "" })
 }
 
 /// The times in a typical session, on a logarithmic scale from 0.1 to 100 ms.

@@ -1,8 +1,7 @@
 //! The programs that are measured, each with a fixture that can be restored.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs::File;
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -11,6 +10,7 @@ use serde_json::Value;
 
 use super::cases::{Case, Class, REFUSED};
 use super::fixture::{self, OVERTONE_HOME, Phase, Place, SESSION, State};
+use super::restore;
 use crate::error::{Error, Result};
 use crate::shell::write_file;
 use crate::{dist, shell, tools, tree};
@@ -63,32 +63,8 @@ fn create_place(scratch: &Path, state: State, phase: Phase) -> Result<Place> {
     fixture::create_ccc_homes(&place)?;
     // A session has it since its first hook.
     write_file(&place.path(OVERTONE_HOME).join("sessions").join(SESSION).join(".lock"), b"")?;
-    keep(&place)?;
+    restore::keep(&place.beside(""))?;
     Ok(place)
-}
-
-/// Makes the fixture restorable. The live folder has hard links to the files of the kept one: state files are replaced by
-/// renaming, which does not touch the kept file, and logs only grow, so that they are restored by cutting them.
-fn keep(place: &Place) -> Result<()> {
-    let (live, kept) = (place.path(""), place.beside("kept"));
-    fs::rename(&live, &kept).map_err(|e| Error::io("cannot rename", &live, &e))?;
-    // The project's folder stays, since programs are started in it.
-    let mut script = String::from(
-        "cd \"${0%/*}\" && mkdir -p live/project && find live -mindepth 1 ! -path live/project -delete && \
-         cp -al kept/. live",
-    );
-    for (file, metadata) in tree::files(&kept)? {
-        if file.extension().is_some_and(|extension| extension == "jsonl") {
-            // Writing to a string cannot fail.
-            let _ = write!(script, " && truncate -s {} 'kept/{}'", metadata.len(), file.display());
-        }
-    }
-    write_file(&place.beside("restore.sh"), format!("{script}\n").as_bytes())?;
-    restore(place)
-}
-
-fn restore(place: &Place) -> Result<()> {
-    shell::run(Command::new("/bin/sh").arg(place.beside("restore.sh")))
 }
 
 /// What our programs are compared with. They find the same fixture and payload as the case that Node does too.
@@ -146,13 +122,13 @@ impl Subject {
         line
     }
 
-    /// The script that undoes every change to the fixture.
-    pub(crate) fn restore_script(&self) -> PathBuf {
-        self.place.beside("restore.sh")
+    /// The folder of the fixture.
+    pub(crate) fn fixture(&self) -> PathBuf {
+        self.place.beside("")
     }
 
     pub(crate) fn restore(&self) -> Result<()> {
-        restore(&self.place)
+        restore::restore(&self.fixture())
     }
 
     /// Another program in the surroundings of this one, as the client would start it: nothing is inherited.

@@ -88,8 +88,8 @@ fn normalize(value: Value, session: &str) -> Value {
         Value::String(text) => Value::String(text.replace(session, "<session>")),
         Value::Array(items) => items.into_iter().map(|item| normalize(item, session)).collect(),
         Value::Object(mut fields) => {
-            // How certain a lesson is depends on how many sessions have learned it.
-            fields.retain(|name, _| name != "durationMs" && name != "confidence");
+            // How certain a lesson is depends on how many sessions have learned it, and a seal on the session.
+            fields.retain(|name, _| !["durationMs", "confidence", "seal"].contains(&name.as_str()));
             fields.into_iter().map(|(name, value)| (name, normalize(value, session))).collect()
         }
         other => other,

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::subject::Subject;
 use crate::error::{Error, Result};
 use crate::sandbox::Sandbox;
+use crate::sealed::seal_workflow;
 use crate::shell::{self, write_file};
 
 pub(super) const SESSION: &str = "5f0c7a52-3f0e-4b5e-9a51-2f6d1c0e7b11";
@@ -36,6 +37,7 @@ impl Fixture {
                 fixture.write(path, content.trim_end())?;
             }
         }
+        seal_workflow(&fixture.sandbox.overtone_home(), SESSION)?;
         fixture.learn()?;
         if situation == "installed" {
             let mut command = fixture.sandbox.command(&["up"]);

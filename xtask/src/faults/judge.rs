@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::run::{Call, Ran, Target};
 use super::snapshot::{File, Snapshot, without_times};
 use super::subject::{Kind, Subject};
+use crate::sealed::is_copy;
 
 /// What a hook answers when it has nothing to say.
 const DEFAULT_ANSWER: &str = "{\"result\":\"\"}\n";
@@ -167,7 +168,8 @@ fn undone(expected: &Expected, ran: &Ran, left: &Snapshot) -> Option<String> {
         // The folder decides where a feature is; its document only repeats it.
         let is_moved = left.get(name).is_some_and(|found| is_moved_here(expected, name, found));
         // Only the dashboard needs a session's origin, so a session starts without it, too.
-        let is_needed = !is_passing(name) && !name.ends_with("session.json");
+        let is_seen = left.get(name).is_some_and(|found| is_work_tree(name, found));
+        let is_needed = !is_passing(name) && !name.ends_with("session.json") && !is_seen;
         expected.before.get(name) != Some(*new) && is_needed && !is_done && !is_moved
     };
     let (name, _) = expected.after.files.iter().find(is_missing)?;
@@ -225,6 +227,9 @@ fn is_valid(
         return has_grown(old, found, tolerance.crashed);
     }
     if old.is_none() && is_moved_here(expected, name, found) {
+        return true;
+    }
+    if is_work_tree(name, found) {
         return true;
     }
     tolerance.crashed
@@ -306,6 +311,13 @@ fn is_unnamed_handoff(left: &Snapshot, name: &Path) -> bool {
     workflow.is_some_and(|workflow| !String::from_utf8_lossy(&workflow.bytes).contains(&*file))
 }
 
+/// The state of the project's files says of a file that could not be read only how large and how old it is.
+fn is_work_tree(name: &Path, found: &File) -> bool {
+    let is_complete =
+        || serde_json::from_slice::<Value>(&found.bytes).is_ok_and(|tree| tree["files"].is_object());
+    name.ends_with("tree.json") && is_complete()
+}
+
 /// While a switch of the provider is under way, `owned.json` has the keys of before and after.
 fn is_announcement(expected: &Expected, name: &Path, found: &File) -> bool {
     fn keys(file: &File) -> Option<Vec<Value>> {
@@ -355,12 +367,18 @@ pub(super) fn after_next_run(
         let may_be_other = |old| subject.kind == Kind::Review || is_later(old, found);
         let is_other = tolerance.other_decision && before.get(name).is_some_and(may_be_other);
         let is_log = is_log(name) && has_lines_of_a_run(expected, name, found, tolerance);
-        if !is_end && !is_other && !is_log && !may_lag(expected, name, found) {
+        let may_differ = may_lag(expected, name, found) || is_work_tree(name, found);
+        if !is_end && !is_other && !is_log && !may_differ {
             problems.push(format!("after the next run: {}", difference(name, before.get(name), found)));
         }
     }
-    let is_lost =
-        |name: &&PathBuf| after_second.get(name).is_some() && end.get(name).is_none() && !is_passing(name);
+    // A workflow whose project could not be read has started without its checks or the state of its files, and the command
+    // said so.
+    let is_from_project = |name: &PathBuf| name.ends_with("tree.json") || name.ends_with("checks.json");
+    let may_be_missing = |name: &PathBuf| is_passing(name) || (is_from_project(name) && !tolerance.crashed);
+    let is_lost = |name: &&PathBuf| {
+        after_second.get(name).is_some() && end.get(name).is_none() && !may_be_missing(name) && !is_copy(name)
+    };
     problems
         .extend(after.files.keys().filter(is_lost).map(|name| format!("lost after all: {}", name.display())));
     problems
@@ -378,12 +396,13 @@ fn has_lines_of_a_run(expected: &Expected, name: &Path, found: &File, tolerance:
         || (tolerance.other_decision && has_grown(expected.before.get(name), found, tolerance.crashed))
 }
 
-/// What may stay behind: a feature's document only repeats what the workflow and the folder say, and a pointer to a
-/// session that is gone counts as none.
+/// What may stay behind: a feature's document only repeats what the workflow and the folder say, the copy of a workflow counts
+/// only if the file was changed, and a pointer to a session that is gone counts as none.
 fn may_lag(expected: &Expected, name: &Path, found: &File) -> bool {
     let is_old = expected.before.get(name).is_some_and(|old| is_same(found, old));
     let is_document = expected.subject.kind == Kind::Hook && name.starts_with("project/specs");
-    (is_old && (is_document || name.ends_with(".current-session-id"))) || is_moved_here(expected, name, found)
+    let may_be_old = is_document || is_copy(name) || name.ends_with(".current-session-id");
+    (is_old && may_be_old) || is_moved_here(expected, name, found)
 }
 
 /// Whether a log has every line of another one. A line may be there twice if its writer crashed after it.

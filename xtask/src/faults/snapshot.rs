@@ -67,7 +67,10 @@ const TIME: &[u8] = b"0000-00-00T00:00:00.000Z";
 /// Members whose value is a measured time span.
 const SPANS: [&str; 2] = ["\"durationMs\":", "\"seconds\":"];
 
-/// The content without points in time and time spans, so that two runs can be compared.
+/// The member with the seal of a file, which depends on the points in time in it.
+const SEALS: [&str; 2] = ["\"seal\": \"", "\"seal\":\""];
+
+/// The content without points in time, time spans and seals, so that two runs can be compared.
 pub(super) fn without_times(bytes: &[u8]) -> Vec<u8> {
     let mut text = match String::from_utf8(map_times(bytes, |_| "<time>".to_owned())) {
         Ok(text) => text,
@@ -78,6 +81,12 @@ pub(super) fn without_times(bytes: &[u8]) -> Vec<u8> {
         let first = parts.next().unwrap_or_default().to_owned();
         let is_number = |c: char| c.is_ascii_digit() || c == '.';
         text = parts.fold(first, |text, part| text + member + part.trim_start_matches(is_number));
+    }
+    for member in SEALS {
+        let mut parts = text.split(member);
+        let first = parts.next().unwrap_or_default().to_owned();
+        let is_digit = |c: char| c.is_ascii_hexdigit();
+        text = parts.fold(first, |text, part| text + member + part.trim_start_matches(is_digit));
     }
     text.into_bytes()
 }
@@ -111,8 +120,8 @@ mod tests {
     #[test]
     fn times_and_spans_are_taken_out_and_nothing_else_is() {
         let text =
-            br#"{"ts":"2026-02-23T14:00:00.123Z","durationMs":12.5,"n":2026,"date":"2026-02-23T14:00"}"#;
-        let expected = br#"{"ts":"<time>","durationMs":,"n":2026,"date":"2026-02-23T14:00"}"#;
+            br#"{"ts":"2026-02-23T14:00:00.123Z","durationMs":12.5,"n":2026,"date":"2026-02-23T14:00","seal":"0af"}"#;
+        let expected = br#"{"ts":"<time>","durationMs":,"n":2026,"date":"2026-02-23T14:00","seal":""}"#;
         assert_eq!(without_times(text), expected);
     }
 

@@ -32,7 +32,17 @@ pub(crate) const LAYERS: [Layer; 9] = [
     Layer {
         package: "overtone-store",
         reach: Reach::Direct,
-        may_use: &["overtone-core", "jsonc-edit", "jiff", "rustix", "serde", "serde_json", "thiserror"],
+        may_use: &[
+            "overtone-core",
+            "jsonc-edit",
+            "jiff",
+            "rustix",
+            "serde",
+            "serde_json",
+            "siphasher",
+            "thiserror",
+            "toml",
+        ],
         because: "files of ours need no client, no network and no runtime",
     },
     Layer {
@@ -145,7 +155,7 @@ pub(crate) const LAYERS: [Layer; 9] = [
 pub(crate) const HOOK_CRATE: &str = "overtone-hook";
 
 /// Each costs start-up time on every tool call, or has no business in a hook.
-pub(crate) const FORBIDDEN_IN_HOOKS: [(&str, &str); 18] = [
+pub(crate) const FORBIDDEN_IN_HOOKS: [(&str, &str); 19] = [
     ("clap", "hooks are dispatched by name before any argument parser"),
     ("clap_builder", "hooks are dispatched by name before any argument parser"),
     ("tokio", "a runtime costs more than the whole hook"),
@@ -160,6 +170,7 @@ pub(crate) const FORBIDDEN_IN_HOOKS: [(&str, &str); 18] = [
     ("overtone-fleet", "hooks do not use the network"),
     ("async-nats", "hooks do not use the network"),
     ("overtone-server", "hooks do not use the network"),
+    ("toml", "hooks use what `init` has copied from the project's file"),
     ("notify", "hooks do not wait for changes"),
     ("ratatui", "hooks draw no screen"),
     ("crossterm", "hooks draw no screen"),

@@ -2,6 +2,7 @@
 //! shows it in the terminal. It needs nothing but this program and leaves nothing behind. It fails when a hook gives an
 //! unexpected answer, so it also checks an installation.
 
+mod agent_work;
 mod error;
 mod expected;
 mod interrupt;

@@ -1,5 +1,6 @@
 //! `overtone init`: starts a workflow in a session.
 
+mod checks;
 mod feature;
 mod report;
 
@@ -10,18 +11,20 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use overtone_core::engine::commands::{Refusal, Start, init};
-use overtone_core::messages::cli as words;
+use overtone_core::messages::{checks as check_words, cli as words};
 use overtone_core::registry::{SpecsDocs, Workflow};
+use overtone_session::evidence::{WorkTree, record_baseline};
 use overtone_session::hooks::{DocumentMode, update_session};
 use overtone_store::specs::{Specs, SpecsError};
-use overtone_store::{Holder, Origin, OwnFeatures, Session, SessionId, clock};
+use overtone_store::{Holder, Origin, OwnFeatures, Session, SessionId, StoreError, clock};
 
 use super::fleet::{FeatureClaim, claim_feature};
 use crate::args::{Names, OutputArgs, ProjectArgs};
 use crate::context::Context;
-use crate::ui::error::{CommandError, CommandResult};
+use crate::ui::error::{CommandError, CommandResult, warn};
 use crate::ui::nearest::nearest;
 use crate::ui::quantity::age;
+use checks::StartingChecks;
 use feature::AttachedFeature;
 use report::StartedWorkflow;
 
@@ -86,13 +89,14 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> CommandResult {
     request.refuse_if_foreign(context, &session)?;
     request.refuse_if_in_use(context, &session)?;
     let claimed = claim(context, &session, &request)?;
+    let checks = StartingChecks::read(context, &request.project, workflow)?;
     let set_aside = if args.force { rename_broken_files(context, &session)? } else { Vec::new() };
-    let attached = start(context, &session, &request).inspect_err(|_| {
+    let attached = start(context, &session, &request, &checks).inspect_err(|_| {
         if let Some(held) = claimed {
             held.release();
         }
     })?;
-    report::print(context, &args.output, &StartedWorkflow { session, workflow, attached, set_aside })
+    report::print(context, &args.output, &StartedWorkflow { session, workflow, attached, set_aside, checks })
 }
 
 /// Asks the fleet, if there is one, whether the feature is free.
@@ -198,7 +202,12 @@ fn rename_broken_files(context: &Context, session: &Session) -> CommandResult<Ve
     session.rename_broken_files().map_err(|error| CommandError::store(context.lang, &error))
 }
 
-fn start(context: &Context, session: &Session, request: &Request) -> CommandResult<AttachedFeature> {
+fn start(
+    context: &Context,
+    session: &Session,
+    request: &Request,
+    checks: &StartingChecks,
+) -> CommandResult<AttachedFeature> {
     // Two sessions that start at the same moment must not both find the feature free.
     let _lock = match request.feature {
         Some(_) => Some(lock_home(context)?),
@@ -206,6 +215,8 @@ fn start(context: &Context, session: &Session, request: &Request) -> CommandResu
     };
     request.refuse_if_in_use(context, session)?;
     let own_features = request.own_features(context)?;
+    // Read before the session is locked, because a large project takes a while.
+    let tree = WorkTree::at_beginning(&request.project);
     let mut attached = AttachedFeature::Nothing;
     let problems =
         update_session(context.home()?, session, Some(&request.project), DocumentMode::Replace, |snapshot| {
@@ -215,11 +226,14 @@ fn start(context: &Context, session: &Session, request: &Request) -> CommandResu
                 feature,
                 feature_is_new,
                 force: request.force,
+                guard: checks.guard,
                 by: Some(context.initiator(snapshot)),
                 now: clock::now(),
             };
             // A refusal comes before any folder is created.
             init(snapshot, &plan(None, false)).map_err(StartError::Refused)?;
+            session.pin_checks(&checks.checks).map_err(StartError::Evidence)?;
+            record_baseline(session, tree.as_ref()).map_err(StartError::Evidence)?;
             if let Some(name) = request.feature {
                 own_features.add(name, Some(session.id()), clock::now()).map_err(StartError::Record)?;
             }
@@ -230,6 +244,9 @@ fn start(context: &Context, session: &Session, request: &Request) -> CommandResu
     match problems {
         Ok(problems) if problems.is_empty() => {
             record_project(session, &request.project);
+            if tree.is_none() {
+                warn(&check_words::tree_not_read(context.lang, &request.project.display().to_string()));
+            }
             Ok(attached)
         }
         // The state files could not be replaced.
@@ -262,6 +279,9 @@ enum StartError {
     /// It could not be recorded that this machine works on the feature.
     #[error("{0}")]
     Record(io::Error),
+    /// The checks of the workflow or the state of the files could not be written.
+    #[error("{0}")]
+    Evidence(StoreError),
 }
 
 fn start_error(context: &Context, error: &(dyn Error + 'static)) -> CommandError {
@@ -274,6 +294,7 @@ fn start_error(context: &Context, error: &(dyn Error + 'static)) -> CommandError
             CommandError::new(words::moved_to(context.lang, to)).hint(words::running_hint(context.lang))
         }
         Some(StartError::Specs(error)) => CommandError::specs(context.lang, error),
+        Some(StartError::Evidence(error)) => CommandError::store(context.lang, error),
         Some(StartError::Record(error)) => match context.home() {
             Ok(home) => CommandError::io(context.lang, home.root(), error),
             Err(error) => error,

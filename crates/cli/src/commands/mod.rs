@@ -1,5 +1,6 @@
 //! One module per command, with its arguments and `run`, which executes the command and prints the result.
 
+pub(crate) mod checks;
 pub(crate) mod completions;
 pub(crate) mod config;
 mod control;
@@ -7,6 +8,7 @@ pub(crate) mod dashboard;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod down;
+pub(crate) mod evidence;
 pub(crate) mod fleet;
 pub(crate) mod init;
 pub(crate) mod instinct;
@@ -21,6 +23,7 @@ pub(crate) mod status;
 pub(crate) mod stop;
 pub(crate) mod timeline;
 pub(crate) mod top;
+pub(crate) mod trust;
 pub(crate) mod uninstall;
 pub(crate) mod up;
 pub(crate) mod validate;

@@ -10,7 +10,7 @@ use overtone_core::messages::cli as words;
 
 use crate::args::SessionArgs;
 use crate::context::Context;
-use crate::ui::error::CommandResult;
+use crate::ui::error::{CommandResult, note};
 use crate::ui::out;
 pub(super) use json::StatusJson;
 pub(super) use session_status::SessionStatus;
@@ -39,6 +39,9 @@ pub(crate) fn run(context: &Context, args: &SessionArgs) -> CommandResult {
     }
     match status {
         Some(status) if status.workflow.is_some() => {
+            if status.was_edited {
+                note(&words::state_was_edited(context.lang));
+            }
             let fields = fields(context, &status).render(context.palette);
             out::print(&(fields + &next_line(context, &status)))
         }

@@ -9,10 +9,12 @@ use overtone_claude::install::{
     Client, ClientFolder, HookKind, InstallRecord, Installed, Link, Locations, Registered, StatusLine,
     install_commands, install_files, link_program, register,
 };
-use overtone_core::messages::{Lang, cli, install as words};
+use overtone_core::messages::{Lang, checks, cli, install as words};
 use overtone_hook::ansi::{Text, Tone};
+use overtone_session::evidence::detect_checks;
 use overtone_store::Home;
 use overtone_store::config::{Config, keys};
+use overtone_store::project_file::ProjectFile;
 use serde::Serialize;
 
 use super::dashboard;
@@ -68,8 +70,27 @@ pub(crate) fn run(context: &Context, args: &UpArgs) -> CommandResult {
         install_commands(&client_location(), lang).map_err(failed)?;
     }
     let link = if args.files_only { Link::NoFolder } else { create_link(context, home, &installed)? };
-    let report = Report { lang, installed, client, registered, link, files_only: args.files_only };
+    let report = Report {
+        lang,
+        installed,
+        client,
+        registered,
+        link,
+        files_only: args.files_only,
+        proposes_checks: proposes_checks(context),
+    };
     if args.output.json { out::json(&report.to_json(context)) } else { out::print(&report.render(context)) }
+}
+
+/// Whether the current folder is a project without checks for which some could be proposed.
+fn proposes_checks(context: &Context) -> bool {
+    match context.project(None) {
+        Ok(project) => {
+            let has_no_file = matches!(ProjectFile::read(&project), Ok(None));
+            has_no_file && matches!(detect_checks(&project), Ok(checks) if !checks.is_empty())
+        }
+        Err(_) => false,
+    }
 }
 
 /// The language of `--lang`, else of the configuration, else of the locale.
@@ -151,6 +172,8 @@ struct Report {
     registered: Option<Registered>,
     link: Link,
     files_only: bool,
+    /// The current folder is a project without checks, and some could be proposed.
+    proposes_checks: bool,
 }
 
 impl Report {
@@ -164,6 +187,9 @@ impl Report {
         if !self.files_only {
             fields.add(words::label_status_line(lang), self.status_line());
             fields.add(words::label_command(lang), self.command_line());
+        }
+        if self.proposes_checks {
+            fields.add(checks::label_checks(lang), checks::none_yet(lang));
         }
         let next = if self.is_registered() || self.files_only {
             words::next_claude(lang)

@@ -106,6 +106,9 @@ impl CommandError {
                 Self::new(words::broken_file(lang, &path, what)).hint(hint_for_file(lang, &error.path))
             }
             StoreErrorKind::Locked => Self::new(words::busy(lang, &path)).hint(words::busy_hint(lang)),
+            StoreErrorKind::Untrusted => {
+                Self::new(words::untrusted_file(lang, &path)).hint(words::untrusted_file_hint(lang))
+            }
         }
     }
 

@@ -230,6 +230,7 @@ fn fields(hook: Hook) -> Value {
             "agent_id": "agent-1",
             "agent_type": "ot:developer",
         }),
+        Hook::PreCommand => json!({ "tool_name": "Bash", "tool_input": { "command": "npm test" } }),
     }
 }
 

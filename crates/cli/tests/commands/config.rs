@@ -7,7 +7,7 @@ fn every_key_is_listed_with_its_value() {
     let context = TestContext::for_commands();
     context.run("config list").ok().has(&["language", "zh-TW", "retention.days", "keep finished sessions"]);
     let list = context.json("config list --json");
-    assert_eq!(keys(&list).len(), 16);
+    assert_eq!(keys(&list).len(), 17);
     assert_eq!(list["loop.maxIterations"], json!({ "value": 100, "default": 100, "set": false }));
     assert!(!context.state().exists(), "asking makes nothing");
 }
@@ -26,6 +26,7 @@ fn a_value_is_set_and_read_back() {
         context.json("config set limits.failures 5 --json"),
         json!({ "key": "limits.failures", "value": 5 })
     );
+    assert_eq!(context.run("config set guard.level strict").ok().stdout, "guard.level = strict\n");
     context.run("init quick").ok();
     context.run("status").ok().has(&["Failures: 0/5"]);
 }
@@ -39,6 +40,9 @@ fn bad_values_and_keys_are_refused_with_what_would_do() {
     context.run("config set limits.failures 0").fails(&["a whole number from 1 to 10000"]);
     context.run("config set compact.thresholdMb -1").fails(&["a number above 0"]);
     context.run("config set agents.foreground yes").fails(&["true, false"]);
+    context
+        .run("config set guard.level harsh")
+        .fails(&["bad value for guard.level: harsh", "notice, strict"]);
     context
         .run("config set limits.failure 3")
         .fails(&["unknown configuration key", "did you mean limits.failures?"]);

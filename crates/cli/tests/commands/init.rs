@@ -26,7 +26,19 @@ fn the_object_has_its_shape() {
     let started = context.json("init standard --feature user-login --json");
     assert_eq!(
         keys(&started),
-        ["session", "workflow", "stages", "feature", "featureCreated", "setAside", "next"]
+        [
+            "session",
+            "workflow",
+            "stages",
+            "feature",
+            "featureCreated",
+            "setAside",
+            "checks",
+            "checksTrusted",
+            "checksError",
+            "guard",
+            "next"
+        ]
     );
     assert_eq!(started["stages"].as_array().unwrap().len(), 8);
     assert_eq!((&started["feature"], &started["featureCreated"]), (&json!("user-login"), &json!(true)));

@@ -8,6 +8,7 @@
     reason = "a test may panic, and it prepares its files without the store it is testing"
 )]
 
+mod checks;
 #[path = "../common/mod.rs"]
 mod common;
 mod config;
@@ -17,6 +18,7 @@ mod foreign;
 mod general;
 mod init;
 mod instinct;
+mod integrity;
 mod message;
 mod moved;
 mod plugin;

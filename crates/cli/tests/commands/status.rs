@@ -56,7 +56,18 @@ fn the_object_has_its_shape() {
     let status = context.json("status --json");
     assert_eq!(
         keys(&status),
-        ["session", "project", "workflow", "loop", "feature", "compactions", "contextPercent", "next"]
+        [
+            "session",
+            "project",
+            "workflow",
+            "loop",
+            "feature",
+            "compactions",
+            "contextPercent",
+            "checks",
+            "runningCheck",
+            "next"
+        ]
     );
     assert_eq!(keys(&status["loop"]), ["iterations", "limit", "stopped", "stoppedBy", "consecutiveErrors"]);
     let workflow = &status["workflow"];
@@ -158,6 +169,7 @@ fn broken_files_are_named_and_left() {
         let context = TestContext::for_commands();
         context.run("init quick").ok();
         let path = context.session_dir("s1").join(file);
+        context.forget_seal("s1");
         put(&path, content);
         for line in ["status", "status --json", "stop", "resume", "sessions show s1"] {
             context.run(line).fails(&[path.to_str().unwrap(), "left as it is", "--force"]);

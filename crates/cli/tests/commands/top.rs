@@ -34,6 +34,7 @@ fn the_screen_follows_the_hooks_and_controls_sessions() {
 
     context.agent("s1", "developer", None);
     pty.sees(&["▶DEV", "developer", "agent delegated"]);
+    context.change_project();
     let report = "done\n<!-- VERDICT: {\"result\":\"PASS\"} -->";
     let stop = json!({ "session_id": "s1", "cwd": context.project(), "agent_id": "", "agent_type": "ot:developer",
                        "last_assistant_message": report });

@@ -102,6 +102,17 @@ impl TestContext {
         self.state().join("sessions").join(id)
     }
 
+    /// Removes the seal of a session's workflow and the copy that Overtone keeps of it: what a test makes of `workflow.json`
+    /// then is a file of an earlier version, and not a change by another program.
+    pub(crate) fn forget_seal(&self, session: &str) {
+        let (file, copy) = ("workflow.json", "workflow.sealed.json");
+        let [file, copy] = [file, copy].map(|name| self.session_dir(session).join(name));
+        let mut workflow = read_json(&file);
+        workflow.as_object_mut().unwrap().shift_remove("seal");
+        put(&file, format!("{workflow:#}\n"));
+        let _ = fs::remove_file(copy);
+    }
+
     pub(crate) fn create_folders(&self, folders: &[&str]) {
         for folder in folders {
             fs::create_dir_all(self.path(folder)).unwrap();

@@ -3,7 +3,7 @@
 use overtone_core::registry::Hook;
 use serde_json::{Value, json};
 
-use super::context::TestContext;
+use super::context::{TestContext, put};
 use super::output::Output;
 
 impl TestContext {
@@ -41,12 +41,22 @@ impl TestContext {
         self.report(session, agent, report);
     }
 
+    /// Changes the project's files, as an honest developer does before it reports.
+    pub(crate) fn change_project(&self) {
+        if self.project().exists() {
+            put(&self.project().join("src").join(self.next_agent_id("change")), "");
+        }
+    }
+
     /// The agent starts, works and reports. Its id is `id-<agent>`, and `id-<agent>-2` for its second start.
     #[track_caller]
     pub(crate) fn report(&self, session: &str, agent: &str, report: &str) {
         let mut fields =
             json!({ "agent_id": self.next_agent_id(agent), "agent_type": format!("ot:{agent}") });
         self.send_event("on-agent-start", session, fields.clone());
+        if agent == "developer" {
+            self.change_project();
+        }
         fields["last_assistant_message"] = json!(report);
         self.send_event("on-agent-stop", session, fields);
     }

@@ -60,6 +60,7 @@ fn a_pull_keeps_the_previous_local_session() {
     let secret = json!({ "ts": "2026-01-01T00:00:00.000Z", "type": "tool:failure", "category": "tool", "label": "x", "error": "only here" });
     let append = |text: &str| fs::write(&path, one.timeline("aaaa-1") + text + "\n").unwrap();
     append(&secret.to_string());
+    one.forget_seal("aaaa-1");
     let workflow = fs::read_to_string(one.state_file("sessions/aaaa-1/workflow.json")).unwrap();
     let named = workflow.replacen('{', r#"{"otherHandoffs":["handoffs/01-DEV-developer.md"],"#, 1);
     fs::write(one.state_file("sessions/aaaa-1/workflow.json"), named).unwrap();

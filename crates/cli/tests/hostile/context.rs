@@ -69,6 +69,7 @@ impl TestContext {
     }
 
     fn spoil_workflow(&self, session: &str, field: &str, value: Value) {
+        self.forget_seal(session);
         let file = self.state().join(format!("sessions/{session}/workflow.json"));
         let mut state: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
         state[field] = value;

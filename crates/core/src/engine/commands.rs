@@ -2,7 +2,7 @@
 //! main agent, hand the session over to another machine, and take it back.
 
 use crate::messages::{Lang, cli, prompt};
-use crate::registry::{EventKind, WarningReason, Workflow};
+use crate::registry::{EventKind, GuardLevel, WarningReason, Workflow};
 
 use crate::engine::flow::next_step;
 use crate::engine::outcome::{Effect, Outcome, Record};
@@ -64,6 +64,7 @@ pub struct Start<'a> {
     /// The folder of the feature was created for this workflow.
     pub feature_is_new: bool,
     pub force: bool,
+    pub guard: GuardLevel,
     /// Who starts it, for the timeline. Records of earlier versions do not have it.
     pub by: Option<&'a str>,
     pub now: Millis,
@@ -76,6 +77,7 @@ pub fn init(snapshot: &Snapshot, start: &Start) -> Result<Outcome, Refusal> {
         check_not_running(snapshot)?;
     }
     let mut workflow = WorkflowState::new(start.session_id, start.workflow, start.feature, start.now);
+    workflow.guard = start.guard;
     if let Some(earlier) = &snapshot.workflow {
         workflow.completed_stages = earlier.completed_stages;
         workflow.disown_agents(earlier);
@@ -91,7 +93,8 @@ pub fn init(snapshot: &Snapshot, start: &Start) -> Result<Outcome, Refusal> {
     let stages: Vec<_> = start.workflow.stage_keys().map(|key| key.to_string()).collect();
     let record = Record::new(EventKind::WorkflowStart).with("workflowType", start.workflow.name());
     let record = record.with("stages", stages).with("featureName", start.feature);
-    outcome.emit(record.with_some("by", start.by));
+    let guard = if start.guard == GuardLevel::default() { None } else { Some(start.guard.name()) };
+    outcome.emit(record.with_some("guard", guard).with_some("by", start.by));
     if start.feature_is_new {
         outcome.emit(Record::new(EventKind::SpecsInit).with("feature", start.feature));
     }
@@ -151,6 +154,14 @@ pub fn resume(snapshot: &Snapshot, settings: &Settings, by: &str, now: Millis) -
     outcome.push(Effect::PutWorkflow(workflow));
     outcome.push(Effect::PutLoop(looping));
     Ok(outcome)
+}
+
+/// Takes over the state that another program wrote, because the user says so. Texts about the change have done their part.
+pub fn accept_edit(edited: &WorkflowState, by: &str) -> Outcome {
+    let mut outcome = Outcome::default();
+    outcome.emit(Record::warning(WarningReason::EditAccepted).with("by", by));
+    outcome.push(Effect::PutWorkflow(edited.clone()));
+    outcome
 }
 
 /// Leaves a message for the main agent. The next hook that can delivers it, exactly once. `by` is its author.
@@ -283,8 +294,8 @@ mod tests {
     use super::*;
 
     fn start(force: bool) -> Start<'static> {
-        let (workflow, now) = (Workflow::Quick, Millis(1));
-        Start { session_id: "s", workflow, feature: None, feature_is_new: false, force, by: None, now }
+        let (workflow, guard, now) = (Workflow::Quick, GuardLevel::default(), Millis(1));
+        Start { session_id: "s", workflow, feature: None, feature_is_new: false, force, guard, by: None, now }
     }
 
     fn snapshot(outcome: &Outcome) -> Snapshot {

@@ -1,11 +1,12 @@
 //! An agent reports back: verdict, convergence, retries, handoff and the next step.
 
-use crate::messages::{evidence as evidence_words, flow};
+use crate::messages::{evidence as evidence_words, flow, guard as guard_words};
 use crate::registry::{Agent, EventKind, Stage, StageKey, WarningReason};
 
 use crate::engine::agents::{AgentIds, correct_twins, disown_call, position_of_reporter};
-use crate::engine::evidence::{self, Objection};
+use crate::engine::evidence::{self, FinalFailure, Objection};
 use crate::engine::flow::{Step, limit_reached, next_step, stage_without_record};
+use crate::engine::guard;
 use crate::engine::handoff::{handoff_head, handoff_number, next_handoff_file};
 use crate::engine::instinct::{Observation, ObservationKind, Signal};
 use crate::engine::marker::grade;
@@ -15,7 +16,8 @@ use crate::engine::state::{
     ActiveAgent, SendBackReason, StageResult, StageState, Status, Verdict, WorkflowState,
 };
 use crate::engine::suggestion::{Reason, format_size, suggest_compact};
-use crate::engine::text::{TASK_UNITS, cut, moved_text, next_step_text, titled};
+use crate::engine::text::{TASK_UNITS, cut, moved_text, named_files, next_step_text, titled};
+use crate::engine::ticks::remember_ticks;
 use crate::engine::trigger::Facts;
 use crate::engine::verdict::{Judgement, judge};
 
@@ -63,6 +65,7 @@ pub(crate) fn report(workflow: &WorkflowState, report: &Report, facts: &Facts) -
         }
     }
     let active = position.map(|at| next.active_agents.remove(at));
+    remember_ticks(&mut next, facts);
     // A report without an id is remembered with that of its entry, so that the same report with its id does not count
     // again when it comes late.
     if let Some(id) = report.ids.agent_id.or_else(|| active.as_ref()?.agent_id.as_deref()) {
@@ -101,6 +104,26 @@ pub(crate) fn settle_stage(
     let report = Report { agent, ids, message: "", channel: Channel::Result };
     let mut processor = ReportProcessor::new(workflow, &report, None, facts);
     processor.settle(key, verdict);
+    processor.workflow.leave_notice(processor.lines.join("\n"));
+    SettledStage { workflow: processor.workflow, effects: processor.outcome.effects }
+}
+
+/// Fails a stage that had passed, because the project's checks do not succeed at the end of the workflow. The agent that
+/// repairs it finds the details in the handoff.
+pub(crate) fn fail_for_final_checks(
+    workflow: WorkflowState,
+    failure: &FinalFailure,
+    facts: &Facts,
+) -> SettledStage {
+    let agent = failure.key.stage.agent();
+    let ids = AgentIds { tool_use_id: None, agent_id: None };
+    let message = evidence_words::final_checks_failed(facts.lang, &failure.details);
+    let report = Report { agent, ids, message: &message, channel: Channel::Result };
+    let mut processor = ReportProcessor::new(workflow, &report, None, facts);
+    processor.failure_reason = Some(SendBackReason::ChecksFailed.key());
+    processor.lines.push(evidence_words::final_checks_failed(facts.lang, &failure.summary));
+    processor.save_handoff(Some(failure.key), Some(Verdict::Fail), None);
+    processor.settle(failure.key, Verdict::Fail);
     processor.workflow.leave_notice(processor.lines.join("\n"));
     SettledStage { workflow: processor.workflow, effects: processor.outcome.effects }
 }
@@ -193,6 +216,8 @@ struct ReportProcessor<'a> {
     failure_reason: Option<&'static str>,
     /// What Overtone saw that speaks against the report, for the handoff.
     finding: Option<String>,
+    /// What the reviewer and the user have to know about a report that was accepted.
+    notes: Vec<String>,
 }
 
 impl<'a> ReportProcessor<'a> {
@@ -212,6 +237,7 @@ impl<'a> ReportProcessor<'a> {
             passed: None,
             failure_reason: None,
             finding: None,
+            notes: Vec::new(),
         }
     }
 
@@ -260,14 +286,50 @@ impl<'a> ReportProcessor<'a> {
                 let noticed = other.map(|objection| objection.finding);
                 for note in noticed.into_iter().chain(remark) {
                     self.workflow.add_review_note(note.clone());
-                    self.outcome
-                        .reply
-                        .system_message
-                        .get_or_insert_with(|| flow::user_notice(self.facts.lang, &note));
+                    self.notify_user(flow::user_notice(self.facts.lang, &note));
+                    self.notes.push(note);
+                }
+                if let Some(note) = evidence::untrusted_notice(&mut self.workflow, self.facts) {
+                    self.notify_user(flow::user_notice(self.facts.lang, &note));
                 }
                 self.handle_report(stage, Some(Verdict::Pass), None);
+                self.note_changes_of_reader();
             }
         }
+    }
+
+    /// Notes the files that an agent without editing tools changed by a command. While other agents are at work, it is not
+    /// known whose changes these are.
+    fn note_changes_of_reader(&mut self) {
+        let agent = self.report.agent;
+        let Some(change) = &self.facts.evidence.change else { return };
+        if agent.may_change_files()
+            || !self.workflow.outside.may_be_more
+            || !self.workflow.active_agents.is_empty()
+        {
+            return;
+        }
+        let noted = guard::note_changes(&self.workflow, agent.name(), &change.files, self.facts);
+        if let Some(workflow) = noted.workflow() {
+            self.workflow = workflow.clone();
+        }
+        let records = noted.effects.into_iter().filter(|effect| matches!(effect, Effect::Emit(_)));
+        self.outcome.effects.extend(records);
+        if noted.reply.model_context.is_some() {
+            self.lines.push(guard_words::changed_advice(self.facts.lang, &named_files(&change.files)));
+        }
+        if let Some(text) = noted.reply.system_message {
+            self.notify_user(text);
+        }
+    }
+
+    /// Adds a line to the message for the user.
+    fn notify_user(&mut self, text: String) {
+        let message = &mut self.outcome.reply.system_message;
+        *message = match message.take() {
+            Some(earlier) => Some(format!("{earlier}\n{text}")),
+            None => Some(text),
+        };
     }
 
     fn fail_for_evidence(&mut self, stage: Option<StageKey>, objection: &Objection) {
@@ -305,7 +367,10 @@ impl<'a> ReportProcessor<'a> {
             .with("agentId", self.agent_id())
             .with("slot", self.slot())
             .with("handoff", number)
-            .with_some("receipts", evidence::receipts_field(&self.facts.evidence));
+            .with_some("receipts", evidence::receipts_field(&self.facts.evidence))
+            .with_some("untrusted", evidence::untrusted_field(&self.facts.evidence))
+            .with_some("changedFiles", evidence::changed_files(&self.facts.evidence))
+            .with_some("notes", if self.notes.is_empty() { None } else { Some(self.notes.clone()) });
         self.outcome.emit(done);
         if self.report.agent == Agent::Grader
             && let Some(score) = grade(self.report.message)
@@ -376,6 +441,9 @@ impl<'a> ReportProcessor<'a> {
         }
         if key.stage == Stage::Review {
             self.workflow.review_notes.clear();
+            if !self.workflow.outside.judge_again {
+                self.workflow.outside.files.clear();
+            }
         }
         let title = titled(self.facts.lang, key);
         if verdict == Verdict::Issues {
@@ -431,6 +499,11 @@ impl<'a> ReportProcessor<'a> {
         self.lines.push(line);
         let retry = self.record(EventKind::StageRetry, Some(key)).with("result", verdict.key());
         let retry = retry.with_some("reason", self.failure_reason);
+        let retry = if self.failure_reason == Some(SendBackReason::ChecksFailed.key()) {
+            retry.with_some("receipts", evidence::receipts_field(&self.facts.evidence))
+        } else {
+            retry
+        };
         self.outcome.emit(retry.with("count", count).under(settings));
         if limit_reached(&self.workflow, settings) {
             let fatal = Record::new(EventKind::ErrorFatal).with("stage", key).with("reason", "retry-limit");

@@ -5,13 +5,20 @@ use crate::registry::Agent;
 use crate::engine::agents::AgentIds;
 use crate::engine::completion::{self, Channel, Report};
 use crate::engine::gate::{self, Delegation};
+use crate::engine::integrity::show_user_notices;
 use crate::engine::outcome::Outcome;
 use crate::engine::tools::{self, AgentResult, Failure};
-use crate::engine::trigger::{Facts, Snapshot, Trigger};
-use crate::engine::{permission, prompt, session, stopping};
+use crate::engine::trigger::{Facts, Snapshot, ToolCaller, Trigger};
+use crate::engine::{guard, permission, prompt, session, stopping};
 
 /// Decides on one event. The same input always gives the same outcome.
 pub fn decide(snapshot: &Snapshot, trigger: &Trigger, facts: &Facts) -> Outcome {
+    let mut outcome = decide_event(snapshot, trigger, facts);
+    show_user_notices(snapshot, trigger, &mut outcome);
+    outcome
+}
+
+fn decide_event(snapshot: &Snapshot, trigger: &Trigger, facts: &Facts) -> Outcome {
     let workflow = snapshot.workflow.as_ref();
     match *trigger {
         Trigger::SessionStarted { source } => session::start(snapshot, source, facts),
@@ -46,23 +53,46 @@ pub fn decide(snapshot: &Snapshot, trigger: &Trigger, facts: &Facts) -> Outcome 
             tools::agent_returned(snapshot, &result, facts)
         }
         Trigger::UserAnswered => prompt::user_answered(workflow),
-        Trigger::BashRan { command, error, is_main_agent } => {
+        Trigger::BashRan { command, error, caller } => {
+            let is_main_agent = caller == ToolCaller::Main;
             let guarded = if is_main_agent && !snapshot.is_halted() { workflow } else { None };
-            tools::bash_ran(guarded, command, error, facts)
+            let mut outcome = tools::bash_ran(guarded, command, error, facts);
+            guard::command_ran(snapshot, command, caller, facts, &mut outcome);
+            outcome
         }
-        Trigger::FileWritten { path, text } => tools::file_written(path, text, facts),
+        Trigger::FileWritten { path, text, caller } => {
+            let mut outcome = tools::file_written(path, text, facts);
+            guard::file_written(snapshot, path, caller, facts, &mut outcome);
+            outcome
+        }
         // There is nothing to learn from an interruption by the user, but the interrupted agent is given up.
         Trigger::ToolFailed { interrupted: true, tool_use_id, agent, .. } => {
             tools::interrupted(snapshot, tool_use_id, agent, facts)
         }
-        Trigger::ToolFailed { tool, error, command, tool_use_id, agent, is_main_agent, .. } => {
+        Trigger::ToolFailed { tool, error, command, tool_use_id, agent, caller, .. } => {
+            let is_main_agent = caller == ToolCaller::Main;
             let failure = Failure { tool, error, command, tool_use_id, agent, is_main_agent };
-            tools::tool_failed(snapshot, &failure, facts)
+            let mut outcome = tools::tool_failed(snapshot, &failure, facts);
+            // A command that fails may have changed files before.
+            if tool == "Bash" {
+                guard::command_ran(snapshot, command, caller, facts, &mut outcome);
+            }
+            outcome
         }
         Trigger::Stopping { background } => stopping::stop(snapshot, background, facts),
         Trigger::CallingSkill { skill } => permission::calling_skill(skill, facts),
         Trigger::RunningCommand { command } => permission::running_command(snapshot, command, facts),
-        Trigger::ChangingFile { agent_type, tool } => permission::changing_file(agent_type, tool, facts),
+        Trigger::ChangingFile { agent_type, caller, tool, path, text } => {
+            let outcome = permission::changing_file(agent_type, tool, facts);
+            if outcome.reply.permission.is_some() {
+                return outcome;
+            }
+            guard::changing_file(snapshot, path, text, caller, facts)
+        }
+        Trigger::StartingCommand { command, caller } => {
+            guard::starting_command(snapshot, command, caller, facts)
+        }
+        Trigger::StartingNativeWorkflow => guard::starting_native_workflow(snapshot, facts),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::engine::quote::{cut, quoted};
 use crate::engine::state::{Millis, SendBackReason, StageState, Verdict, WorkflowState};
 use crate::engine::trigger::{Facts, Trigger};
 use crate::engine::verdict::{Judgement, judge};
-use crate::evidence::{CheckFailure, CheckResult, Evidence, Receipt, TestCounts};
+use crate::evidence::{Check, CheckFailure, CheckResult, Evidence, Receipt, TestCounts};
 use crate::messages::Lang;
 
 /// How much of an agent's explanation is passed on, in UTF-16 units.
@@ -90,15 +90,65 @@ pub(crate) fn objection(stage: &StageState, message: &str, facts: &Facts) -> Opt
 }
 
 fn failed_checks(evidence: &Evidence, lang: Lang) -> Option<Objection> {
-    let failed: Vec<_> = evidence.checks.iter().filter(|check| check.receipt.failure().is_some()).collect();
+    let failed: Vec<_> = evidence.failed_checks().collect();
     if failed.is_empty() {
         return None;
     }
-    let finding =
-        failed.iter().map(|check| describe_receipt(&check.receipt, lang)).collect::<Vec<_>>().join("\n");
+    let finding = describe_results(&failed, lang);
     let outputs: String = failed.iter().map(|check| output_block(check)).collect();
     let request = words::ask_checks(lang, &finding, &outputs);
     Some(Objection { reason: SendBackReason::ChecksFailed, request, finding: format!("{finding}{outputs}") })
+}
+
+/// One line for each result.
+fn describe_results(results: &[&CheckResult], lang: Lang) -> String {
+    results.iter().map(|check| describe_receipt(&check.receipt, lang)).collect::<Vec<_>>().join("\n")
+}
+
+/// A stage that has to repair what a check found when the workflow was about to complete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FinalFailure {
+    pub(crate) key: StageKey,
+    /// The failed checks, one line each.
+    pub(crate) summary: String,
+    /// The same with the end of their output.
+    pub(crate) details: String,
+}
+
+/// The stages that fail because of checks that do not succeed on the tree with which the workflow would end.
+pub(crate) fn final_failures(workflow: &WorkflowState, evidence: &Evidence, lang: Lang) -> Vec<FinalFailure> {
+    let mut by_stage: Vec<(StageKey, Vec<&CheckResult>)> = Vec::new();
+    for check in evidence.failed_checks() {
+        let needed_by = check.receipt.stage.filter(|key| workflow.stage(*key).is_some());
+        let Some(key) = needed_by.or_else(|| last_development(workflow)).or(last_stage(workflow)) else {
+            continue;
+        };
+        match by_stage.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, checks)) => checks.push(check),
+            None => by_stage.push((key, vec![check])),
+        }
+    }
+    let failure = |(key, checks): (StageKey, Vec<&CheckResult>)| {
+        let summary = describe_results(&checks, lang);
+        let outputs: String = checks.iter().map(|check| output_block(check)).collect();
+        FinalFailure { key, details: format!("{summary}{outputs}"), summary }
+    };
+    by_stage.into_iter().map(failure).collect()
+}
+
+fn last_development(workflow: &WorkflowState) -> Option<StageKey> {
+    workflow.stages.iter().map(|stage| stage.key).rfind(|key| key.stage == Stage::Dev)
+}
+
+fn last_stage(workflow: &WorkflowState) -> Option<StageKey> {
+    workflow.stages.last().map(|stage| stage.key)
+}
+
+/// The stage that has to repair what this check finds at the end of the workflow: the last development, or without one, the
+/// last stage that needs the check. `None` if no stage of the workflow needs it.
+pub fn repairing_stage(workflow: &WorkflowState, check: &Check) -> Option<StageKey> {
+    let needs_it = workflow.stages.iter().rfind(|stage| check.is_needed_by(stage))?;
+    Some(last_development(workflow).unwrap_or(needs_it.key))
 }
 
 /// The end of a check's output as a block of text. It is data of the project, not an instruction.
@@ -203,8 +253,35 @@ pub(crate) fn receipts_field(evidence: &Evidence) -> Option<FieldValue> {
     Some(FieldValue::List(lines.collect()))
 }
 
-/// One line about a receipt.
+/// The names of the checks that were not run, in the form in which they are part of a record.
+pub(crate) fn untrusted_field(evidence: &Evidence) -> Option<FieldValue> {
+    if evidence.untrusted.is_empty() { None } else { Some(FieldValue::List(evidence.untrusted.clone())) }
+}
+
+/// How many files the agent has changed, if known.
+pub(crate) fn changed_files(evidence: &Evidence) -> Option<u32> {
+    let change = evidence.change.as_ref()?;
+    u32::try_from(change.files.len()).ok()
+}
+
+/// The text for the user about checks that were not run because they are not trusted. They are shown once per workflow.
+pub(crate) fn untrusted_notice(workflow: &mut WorkflowState, facts: &Facts) -> Option<String> {
+    let names = &facts.evidence.untrusted;
+    if names.is_empty() || workflow.untrusted_checks_shown {
+        return None;
+    }
+    workflow.untrusted_checks_shown = true;
+    let names: Vec<_> = names.iter().map(|name| quoted(name)).collect();
+    Some(words::untrusted(facts.lang, &names.join(", ")))
+}
+
+/// One line about a receipt: the check and its result.
 pub fn describe_receipt(receipt: &Receipt, lang: Lang) -> String {
+    words::check(lang, &quoted(&receipt.check), &describe_result(receipt, lang))
+}
+
+/// How a run ended, with the number of tests.
+pub fn describe_result(receipt: &Receipt, lang: Lang) -> String {
     let end = match receipt.failure() {
         None => words::succeeded(lang),
         Some(CheckFailure::ExitCode(code)) => words::exit_code(lang, code),
@@ -218,5 +295,5 @@ pub fn describe_receipt(receipt: &Receipt, lang: Lang) -> String {
         Some(TestCounts { run, failed, skipped }) => words::counts(lang, run, failed, skipped),
         None => String::new(),
     };
-    words::check(lang, &quoted(&receipt.check), &end, &counts)
+    format!("{end}{counts}")
 }

@@ -5,9 +5,11 @@ use crate::registry::{Agent, EventKind, Stage, StageKey, limits};
 
 use crate::engine::agents::{find_by_id, identify};
 use crate::engine::flow::{Obstacle, Step, limit_reached, obstacle};
+use crate::engine::guard;
 use crate::engine::outcome::{Effect, InputPatch, Outcome, Permission, Record, Reply};
 use crate::engine::state::{ActiveAgent, Ending, StageState, Status, Turn, Verdict, WorkflowState};
 use crate::engine::text::{key_list, moved_text, next_step_text, step_text, workflow_context};
+use crate::engine::ticks::notice_ticks;
 use crate::engine::trigger::{Facts, Snapshot, Trigger};
 
 /// Separates the context block from the original prompt.
@@ -23,10 +25,16 @@ pub(crate) struct Delegation<'a> {
 
 /// The main agent delegates a stage. The stage starts, or the call is denied.
 pub(crate) fn delegate(snapshot: &Snapshot, call: &Delegation, facts: &Facts) -> Outcome {
-    let agent = identify(call.subagent_type, call.description);
-    let (Some(agent), Some(workflow)) = (agent, &snapshot.workflow) else {
-        return Outcome::default();
-    };
+    match identify(call.subagent_type, call.description) {
+        Some(agent) => {
+            guard::with_comparison(snapshot, facts, |snapshot| delegate_stage(snapshot, agent, call, facts))
+        }
+        None => Outcome::default(),
+    }
+}
+
+fn delegate_stage(snapshot: &Snapshot, agent: Agent, call: &Delegation, facts: &Facts) -> Outcome {
+    let Some(workflow) = &snapshot.workflow else { return Outcome::default() };
     if let Some(refused) = refused_by_ending(workflow, agent, facts) {
         return refused;
     }
@@ -40,11 +48,15 @@ pub(crate) fn delegate(snapshot: &Snapshot, call: &Delegation, facts: &Facts) ->
             effects: Vec::new(),
         };
     }
-    let admitted = match admit(workflow, agent, facts) {
+    let mut admitted = match admit(workflow, agent, facts) {
         Ok(admitted) => admitted,
         Err(refusal) => return refusal.into(),
     };
+    let ticked = notice_ticks(&mut admitted.workflow, facts);
     let (mut outcome, workflow, stage) = start(snapshot, admitted, agent, call.tool_use_id, None, facts);
+    if let Some(record) = ticked {
+        outcome.effects.insert(0, Effect::Emit(record));
+    }
     outcome.reply = allow_with_context(&workflow, stage, call, facts);
     outcome.push(Effect::PutWorkflow(workflow));
     outcome
@@ -481,6 +493,7 @@ mod tests {
                 total: 1,
                 pending: open.clone(),
                 open_work: open,
+                ticked_work: 0,
             };
             for agent in Agent::ALL {
                 let name = format!("ot:{}", agent.name());

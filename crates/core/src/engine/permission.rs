@@ -36,7 +36,7 @@ enum Value {
 
 const JSON: (&str, Value) = ("--json", Value::Flag);
 
-const OWN_COMMANDS: [OwnCommand; 10] = [
+const OWN_COMMANDS: [OwnCommand; 13] = [
     reading(&["status"], &[], &[JSON]),
     reading(
         &["timeline"],
@@ -51,6 +51,9 @@ const OWN_COMMANDS: [OwnCommand; 10] = [
         ],
     ),
     reading(&["stats"], &[], &[JSON]),
+    reading(&["checks"], &[], &[JSON]),
+    reading(&["checks", "detect"], &[], &[JSON]),
+    reading(&["evidence"], &[], &[JSON, ("--report", Value::Word)]),
     reading(&["specs", "list"], &[], &[JSON]),
     reading(&["specs", "show"], &[Value::Name], &[JSON]),
     reading(&["instinct", "list"], &[], &[JSON]),
@@ -171,6 +174,19 @@ pub fn needs_no_decision(arguments: &[String]) -> bool {
         || SKILL_COMMANDS.iter().any(|own| arguments == *own)
 }
 
+/// Whether these arguments need the user's decision in every session, with an unfinished workflow or without: what is trusted
+/// now runs in later workflows.
+pub fn always_needs_decision(arguments: &[String]) -> bool {
+    matches!(arguments.first(), Some(command) if command == "trust")
+}
+
+/// The command in a plain `overtone …` command line, if it always needs the user's decision.
+pub fn question_to_remember(command: &str) -> Option<String> {
+    let words = plain_words(command)?;
+    let (program, arguments) = words.split_first()?;
+    if program == PROGRAM && always_needs_decision(arguments) { Some(arguments.join(" ")) } else { None }
+}
+
 /// Makes the client ask the user. The session remembers the question, so that the command knows whether it was the user
 /// or the model who decided. A client without a screen asks nobody and denies the call.
 fn ask(snapshot: &Snapshot, command: &str, facts: &Facts) -> Outcome {
@@ -229,6 +245,9 @@ mod tests {
             "overtone 'specs' \"new\" x --backlog",
             "overtone specs new x --workflow tdd --json",
             "overtone specs list",
+            "overtone checks --json",
+            "overtone checks detect",
+            "overtone evidence --report md",
             "overtone timeline -n 20 --type agent:complete --since 10m",
             "overtone --version",
         ] {
@@ -271,6 +290,12 @@ mod tests {
             "overtone uninstall --purge --yes",
             "overtone config set limits.failures 99",
             "overtone trust",
+            "overtone trust --yes",
+            "overtone checks run",
+            "overtone checks run test",
+            "overtone checks detect --write",
+            "overtone checks --session other",
+            "overtone evidence --session other",
             "overtone budget raise",
             "overtone approve",
             "overtone skip DEV",

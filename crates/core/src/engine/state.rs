@@ -8,7 +8,7 @@ mod loop_state;
 mod stage;
 
 use crate::messages::prompt::MESSAGE_MARK;
-use crate::registry::{Agent, Stage, StageKey, Workflow, table};
+use crate::registry::{Agent, GuardLevel, Stage, StageKey, Workflow, table};
 
 pub use agent::{ActiveAgent, FinishedAgent, SendBackReason};
 pub use loop_state::{LoopState, Pause, StoppedBy, Turn};
@@ -38,6 +38,18 @@ table! {
     }
 
     pub fn from_key(key) -> Option<Self>;
+}
+
+/// What others than the agents of stages have changed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OutsideChanges {
+    /// The files that were changed since the last review.
+    pub files: Vec<String>,
+    /// Other files may have been changed: the work tree is compared before the next stage.
+    pub may_be_more: bool,
+    /// Code was changed while a stage was running. The stages that have judged it before are opened again when the running
+    /// ones have ended.
+    pub judge_again: bool,
 }
 
 /// A running workflow.
@@ -72,8 +84,18 @@ pub struct WorkflowState {
     pub user_wrote: bool,
     /// How many tasks were open when the developer was last delegated for them with every stage done.
     pub tasks_tried: Option<u32>,
+    /// How many tasks were ticked when the last agent ended or was delegated, without those that stand for stages. `None` if
+    /// it is not known.
+    pub tasks_ticked: Option<u32>,
     /// What the next reviewer has to look at besides the change, such as tests that were removed.
     pub review_notes: Vec<String>,
+    pub outside: OutsideChanges,
+    /// Texts for the user that could not be shown yet.
+    pub user_notices: Vec<String>,
+    /// How strictly the gate is kept. It is fixed when the workflow starts.
+    pub guard: GuardLevel,
+    /// The user has been shown that checks were not run because they are not trusted.
+    pub untrusted_checks_shown: bool,
     /// The machine that has taken the session over. It is not part of the loop, because a delegation reads only this file.
     pub moved_to: Option<String>,
 }
@@ -87,12 +109,25 @@ const MAX_OTHER_HANDOFFS: usize = 4;
 /// How many notes for the reviewer are kept.
 const MAX_REVIEW_NOTES: usize = 12;
 
+/// How many texts for the user are kept.
+const MAX_USER_NOTICES: usize = 8;
+
 /// How many undelivered notices are kept, not counting messages.
 const MAX_WAITING_NOTICES: usize = 8;
 
 /// Whether a notice is a message of a user. Unlike other notices, it cannot be generated again.
 fn is_message(notice: &str) -> bool {
     notice.starts_with(MESSAGE_MARK)
+}
+
+/// Adds a text to a list unless it is there, and drops the oldest ones.
+fn keep_once(texts: &mut Vec<String>, text: String, limit: usize) {
+    if texts.contains(&text) {
+        return;
+    }
+    texts.push(text);
+    let excess = texts.len().saturating_sub(limit);
+    texts.drain(..excess);
 }
 
 impl WorkflowState {
@@ -121,7 +156,12 @@ impl WorkflowState {
             ending: None,
             user_wrote: false,
             tasks_tried: None,
+            tasks_ticked: None,
             review_notes: Vec::new(),
+            outside: OutsideChanges::default(),
+            user_notices: Vec::new(),
+            guard: GuardLevel::default(),
+            untrusted_checks_shown: false,
             moved_to: None,
         }
     }
@@ -237,12 +277,12 @@ impl WorkflowState {
 
     /// Keeps a note for the next reviewer. The oldest notes are dropped.
     pub(crate) fn add_review_note(&mut self, note: String) {
-        if self.review_notes.contains(&note) {
-            return;
-        }
-        self.review_notes.push(note);
-        let excess = self.review_notes.len().saturating_sub(MAX_REVIEW_NOTES);
-        self.review_notes.drain(..excess);
+        keep_once(&mut self.review_notes, note, MAX_REVIEW_NOTES);
+    }
+
+    /// Keeps a text that the user sees with the next answer that the client shows. The oldest texts are dropped.
+    pub(crate) fn add_user_notice(&mut self, text: String) {
+        keep_once(&mut self.user_notices, text, MAX_USER_NOTICES);
     }
 
     pub fn add_other_handoff(&mut self, file: String) {
@@ -292,6 +332,10 @@ impl WorkflowState {
         let (lost, kept): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.active_agents).into_iter().partition(is_lost);
         self.active_agents = kept;
+        if !lost.is_empty() {
+            // They may have ticked tasks without reporting it.
+            self.tasks_ticked = None;
+        }
         for key in lost.iter().filter_map(|agent| agent.stage) {
             if self.is_abandoned(key)
                 && let Some(stage) = self.stage_mut(key)

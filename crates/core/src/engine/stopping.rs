@@ -1,15 +1,19 @@
 //! The loop: whether the session may stop, or the main agent is sent back to work.
 
-use crate::messages::{flow, looping};
+use crate::messages::{evidence as words, flow, looping};
 use crate::registry::{Agent, EventKind, StageKey, WarningReason};
 
+use crate::engine::completion::fail_for_final_checks;
+use crate::engine::evidence;
 use crate::engine::flow::{Step, next_step};
+use crate::engine::guard;
 use crate::engine::outcome::{Effect, Outcome, Record};
 use crate::engine::release::{NO_REPORT, NO_REPORT_IN_TIME, is_missed, lost_agent_record, release};
 use crate::engine::state::{Ending, LoopState, Pause, StoppedBy, Turn, WorkflowState};
 use crate::engine::text::{
     TASK_UNITS, cut, duration, moved_text, progress_bar, short_name, step_for_loop, titled,
 };
+use crate::engine::ticks::notice_ticks;
 use crate::engine::trigger::{Facts, Snapshot};
 
 /// A background agent that has not reported for this long is given up, in milliseconds. It matters for old clients, which
@@ -17,6 +21,10 @@ use crate::engine::trigger::{Facts, Snapshot};
 const BACKGROUND_AGE_LIMIT: i64 = 2 * 3600 * 1000;
 
 pub(crate) fn stop(snapshot: &Snapshot, background: Option<&[String]>, facts: &Facts) -> Outcome {
+    guard::with_comparison(snapshot, facts, |snapshot| decide_stop(snapshot, background, facts))
+}
+
+fn decide_stop(snapshot: &Snapshot, background: Option<&[String]>, facts: &Facts) -> Outcome {
     let stored = match &snapshot.workflow {
         Some(workflow) if workflow.moved_to.is_some() => {
             return stop_moved_session(snapshot, workflow, facts);
@@ -38,6 +46,9 @@ pub(crate) fn stop(snapshot: &Snapshot, background: Option<&[String]>, facts: &F
     // A call that the user was asked about has ended by now, whatever the answer was.
     decision.looping.asked = None;
     decision.release_lost_agents(background.is_some());
+    if let Some(record) = notice_ticks(&mut decision.workflow, facts) {
+        decision.outcome.emit(record);
+    }
     decision.decide(background.is_some());
     decision.finish(snapshot)
 }
@@ -120,6 +131,7 @@ impl StopDecision<'_> {
             return self.stay_stopped();
         }
         let is_read_only = self.looping.turn == Some(Turn::Looking);
+        self.fail_unchecked_stages();
         match next_step(&self.workflow, &self.facts.settings) {
             Step::AskUser(key) => self.abort(key),
             Step::Report(key) => self.hand_over(key),
@@ -130,6 +142,20 @@ impl StopDecision<'_> {
             step => return self.continue_loop(&step, client_shows_context),
         }
         self.looping.end_turn();
+    }
+
+    /// A workflow completes only with checks that succeed on the tree it ends with. If one does not, the stage that has to
+    /// repair it fails, and the loop continues with the repair.
+    fn fail_unchecked_stages(&mut self) {
+        let is_completing = next_step(&self.workflow, &self.facts.settings) == Step::Done;
+        if !is_completing || !self.open_tasks().is_empty() {
+            return;
+        }
+        for failure in evidence::final_failures(&self.workflow, &self.facts.evidence, self.facts.lang) {
+            let failed = fail_for_final_checks(self.workflow.clone(), &failure, self.facts);
+            self.workflow = failed.workflow;
+            self.outcome.effects.extend(failed.effects);
+        }
     }
 
     fn stay_stopped(&mut self) {
@@ -191,11 +217,15 @@ impl StopDecision<'_> {
             None => 0,
         };
         let iterations = self.looping.iterations;
-        self.notify_user(self.summary(spent));
+        let summary = self.summary(spent);
+        self.notify_user(summary);
         let record =
             Record::new(EventKind::WorkflowComplete).with("workflowType", &*self.workflow.workflow_type);
         let record = record.with("durationMs", spent).with("failCount", self.workflow.fail_count);
-        self.outcome.emit(record.with("rejectCount", self.workflow.reject_count));
+        let record = record.with("rejectCount", self.workflow.reject_count);
+        let receipts = evidence::receipts_field(&self.facts.evidence);
+        let untrusted = evidence::untrusted_field(&self.facts.evidence);
+        self.outcome.emit(record.with_some("receipts", receipts).with_some("untrusted", untrusted));
         self.outcome.emit(Record::new(EventKind::LoopComplete).with("iterations", iterations));
         if let Some(feature) = self.facts.own_feature(&self.workflow) {
             self.outcome.push(Effect::ArchiveFeature { feature: feature.name.clone() });
@@ -204,7 +234,7 @@ impl StopDecision<'_> {
         self.looping.stop(StoppedBy::Completion);
     }
 
-    fn summary(&self, spent: i64) -> String {
+    fn summary(&mut self, spent: i64) -> String {
         let lang = self.facts.lang;
         let count = self.workflow.stages.len();
         let mut lines = vec![looping::finished(lang, &self.workflow.workflow_type, count, &duration(spent))];
@@ -212,6 +242,10 @@ impl StopDecision<'_> {
         if self.workflow.fail_count + self.workflow.reject_count > 0 {
             lines.push(looping::retries(lang, self.workflow.fail_count, self.workflow.reject_count));
         }
+        for check in &self.facts.evidence.checks {
+            lines.push(words::receipt(lang, &evidence::describe_receipt(&check.receipt, lang)));
+        }
+        lines.extend(evidence::untrusted_notice(&mut self.workflow, self.facts));
         if let Some(feature) = self.facts.own_feature(&self.workflow) {
             lines.push(looping::archived(lang, &feature.name));
         }

@@ -1,6 +1,6 @@
 //! Renders the state as text: progress bar, next step, recovery text, context of sub-agents, pending tasks.
 
-use crate::messages::{Lang, cli, context, evidence, flow, looping, prompt, stage_label, stage_name};
+use crate::messages::{Lang, cli, context, evidence, flow, guard, looping, prompt, stage_label, stage_name};
 use crate::registry::{Agent, Stage, StageKey, TestMode, limits};
 
 use crate::engine::flow::{Step, next_step};
@@ -310,11 +310,30 @@ pub fn workflow_context(
 
 /// What a reviewer has to look at besides the change.
 fn review_notes(workflow: &WorkflowState, stage: Option<StageKey>, lang: Lang) -> Option<String> {
-    if !stage?.stage.is_reviewer() || workflow.review_notes.is_empty() {
+    if !stage?.stage.is_reviewer() {
         return None;
     }
-    let notes: Vec<_> = workflow.review_notes.iter().map(|note| format!("- {note}")).collect();
+    let mut notes = workflow.review_notes.clone();
+    if !workflow.outside.files.is_empty() {
+        notes.push(guard::review_note(lang, &named_files(&workflow.outside.files)));
+    }
+    if notes.is_empty() {
+        return None;
+    }
+    let notes: Vec<_> = notes.iter().map(|note| format!("- {note}")).collect();
     Some(evidence::review_notes(lang, &notes.join("\n")))
+}
+
+/// How many files are named in a text.
+const MAX_NAMED_FILES: usize = 8;
+
+/// A list of files for a text. Of a long list, only the beginning is shown.
+pub(crate) fn named_files(paths: &[String]) -> String {
+    let mut names: Vec<String> = paths.iter().take(MAX_NAMED_FILES).map(|path| quoted(path)).collect();
+    if paths.len() > MAX_NAMED_FILES {
+        names.push(format!("+{}", paths.len() - MAX_NAMED_FILES));
+    }
+    names.join(", ")
 }
 
 /// What was done before: finished stages, and reopened stages with the report of their last attempt.

@@ -101,11 +101,13 @@ pub enum Trigger<'a> {
     BashRan {
         command: &'a str,
         error: Option<&'a str>,
-        is_main_agent: bool,
+        caller: ToolCaller<'a>,
     },
     FileWritten {
         path: &'a str,
+        /// What was written, if it is Markdown.
         text: &'a str,
+        caller: ToolCaller<'a>,
     },
     ToolFailed {
         tool: &'a str,
@@ -115,7 +117,7 @@ pub enum Trigger<'a> {
         tool_use_id: Option<&'a str>,
         /// The agent that the main agent tried to delegate to, if the delegation failed.
         agent: Option<Agent>,
-        is_main_agent: bool,
+        caller: ToolCaller<'a>,
     },
     /// `background` lists the running sub-agents. It is `None` for clients that do not list them.
     Stopping {
@@ -127,10 +129,54 @@ pub enum Trigger<'a> {
     RunningCommand {
         command: &'a str,
     },
+    /// A file is about to be changed by one of the client's editing tools.
     ChangingFile {
+        /// The type of the agent. The main agent has one too if it was started as an agent.
         agent_type: &'a str,
+        caller: ToolCaller<'a>,
         tool: &'a str,
+        path: &'a str,
+        text: &'a str,
     },
+    /// A shell command is about to run.
+    StartingCommand {
+        command: &'a str,
+        caller: ToolCaller<'a>,
+    },
+    /// The client's own `Workflow` tool is about to start agents.
+    StartingNativeWorkflow,
+}
+
+/// Who makes a tool call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolCaller<'a> {
+    Main,
+    /// An agent of ours.
+    Stage(Agent),
+    /// An agent of another kind, such as `general-purpose`.
+    Other(&'a str),
+}
+
+impl<'a> ToolCaller<'a> {
+    /// Only sub-agents have an id. The main agent may have a type, too.
+    pub fn new(agent_id: &str, agent_type: &'a str) -> Self {
+        match Agent::from_wire(agent_type) {
+            _ if agent_id.is_empty() => Self::Main,
+            Some(agent) => Self::Stage(agent),
+            None => Self::Other(agent_type),
+        }
+    }
+}
+
+/// The folders that a decision on a file depends on, as absolute paths. Those that are not known are empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Folders {
+    pub project: String,
+    /// Where the tool call runs.
+    pub current: String,
+    /// Overtone's own files: its home, and the plugin.
+    pub own: Vec<String>,
+    pub user_home: String,
 }
 
 /// Where a feature comes from.
@@ -153,6 +199,8 @@ pub struct Feature {
     pub pending: Vec<String>,
     /// The pending tasks without those that stand for stages.
     pub open_work: Vec<String>,
+    /// How many tasks are ticked, without those that stand for stages.
+    pub ticked_work: usize,
 }
 
 /// Another session that is at work on a feature.
@@ -192,6 +240,11 @@ pub struct Facts {
     pub lessons: Vec<Learned>,
     /// What was found out about the work behind a report that says PASS.
     pub evidence: Evidence,
+    /// The folders that a tool call may change files in.
+    pub folders: Folders,
+    /// The files that differ from the state after the last stage, if they were compared because somebody else may have
+    /// changed some.
+    pub changed_since_stage: Option<Vec<String>>,
 }
 
 impl Facts {

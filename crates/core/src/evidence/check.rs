@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::engine::state::Millis;
-use crate::registry::{Stage, StageKey};
+use crate::engine::state::{Millis, StageState};
+use crate::registry::{Stage, StageKey, TestMode, limits};
 
 /// A command of the project, from `overtone.toml`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +14,45 @@ pub struct Check {
     /// The stages whose pass depends on it.
     pub stages: Vec<Stage>,
     pub timeout: Duration,
+}
+
+/// The longest name of a check.
+const MAX_NAME_BYTES: usize = 64;
+
+impl Check {
+    pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(limits::CHECK_SECONDS);
+    pub const MAX_TIMEOUT: Duration = Duration::from_secs(limits::MAX_CHECK_SECONDS);
+    pub const DEFAULT_STAGES: [Stage; 2] = [Stage::Dev, Stage::Test];
+
+    /// Whether a check may have this name: lower-case words and numbers, joined by hyphens. A file is named after it.
+    pub fn is_name(text: &str) -> bool {
+        let is_word = |word: &str| {
+            !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+        };
+        text.len() <= MAX_NAME_BYTES && text.split('-').all(is_word)
+    }
+
+    /// Whether a pass of this stage depends on the check. A TEST before development writes tests that cannot succeed yet.
+    pub fn is_needed_by(&self, stage: &StageState) -> bool {
+        stage.mode != Some(TestMode::Spec) && self.stages.contains(&stage.key.stage)
+    }
+
+    /// Whether two definitions are the same. The order of the stages does not matter.
+    fn is_same_as(&self, other: &Self) -> bool {
+        let has_all = |one: &Self, two: &Self| one.stages.iter().all(|stage| two.stages.contains(stage));
+        self.name == other.name
+            && self.run == other.run
+            && self.timeout == other.timeout
+            && has_all(self, other)
+            && has_all(other, self)
+    }
+
+    /// Whether two lists define exactly the same checks. Their order does not matter.
+    pub fn are_same(one: &[Self], other: &[Self]) -> bool {
+        let has_all =
+            |one: &[Self], two: &[Self]| one.iter().all(|check| two.iter().any(|c| c.is_same_as(check)));
+        one.len() == other.len() && has_all(one, other) && has_all(other, one)
+    }
 }
 
 /// How many tests a run had, as its runner reports them.
@@ -130,14 +169,58 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_receipt_counts_for_its_command_and_its_tree_only() {
-        let check = Check {
+    fn check() -> Check {
+        Check {
             name: "test".to_owned(),
             run: "make test".to_owned(),
-            stages: vec![Stage::Dev],
+            stages: vec![Stage::Dev, Stage::Test],
             timeout: Duration::from_secs(1),
-        };
+        }
+    }
+
+    #[test]
+    fn names_are_safe_as_file_names() {
+        for name in ["test", "test-node", "e2e", "a-1-b"] {
+            assert!(Check::is_name(name), "{name}");
+        }
+        for name in ["", "-", "a-", "-a", "a--b", "Test", "a b", "a/b", "..", "a.b", "測試", "a_b", "a\n"] {
+            assert!(!Check::is_name(name), "{name}");
+        }
+        assert!(Check::is_name(&"a".repeat(64)) && !Check::is_name(&"a".repeat(65)));
+    }
+
+    #[test]
+    fn a_specification_needs_no_check() {
+        let key = StageKey::first(Stage::Test);
+        assert!(check().is_needed_by(&StageState::pending(key, Some(TestMode::Verify))));
+        assert!(!check().is_needed_by(&StageState::pending(key, Some(TestMode::Spec))));
+        assert!(!check().is_needed_by(&StageState::pending(StageKey::first(Stage::Review), None)));
+    }
+
+    #[test]
+    fn any_change_of_a_definition_makes_another_one() {
+        let lint = Check { name: "lint".to_owned(), ..check() };
+        let (one, swapped) = ([check(), lint.clone()], [lint.clone(), check()]);
+        assert!(Check::are_same(&one, &swapped));
+        let turned = Check { stages: vec![Stage::Test, Stage::Dev], ..check() };
+        assert!(Check::are_same(&[turned], &[check()]));
+        let others = [
+            Check { name: "tests".to_owned(), ..check() },
+            Check { run: "make tests".to_owned(), ..check() },
+            Check { stages: vec![Stage::Dev], ..check() },
+            Check { stages: vec![Stage::Dev, Stage::Test, Stage::Qa], ..check() },
+            Check { timeout: Duration::from_secs(2), ..check() },
+        ];
+        for other in others {
+            let (one, two) = ([other], [check()]);
+            assert!(!Check::are_same(&one, &two) && !Check::are_same(&two, &one), "{one:?}");
+        }
+        assert!(!Check::are_same(&one, &[check()]) && !Check::are_same(&[check(), check()], &one));
+    }
+
+    #[test]
+    fn a_receipt_counts_for_its_command_and_its_tree_only() {
+        let check = check();
         let green = receipt(CheckEnd::Exited(0), None);
         assert!(green.proves(&check, "t1"));
         assert!(!green.proves(&check, "t2"));

@@ -3,12 +3,14 @@
 //! Commands are split as a shell would split them, with attention to quotes, and wrappers such as `timeout 60` or
 //! `bash -c '…'` are looked through. Variables, aliases and scripts are not followed.
 
+mod changes;
 mod git;
 mod invocation;
 mod programs;
 mod shell;
 mod test_runs;
 
+pub use changes::{FileChanges, file_changes};
 use invocation::{Invocation, invocations};
 
 /// What a command does.
@@ -40,7 +42,7 @@ pub fn classify(command: &str) -> CommandKind {
 }
 
 fn kind_of(invocation: &Invocation) -> CommandKind {
-    if invocation.writes_file { CommandKind::Writing } else { programs::kind(invocation) }
+    if invocation.written_files.is_empty() { programs::kind(invocation) } else { CommandKind::Writing }
 }
 
 /// Whether any part of a command runs tests, also if another part writes: `npm test > log.txt`.

@@ -16,6 +16,42 @@ pub struct ProjectFile<'a> {
     pub text: &'a str,
 }
 
+/// The files whose text matters, in the root of a project. Of the others, only the presence counts.
+const READ_FILES: [&str; 20] = [
+    "Cargo.toml",
+    "Makefile",
+    "makefile",
+    "GNUmakefile",
+    "justfile",
+    "Justfile",
+    ".justfile",
+    "package.json",
+    "composer.json",
+    "pyproject.toml",
+    "setup.cfg",
+    "tox.ini",
+    "Pipfile",
+    "Gemfile",
+    "Rakefile",
+    "build.gradle",
+    "build.gradle.kts",
+    "go.mod",
+    "mix.exs",
+    "pom.xml",
+];
+
+/// Whether the text of a file with this name matters.
+pub fn is_read(name: &str) -> bool {
+    let extension = match name.rsplit_once('.') {
+        Some((_, extension)) => extension,
+        None => "",
+    };
+    let is_project = matches!(extension, "sln" | "slnx" | "csproj");
+    let is_test = name.starts_with("test") && extension == "py";
+    let is_requirements = name.starts_with("requirements") && extension == "txt";
+    READ_FILES.contains(&name) || is_project || is_test || is_requirements
+}
+
 /// A script of `package.json` or `composer.json`.
 #[derive(Debug, Clone, Copy)]
 pub struct Script<'a> {

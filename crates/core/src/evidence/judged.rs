@@ -4,6 +4,7 @@ use std::ops::AddAssign;
 
 use crate::engine::state::{Millis, SendBackReason};
 use crate::evidence::{Activity, CheckEnd, Receipt, SourceTests, TestCounts};
+use crate::registry::StageKey;
 
 /// The result of a check on the work tree as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,8 +56,10 @@ impl AddAssign for SourceTests {
 /// agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evidence {
-    /// The results of the checks that the stage needs.
+    /// The results of the checks that are needed.
     pub checks: Vec<CheckResult>,
+    /// The names of checks that are needed and were not run, because the user has not allowed them.
+    pub untrusted: Vec<String>,
     /// How the work tree has changed since the agent started.
     pub change: Option<TreeChange>,
     /// What the agent has done, according to its transcript.
@@ -64,6 +67,11 @@ pub struct Evidence {
 }
 
 impl Evidence {
+    /// The checks that did not succeed.
+    pub fn failed_checks(&self) -> impl Iterator<Item = &CheckResult> {
+        self.checks.iter().filter(|check| check.receipt.failure().is_some())
+    }
+
     /// The least evidence for which a report is sent back or fails for this reason. A recorded session has the reason, but
     /// not the evidence.
     pub fn that_objects(reason: SendBackReason) -> Self {
@@ -89,6 +97,16 @@ impl Evidence {
             }
         }
         evidence
+    }
+
+    /// The least evidence for which these stages fail at the end of a workflow.
+    pub fn that_fails_stages(keys: &[StageKey]) -> Self {
+        let failed = |key: &StageKey| {
+            let mut check = stand_in(CheckEnd::Exited(1), 1, None);
+            check.receipt.stage = Some(*key);
+            check
+        };
+        Self { checks: keys.iter().map(failed).collect(), ..Self::default() }
     }
 }
 

@@ -87,6 +87,16 @@ messages! {
         "文件保持原样。可以修好它、移走它，或执行 overtone init <workflow> --force 重新开始（会先把它改名保留）",
         "the file was left as it is; fix it, move it away, or start again with overtone init <workflow> --force (which renames and keeps it)"
     }
+    untrusted_file(path: &str) {
+        "檔案被其他程式修改過，而且沒有可用的備份: {path}",
+        "文件被其他程序修改过，而且没有可用的备份: {path}",
+        "another program changed the file, and no copy is left: {path}"
+    }
+    untrusted_file_hint() {
+        "採用目前的檔案：overtone resume --accept-edit；重新開始：overtone init <workflow> --force",
+        "采用目前的文件：overtone resume --accept-edit；重新开始：overtone init <workflow> --force",
+        "use it as it is: overtone resume --accept-edit; or start again: overtone init <workflow> --force"
+    }
     broken_config_hint() {
         "檔案保持原樣，目前使用預設值。請修好它，或移走後重新設定",
         "文件保持原样，目前使用默认值。请修好它，或移走后重新设置",
@@ -183,6 +193,17 @@ messages! {
     stopped_already() { "循環先前已停止。", "循环先前已停止。", "The loop is already stopped." }
     resumed() { "工作流繼續執行。", "工作流继续执行。", "The workflow continues." }
     running_already() { "工作流正在執行，不需要恢復。", "工作流正在执行，不需要恢复。", "The workflow is running; there is nothing to resume." }
+    edit_accepted() { "已採用修改過的狀態。", "已采用修改过的状态。", "The edited state is in use." }
+    state_was_edited() {
+        "workflow.json 被其他程式修改過；這是 Overtone 寫入的最後狀態。要採用修改的內容：overtone resume --accept-edit",
+        "workflow.json 被其他程序修改过；这是 Overtone 写入的最后状态。要采用修改的内容：overtone resume --accept-edit",
+        "another program changed workflow.json; this is the last state that Overtone wrote. To use the change: overtone resume --accept-edit"
+    }
+    no_edit() {
+        "沒有等待你決定的修改。",
+        "没有等待你决定的修改。",
+        "There is no edited state to accept."
+    }
     already_complete() { "工作流已經完成。", "工作流已经完成。", "The workflow is already complete." }
     message_left() {
         "訊息已留下，主代理下一次動作時會收到。",
@@ -469,6 +490,7 @@ messages! {
     about_rejections() { "詢問使用者前允許的審查拒絕次數", "询问用户前允许的审查拒绝次数", "rejected reviews before Overtone stops and asks you" }
     about_retros() { "依回顧意見改善的次數上限", "依回顾意见改善的次数上限", "retrospectives whose issues may start another round" }
     about_foreground() { "階段代理在前景執行", "阶段代理在前台运行", "run stage agents in the foreground" }
+    about_guard() { "關卡的嚴格程度：notice 或 strict；專案只能更嚴格", "关卡的严格程度：notice 或 strict；项目只能更严格", "how strictly the gate is kept: notice or strict; a project can only make it stricter" }
     about_dashboard() { "工作階段開始時啟動 dashboard", "会话开始时启动 dashboard", "start the dashboard when a session starts" }
     about_port() { "dashboard 在本機的連接埠", "dashboard 在本机的端口", "port of the dashboard on this machine" }
     about_idle() { "dashboard 閒置多少分鐘後結束", "dashboard 闲置多少分钟后结束", "stop the dashboard after this many idle minutes" }

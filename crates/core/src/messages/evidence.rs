@@ -2,7 +2,7 @@
 
 messages! {
     // A receipt in one line: `test: exit code 1 (12 run, 2 failed, 0 skipped)`.
-    check(name: &str, end: &str, counts: &str) { "{name}：{end}{counts}", "{name}：{end}{counts}", "{name}: {end}{counts}" }
+    check(name: &str, result: &str) { "{name}：{result}", "{name}：{result}", "{name}: {result}" }
     succeeded() { "通過", "通过", "passed" }
     exit_code(code: i32) { "失敗，結束碼 {code}", "失败，退出码 {code}", "failed with exit code {code}" }
     signalled(signal: i32) { "被訊號 {signal} 終止", "被信号 {signal} 终止", "ended by signal {signal}" }
@@ -69,7 +69,20 @@ messages! {
         "❌ {agent} reported PASS, but what Overtone saw does not agree: {finding}"
     }
 
-    // What the reviewer is told about work that was accepted.
+    // At the end of a workflow.
+    final_checks_failed(findings: &str) {
+        "❌ 工作流即將完成，但專案的檢查在目前的程式碼上沒有通過：\n{findings}",
+        "❌ 工作流即将完成，但项目的检查在当前的代码上没有通过：\n{findings}",
+        "❌ The workflow was about to complete, but the project's checks do not pass on the code as it is:\n{findings}"
+    }
+    receipt(line: &str) { "🧾 {line}", "🧾 {line}", "🧾 {line}" }
+    untrusted(names: &str) {
+        "檢查 {names} 尚未執行：你還沒有信任它們。執行 overtone trust 查看並信任。",
+        "检查 {names} 尚未执行：你还没有信任它们。执行 overtone trust 查看并信任。",
+        "The checks {names} were not run, because you have not trusted them. Run overtone trust to see and trust them."
+    }
+
+    // Remarks for the reviewer about work that was accepted.
     unchanged_remark(agent: &str, why: &str) {
         "{agent} 沒有修改任何檔案，說明是：{why}",
         "{agent} 没有修改任何文件，说明是：{why}",

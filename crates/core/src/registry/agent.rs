@@ -115,6 +115,11 @@ impl Agent {
         Stage::ALL.into_iter().find(|stage| stage.agent() == self)
     }
 
+    /// Whether the agent has a tool to change files with.
+    pub fn may_change_files(self) -> bool {
+        self.tools().permits("Write") || self.tools().permits("Edit")
+    }
+
     /// Whether the agent's job is to change code. Earlier verdicts are then about code that no longer exists.
     pub const fn changes_code(self) -> bool {
         matches!(self, Self::Developer | Self::BuildErrorResolver | Self::RefactorCleaner)

@@ -93,10 +93,16 @@ table! {
     /// Why an [`EventKind::SystemWarning`] was recorded: its `reason` field.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum WarningReason {
+        /// The user takes a state over that another program wrote.
+        EditAccepted("edit-accepted"),
         /// A feature was moved to another folder of the specs.
         FeatureMoved("feature-moved"),
         /// Another session works on the same feature.
         FeatureTaken("feature-taken"),
+        /// A call of a hook did not come from the client and was ignored.
+        ForgedHook("forged-hook"),
+        /// Somebody went past the gate, or tried to. The field `violation` says how.
+        GateBypassed("gate-bypassed"),
         /// The client delivered a report with a warning, or withheld it.
         Handback("handback"),
         /// The user confirmed or contradicted a lesson.
@@ -117,6 +123,10 @@ table! {
         SessionPulled("session-pulled"),
         /// A stage needs the user.
         StageBlocked("stage-blocked"),
+        /// Another program changed a file of the session.
+        StateEdited("state-edited"),
+        /// Tasks were ticked while no agent of a stage was at work.
+        TasksTicked("tasks-ticked"),
     }
 
     struct WarningReasonRow {

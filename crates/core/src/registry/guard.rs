@@ -1,4 +1,4 @@
-//! Guard levels: what happens when somebody other than the stage's agent changes the project while a workflow runs.
+//! The guard: what counts as going past the gate while a workflow runs, and what happens then.
 
 use crate::registry::table;
 
@@ -15,6 +15,32 @@ table! {
 
     struct GuardLevelRow {
         /// The name in `overtone.toml` and `config.json`.
+        pub name: &'static str,
+    }
+
+    pub fn from_name(name) -> Option<Self>;
+}
+
+table! {
+    /// A way past the gate: work outside the stages, or a step that keeps the gate from working.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Violation {
+        /// Somebody other than the agent of a stage changed files of the project.
+        ChangedOutsideStage("changed-outside-stage"),
+        /// The client's own `Workflow` tool starts agents that belong to no stage.
+        NativeWorkflow("native-workflow"),
+        /// The hooks of git were skipped.
+        GitHooksSkipped("git-hooks-skipped"),
+        /// A push that overwrites history.
+        ForcedPush("forced-push"),
+        /// The client's hooks or the plugin were switched off.
+        HooksDisabled("hooks-disabled"),
+        /// Files of Overtone itself were changed.
+        OwnFilesChanged("own-files-changed"),
+    }
+
+    struct ViolationRow {
+        /// The value of the `violation` field in a record.
         pub name: &'static str,
     }
 

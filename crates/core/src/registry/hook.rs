@@ -19,6 +19,7 @@ table! {
         OnStop("on-stop"),
         AllowOwn("allow-own"),
         PreWrite("pre-write"),
+        PreCommand("pre-command"),
     }
 
     struct HookRow {
@@ -44,10 +45,10 @@ pub struct HookBinding {
 impl Hook {
     /// Every binding of `hooks.json`, in the order in which they happen in a session. Only events that the oldest
     /// supported client knows are listed: a single unknown event makes that client ignore all hooks silently.
-    pub const BINDINGS: [HookBinding; 14] = [
+    pub const BINDINGS: [HookBinding; 15] = [
         bind("SessionStart", "", Self::OnStart),
         bind("UserPromptSubmit", "", Self::OnSubmit),
-        bind("PreToolUse", "Task|Agent|SendMessage", Self::PreTask),
+        bind("PreToolUse", "Task|Agent|SendMessage|Workflow", Self::PreTask),
         bind("PreToolUse", "Skill", Self::AllowOwn),
         HookBinding {
             event: "PreToolUse",
@@ -55,12 +56,17 @@ impl Hook {
             condition: Some("Bash(overtone *)"),
             hook: Self::AllowOwn,
         },
+        bind("PreToolUse", "Bash", Self::PreCommand),
         bind("PreToolUse", "Write|Edit|MultiEdit|NotebookEdit", Self::PreWrite),
         // In newer clients, an agent delivers its report with this tool; denying the call lets the agent continue.
         bind("PreToolUse", "SubagentHandback", Self::OnHandback),
         bind("SubagentStart", "", Self::OnAgentStart),
         bind("SubagentStop", "", Self::OnAgentStop),
-        bind("PostToolUse", "Bash|Edit|Write|MultiEdit|Task|Agent|AskUserQuestion", Self::PostUse),
+        bind(
+            "PostToolUse",
+            "Bash|Edit|Write|MultiEdit|NotebookEdit|Task|Agent|AskUserQuestion",
+            Self::PostUse,
+        ),
         bind("PostToolUseFailure", "", Self::PostUseFailure),
         bind("PreCompact", "", Self::PreCompact),
         bind("Stop", "", Self::OnStop),
@@ -73,6 +79,12 @@ impl Hook {
             .iter()
             .find(|b| b.event == event && (b.matcher.is_empty() || b.matcher.split('|').any(|m| m == tool)))
             .map(|b| b.hook)
+    }
+
+    /// Whether the tool call must not happen without the hook's answer. Newer clients then block the call if the program is
+    /// missing, fails or does not answer in time.
+    pub const fn is_gate(self) -> bool {
+        matches!(self, Self::PreTask | Self::OnHandback | Self::PreWrite)
     }
 
     /// The client event that this hook answers; its name must be repeated in the output.

@@ -26,3 +26,11 @@ pub const CONTEXT_TEXT_UNITS: usize = 1500;
 pub const LISTED_TASKS: usize = 5;
 /// The longest `additionalContext`, in UTF-16 units. The client replaces a longer one by a reference to a file.
 pub const MODEL_CONTEXT_UNITS: usize = 10_000;
+
+/// How long a check may run if its definition does not say it, in seconds.
+pub const CHECK_SECONDS: u64 = 10 * 60;
+/// The longest time limit that a check may have, in seconds.
+pub const MAX_CHECK_SECONDS: u64 = 60 * 60;
+/// How long all checks for one report may take together, in seconds. The client's time limit for the hooks that run them is
+/// longer, since a killed hook has no answer.
+pub const ALL_CHECKS_SECONDS: u64 = 2 * 60 * 60;

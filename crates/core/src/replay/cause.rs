@@ -5,7 +5,7 @@ use crate::engine::state::SendBackReason;
 use crate::engine::{
     ENDED_WITHOUT_RESULT, INTERRUPTED, NO_REPORT, NO_REPORT_IN_TIME, NO_VERDICT, StartSource,
 };
-use crate::registry::{Agent, EventKind, StageKey, WarningReason, Workflow};
+use crate::registry::{Agent, EventKind, GuardLevel, StageKey, WarningReason, Workflow};
 
 use crate::replay::line::{Line, SkippedLine};
 use crate::replay::session::MAX_AGENTS;
@@ -21,6 +21,7 @@ pub(crate) enum Cause {
         workflow: Workflow,
         feature: Option<String>,
         feature_is_new: bool,
+        guard: GuardLevel,
         by: Option<String>,
     },
     StopLoop {
@@ -56,10 +57,21 @@ pub(crate) enum Cause {
         slots: Option<Vec<String>>,
     },
     Stop(Stop),
+    /// Files were changed outside a stage, which opened these stages again.
+    ChangedOutside {
+        reopened: Vec<StageKey>,
+    },
     /// The line itself is the event, and the engine does not decide on it.
     External,
     /// No known event leads to this line.
     Nothing,
+}
+
+impl Cause {
+    /// Whether the line itself is the event, so that no further line is expected.
+    pub(crate) fn is_line_itself(&self) -> bool {
+        matches!(self, Self::External | Self::ChangedOutside { .. })
+    }
 }
 
 /// An agent reported.
@@ -108,6 +120,8 @@ pub(crate) struct Stop {
     pub(crate) has_progress: bool,
     /// The number of open tasks of the feature, if recorded.
     pub(crate) tasks: Option<u32>,
+    /// The stages that failed because the checks did not succeed at the end.
+    pub(crate) failed_stages: Vec<StageKey>,
 }
 
 /// Infers the cause of the next lines, and the limits that were in force.
@@ -142,15 +156,22 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
                 Some(WarningReason::SessionPulled) => Cause::TakeBack,
                 Some(WarningReason::LoopLimit) => self.stop(head, NO_REPORT),
                 Some(WarningReason::ReportSentBack) => sent_back(head),
+                Some(WarningReason::GateBypassed) => {
+                    Cause::ChangedOutside { reopened: head.stages("reopened") }
+                }
                 // Recorded by others than the engine, or without any consequence for the state that is compared.
                 Some(
-                    WarningReason::FeatureMoved
+                    WarningReason::EditAccepted
+                    | WarningReason::FeatureMoved
                     | WarningReason::FeatureTaken
+                    | WarningReason::ForgedHook
                     | WarningReason::Handback
                     | WarningReason::LessonJudged
                     | WarningReason::LineTooLong
                     | WarningReason::Message
-                    | WarningReason::StageBlocked,
+                    | WarningReason::StageBlocked
+                    | WarningReason::StateEdited
+                    | WarningReason::TasksTicked,
                 )
                 | None => Cause::External,
             },
@@ -161,6 +182,7 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
             EventKind::StageStart | EventKind::ParallelStart | EventKind::AgentDelegate => {
                 self.delegation(head)
             }
+            EventKind::StageRetry if is_failed_by_checks(head) => self.stop(head, NO_REPORT),
             EventKind::AgentComplete | EventKind::StageComplete | EventKind::StageRetry => self.report(head),
             EventKind::AgentError => self.error(head),
             EventKind::ToolFailure => failure(head),
@@ -184,10 +206,11 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
         };
         let feature = start.optional_text("featureName").map(str::to_owned);
         let by = start.optional_text("by").map(str::to_owned);
+        let guard = start.optional_text("guard").and_then(GuardLevel::from_name).unwrap_or_default();
         let Some(workflow) = Workflow::from_name(start.text("workflowType")) else { return Cause::Nothing };
         let feature_is_new =
             matches!(self.window.peek(at + 1), Some(line) if line.kind == EventKind::SpecsInit);
-        Cause::Init { workflow, feature, feature_is_new, by }
+        Cause::Init { workflow, feature, feature_is_new, guard, by }
     }
 
     fn delegation(&mut self, head: &Line) -> Cause {
@@ -261,13 +284,18 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
         {
             at += 1;
         }
-        // Stages for which a twin had reported are settled after that.
+        // Stages for which a twin had reported are settled after that, and then those that the checks speak against fail.
         let given_up = at;
-        while at > 0
+        let has_consequences = given_up > 0 || is_failed_by_checks(head);
+        let mut failed_stages = Vec::new();
+        while has_consequences
             && at < given_up + MAX_AGENTS
             && let Some(line) = self.window.peek(at)
             && is_consequence(line.kind)
         {
+            if is_failed_by_checks(line) {
+                failed_stages.extend(line.stage());
+            }
             at += 1;
         }
         let end = self.window.peek(at).filter(|line| is_end_of_stop(line)).cloned();
@@ -278,6 +306,7 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
             is_continued: advance.is_some(),
             has_progress: matches!(advance, Some(line) if line.count("idle").unwrap_or(0) == 0),
             tasks: end.as_ref().and_then(|line| line.count("tasks")).or(head.count("tasks")),
+            failed_stages,
         })
     }
 
@@ -318,6 +347,12 @@ const fn is_consequence(kind: EventKind) -> bool {
             | EventKind::ErrorFatal
             | EventKind::ParallelConverge
     )
+}
+
+/// Whether a stage failed because of the project's checks. The record of a report comes before that of its stage, so this is
+/// the first line of a decision only at the end of a workflow.
+fn is_failed_by_checks(line: &Line) -> bool {
+    line.kind == EventKind::StageRetry && evidence_reason(line) == Some(SendBackReason::ChecksFailed)
 }
 
 fn is_given_up(line: &Line) -> bool {

@@ -57,6 +57,12 @@ impl Line {
         self.fields.get(name).and_then(Value::as_str)
     }
 
+    /// The stages in a list.
+    pub(crate) fn stages(&self, name: &str) -> Vec<StageKey> {
+        let list = self.fields.get(name).and_then(Value::as_array).into_iter().flatten();
+        list.filter_map(|key| key.as_str()?.parse().ok()).collect()
+    }
+
     pub(crate) fn count(&self, name: &str) -> Option<u32> {
         self.fields.get(name)?.as_u64()?.try_into().ok()
     }

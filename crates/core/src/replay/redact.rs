@@ -4,9 +4,10 @@
 //! ids become hashes, so that an agent keeps its identity. The replay of the copy therefore has the same result as that
 //! of the original.
 
+use crate::engine::integrity::FileChange;
 use crate::engine::state::{SendBackReason, Verdict};
 use crate::engine::{ENDED_WITHOUT_RESULT, INTERRUPTED, NO_REPORT, NO_REPORT_IN_TIME, NO_VERDICT};
-use crate::registry::{Agent, EventKind, StageKey, WarningReason, Workflow};
+use crate::registry::{Agent, EventKind, GuardLevel, Hook, StageKey, Violation, WarningReason, Workflow};
 use serde_json::{Map, Value, json};
 
 use crate::replay::line::{Line, SkipReason, parse};
@@ -29,6 +30,9 @@ const NUMBERS: [&str; 14] = [
     "transcriptSize",
     "total",
 ];
+
+/// The files of a session that Overtone seals.
+const SESSION_FILES: [&str; 4] = ["workflow.json", "loop.json", "receipts.jsonl", "tree.json"];
 
 const TOOLS: [&str; 7] = ["Agent", "Bash", "Edit", "MultiEdit", "NotebookEdit", "Task", "Write"];
 
@@ -83,7 +87,7 @@ fn clean(kind: EventKind, name: &str, value: &Value) -> Option<Value> {
 fn vocabulary(name: &str) -> Option<fn(&str) -> bool> {
     Some(match name {
         "ts" => |word| is_made_of(word, "0123456789-:.TZ+"),
-        "stage" | "currentStage" | "stages" => |word| word.parse::<StageKey>().is_ok(),
+        "stage" | "currentStage" | "stages" | "reopened" => |word| word.parse::<StageKey>().is_ok(),
         "agent" => |word| Agent::from_name(word).is_some(),
         "slot" | "slots" => is_slot,
         "result" => |word| Verdict::from_key(word).is_some(),
@@ -93,9 +97,19 @@ fn vocabulary(name: &str) -> Option<fn(&str) -> bool> {
         "missing" => |word| SendBackReason::from_key(word).is_some(),
         "handback" => |word| ["flagged", "withheld"].contains(&word),
         "trigger" => |word| ["auto", "manual"].contains(&word),
-        "by" => |word| ["user", "model", "unknown", "dashboard", "telegram", "top"].contains(&word),
+        "violation" => |word| Violation::from_name(word).is_some(),
+        "answer" => |word| word == "denied",
+        "by" => |word| ["main", "user", "model", "unknown", "dashboard", "telegram", "top"].contains(&word),
         "toolName" => |word| TOOLS.contains(&word),
-        "reason" => |word| REASONS.contains(&word) || WarningReason::from_name(word).is_some(),
+        "hook" => |word| Hook::from_name(word).is_some(),
+        "file" => |word| SESSION_FILES.contains(&word),
+        "change" => |word| FileChange::from_key(word).is_some(),
+        "reason" => |word| {
+            let is_of_engine =
+                WarningReason::from_name(word).is_some() || SendBackReason::from_key(word).is_some();
+            is_of_engine || REASONS.contains(&word)
+        },
+        "guard" => |word| GuardLevel::from_name(word).is_some(),
         "limits" => |word| is_made_of(word, "0123456789/"),
         "version" => |word| is_made_of(word, "0123456789."),
         name if NUMBERS.contains(&name) => |_| false,

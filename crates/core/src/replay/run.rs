@@ -100,7 +100,7 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Replay<I> {
             && line.number == number
         {
             let found = line.clone();
-            if cause != Cause::External {
+            if !cause.is_line_itself() {
                 self.add_difference(number, Finding::Unexpected { found });
             }
             self.advance();

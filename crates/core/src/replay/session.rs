@@ -6,11 +6,11 @@ use crate::engine::settings::Settings;
 use crate::engine::state::{ActiveAgent, Millis, Pause, SendBackReason, Turn, WorkflowState};
 use crate::engine::suggestion::SinceCompact;
 use crate::engine::{
-    Effect, Facts, Feature, FeatureOrigin, Outcome, Record, Snapshot, StartSource, Trigger, decide,
-    is_delegation,
+    Effect, Facts, Feature, FeatureOrigin, Outcome, Record, Snapshot, StartSource, ToolCaller, Trigger,
+    decide, is_delegation,
 };
 use crate::evidence::Evidence;
-use crate::registry::{Agent, PLUGIN_PREFIX};
+use crate::registry::{Agent, PLUGIN_PREFIX, StageKey};
 
 use crate::replay::cause::{AgentRef, Cause, Report, SentBack, Stop};
 
@@ -42,13 +42,14 @@ impl Session {
         self.now.0 += 1;
         let facts = Facts { now: self.now, settings, ..Facts::default() };
         match cause {
-            Cause::Init { workflow, feature, feature_is_new, by } => {
+            Cause::Init { workflow, feature, feature_is_new, guard, by } => {
                 let start = Start {
                     session_id: "",
                     workflow: *workflow,
                     feature: feature.as_deref(),
                     feature_is_new: *feature_is_new,
                     force: true,
+                    guard: *guard,
                     by: by.as_deref(),
                     now: self.now,
                 };
@@ -69,6 +70,7 @@ impl Session {
             Cause::Lost(agent_ref) => self.lost(agent_ref, &facts),
             Cause::ToolFailed { tool, slots } => self.tool_failed(tool, slots.as_deref(), &facts),
             Cause::Stop(stop) => self.stop(stop, facts),
+            Cause::ChangedOutside { reopened } => self.reopen(reopened),
             Cause::External | Cause::Nothing => Vec::new(),
         }
     }
@@ -96,6 +98,19 @@ impl Session {
             }
         }
         records
+    }
+
+    /// Opens stages again. The line that says so was written by the engine, but the files that it is about are not known.
+    fn reopen(&mut self, stages: &[StageKey]) -> Vec<Record> {
+        if let Some(workflow) = self.workflow_mut() {
+            for key in stages {
+                if let Some(stage) = workflow.stage_mut(*key) {
+                    stage.reopen();
+                }
+            }
+            workflow.update_current_stage();
+        }
+        Vec::new()
     }
 
     fn workflow_mut(&mut self) -> Option<&mut WorkflowState> {
@@ -200,7 +215,7 @@ impl Session {
             interrupted: true,
             tool_use_id: Some(slot),
             agent: None,
-            is_main_agent: true,
+            caller: ToolCaller::Main,
         };
         self.fire(&trigger, facts)
     }
@@ -286,7 +301,7 @@ impl Session {
             interrupted: false,
             tool_use_id: Some(SHARED_CALL),
             agent: None,
-            is_main_agent: true,
+            caller: ToolCaller::Main,
         };
         self.fire(&trigger, facts)
     }
@@ -344,18 +359,20 @@ impl Session {
         if let Some(tasks) = self.open_tasks(stop, &facts.settings) {
             facts.feature = Some(self.feature(tasks, &facts));
         }
+        facts.evidence = Evidence::that_fails_stages(&stop.failed_stages);
         let background = stop.client_lists_agents.then_some(&[] as &[String]);
         self.fire(&Trigger::Stopping { background }, &facts)
     }
 
     /// The number of open tasks. Earlier versions do not record it, but a loop that continued after the last stage had at
-    /// least one.
+    /// least one, unless a check failed.
     fn open_tasks(&self, stop: &Stop, settings: &Settings) -> Option<usize> {
         let workflow = self.snapshot.workflow.as_ref()?;
         if let Some(tasks) = stop.tasks {
             return Some(usize::try_from(tasks).unwrap_or(MAX_TASKS));
         }
-        let is_done = stop.is_continued && next_step(workflow, settings) == Step::Done;
+        let continues_for_tasks = stop.is_continued && stop.failed_stages.is_empty();
+        let is_done = continues_for_tasks && next_step(workflow, settings) == Step::Done;
         if is_done && workflow.feature_name.is_some() { Some(1) } else { None }
     }
 
@@ -367,7 +384,7 @@ impl Session {
         let pending = vec![String::new(); tasks.min(MAX_TASKS)];
         let open_work = pending.clone();
         let (origin, total) = (FeatureOrigin::Own, pending.len());
-        let feature = Feature { name, origin, checked: 0, total, pending, open_work };
+        let feature = Feature { name, origin, checked: 0, total, pending, open_work, ticked_work: 0 };
         if own.as_deref() != Some(&feature.name) {
             let facts = Facts { feature: Some(feature.clone()), ..facts.clone() };
             self.fire(&Trigger::SessionStarted { source: StartSource::Compact }, &facts);

@@ -1,11 +1,11 @@
 //! A report that says PASS passes only if what Overtone saw agrees with it.
 
-use overtone_core::engine::state::SendBackReason;
-use overtone_core::engine::{Effect, Permission};
-use overtone_core::evidence::{Activity, Evidence, SourceTests, TreeChange};
-use overtone_core::registry::{EventKind, Workflow};
+use overtone_core::engine::state::{Ending, SendBackReason};
+use overtone_core::engine::{Effect, Permission, repairing_stage};
+use overtone_core::evidence::{Activity, Check, CheckEnd, Evidence, SourceTests, TreeChange};
+use overtone_core::registry::{EventKind, Stage, Workflow};
 
-use crate::world::{World, verdict};
+use crate::world::{World, stage, verdict};
 
 fn objecting(world: &mut World, reason: SendBackReason) {
     world.facts.evidence = Evidence::that_objects(reason);
@@ -150,4 +150,130 @@ fn a_specification_runs_nothing() {
     objecting(&mut world, SendBackReason::NothingRun);
     world.report("tester", &verdict("PASS"));
     assert_eq!(world.result("TEST"), Some("pass"));
+}
+
+/// A result of a check that stands for the whole project.
+fn red_at_end(world: &mut World) {
+    let mut evidence = Evidence::that_objects(SendBackReason::ChecksFailed);
+    evidence.checks[0].receipt.check.push_str("test");
+    evidence.checks[0].last_lines.push_str("assertion failed: 2 + 2");
+    world.facts.evidence = evidence;
+}
+
+#[test]
+fn a_workflow_whose_checks_are_red_at_the_end_goes_back_to_development() {
+    let mut world = World::new(Workflow::Quick);
+    world.pass(&["developer", "code-reviewer", "tester", "retrospective", "doc-updater"]);
+    red_at_end(&mut world);
+    let reply = world.stop();
+    let text = reply.model_context.unwrap();
+    assert!(text.contains("test") && text.contains("DEVELOPER"), "{text}");
+    assert!(!text.contains("2 + 2"), "the output is in the handoff: {text}");
+    assert_eq!((world.workflow().ending, world.result("DEV")), (None, Some("fail")));
+    assert_eq!(world.workflow().fail_count, 1);
+    let handoff = world.effects.iter().find_map(|effect| match effect {
+        Effect::SaveHandoff(handoff) => Some(handoff.clone()),
+        _ => None,
+    });
+    let handoff = handoff.unwrap();
+    assert!(handoff.text.contains("2 + 2"), "{}", handoff.text);
+    let (_, retry) = world.records.iter().rfind(|(_, record)| record.kind == EventKind::StageRetry).unwrap();
+    assert!(retry.fields.contains(&("reason", "checks-failed".into())), "{retry:?}");
+    assert!(retry.fields.iter().any(|(name, _)| *name == "receipts"), "{retry:?}");
+    let context = world.context_of("developer");
+    assert!(context.contains(handoff.file.rsplit('/').next().unwrap()), "{context}");
+    world.facts.evidence = Evidence::default();
+    world.report("developer", &verdict("PASS"));
+    world.pass(&["code-reviewer", "tester", "retrospective", "doc-updater"]);
+    world.stop();
+    assert_eq!(world.workflow().ending, Some(Ending::Completed));
+}
+
+#[test]
+fn the_limit_of_failures_ends_it() {
+    let mut world = World::new(Workflow::Single);
+    world.facts.settings.max_failures = 2;
+    world.pass(&["developer"]);
+    red_at_end(&mut world);
+    world.stop();
+    world.facts.evidence = Evidence::default();
+    world.pass(&["developer"]);
+    red_at_end(&mut world);
+    let reply = world.stop();
+    assert!(reply.system_message.unwrap().contains('2'));
+    assert_eq!(world.workflow().ending, Some(Ending::Aborted));
+}
+
+#[test]
+fn without_development_the_stage_that_needs_the_check_fails() {
+    let mut world = World::new(Workflow::BuildFix);
+    world.pass(&["build-error-resolver"]);
+    world.facts.evidence = Evidence::that_fails_stages(&[stage("BUILD-FIX")]);
+    let text = world.stop().model_context.unwrap();
+    assert!(text.contains("BUILD-ERROR-RESOLVER"), "{text}");
+    assert_eq!(world.result("BUILD-FIX"), Some("fail"));
+}
+
+#[test]
+fn open_stages_and_a_stopped_loop_are_not_judged_by_the_end() {
+    let mut world = World::new(Workflow::Quick);
+    world.pass(&["developer"]);
+    red_at_end(&mut world);
+    world.stop();
+    assert_eq!(world.result("DEV"), Some("pass"));
+    let mut world = World::new(Workflow::Single);
+    world.pass(&["developer"]);
+    world.stop_by_user();
+    red_at_end(&mut world);
+    world.stop();
+    assert_eq!(world.result("DEV"), Some("pass"));
+}
+
+#[test]
+fn the_summary_lists_the_receipts() {
+    let mut world = World::new(Workflow::Single);
+    world.pass(&["developer"]);
+    red_at_end(&mut world);
+    world.facts.evidence.checks[0].receipt.end = CheckEnd::Exited(0);
+    let summary = world.stop().system_message.unwrap();
+    assert!(summary.contains("🧾 `test`") || summary.contains("🧾 test"), "{summary}");
+    let (_, done) =
+        world.records.iter().rfind(|(_, record)| record.kind == EventKind::WorkflowComplete).unwrap();
+    assert!(done.fields.iter().any(|(name, _)| *name == "receipts"), "{done:?}");
+}
+
+#[test]
+fn checks_that_are_not_trusted_are_mentioned_once() {
+    let mut world = World::new(Workflow::Quick);
+    world.facts.evidence.untrusted = vec!["test".to_owned()];
+    world.delegate("developer").unwrap();
+    let shown = world.stopped("developer", "", &verdict("PASS")).system_message.unwrap();
+    assert!(shown.contains("overtone trust"), "{shown}");
+    assert_eq!(world.result("DEV"), Some("pass"));
+    world.pass(&["code-reviewer"]);
+    world.delegate("tester").unwrap();
+    assert_eq!(world.stopped("tester", "", &verdict("PASS")).system_message, None);
+    world.pass(&["retrospective", "doc-updater"]);
+    assert!(!world.stop().system_message.unwrap().contains("overtone trust"));
+    let mut world = World::new(Workflow::Single);
+    world.pass(&["developer"]);
+    world.facts.evidence.untrusted = vec!["test".to_owned()];
+    assert!(world.stop().system_message.unwrap().contains("overtone trust"), "not seen before");
+}
+
+#[test]
+fn the_check_belongs_to_the_last_development_or_to_the_stage_that_needs_it() {
+    let check = |stages: &[Stage]| Check {
+        name: "test".to_owned(),
+        run: "make".to_owned(),
+        stages: stages.to_vec(),
+        timeout: Check::DEFAULT_TIMEOUT,
+    };
+    let repairs = |workflow, stages: &[Stage]| {
+        let state = World::new(workflow).workflow().clone();
+        repairing_stage(&state, &check(stages)).map(|key| key.to_string())
+    };
+    assert_eq!(repairs(Workflow::Standard, &[Stage::Test]).as_deref(), Some("DEV"));
+    assert_eq!(repairs(Workflow::E2eOnly, &[Stage::Dev, Stage::E2e]).as_deref(), Some("E2E"));
+    assert_eq!(repairs(Workflow::ReviewOnly, &[Stage::Dev, Stage::Test]), None);
 }

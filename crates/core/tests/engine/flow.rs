@@ -2,7 +2,7 @@
 
 use crate::world::{World, verdict};
 use overtone_core::engine::state::{Ending, Millis, Status, StoppedBy};
-use overtone_core::engine::{Effect, FeatureHolder, FieldValue, StartSource, Trigger};
+use overtone_core::engine::{Effect, FeatureHolder, FieldValue, StartSource, ToolCaller, Trigger};
 use overtone_core::registry::{Agent, EventKind, Workflow};
 
 #[test]
@@ -263,7 +263,7 @@ fn call_for(world: &mut World, agent: Agent, call: &str, error: &str) {
         interrupted: false,
         tool_use_id: Some(call),
         agent: Some(agent),
-        is_main_agent: true,
+        caller: ToolCaller::Main,
     };
     world.fire(&failure);
 }
@@ -644,7 +644,7 @@ fn a_failed_launch_opens_its_stage_again() {
         interrupted: false,
         tool_use_id: Some(&call),
         agent: None,
-        is_main_agent: true,
+        caller: ToolCaller::Main,
     });
     assert_eq!(world.status("DEV"), Status::Pending);
     assert!(world.workflow().active_agents.is_empty());
@@ -662,7 +662,7 @@ fn an_agent_ended_by_an_api_error_is_distinguished_from_a_failed_launch() {
         interrupted: false,
         tool_use_id: Some(&call),
         agent: None,
-        is_main_agent: true,
+        caller: ToolCaller::Main,
     });
     let notice = reply.model_context.unwrap();
     assert!(notice.contains("API") && notice.contains("ot:developer"), "{notice}");
@@ -685,7 +685,7 @@ fn records_have_the_agent_and_the_limits_in_force() {
         interrupted: false,
         tool_use_id: Some(&call),
         agent: None,
-        is_main_agent: true,
+        caller: ToolCaller::Main,
     });
     for _ in 0..3 {
         world.stop();
@@ -736,7 +736,7 @@ fn without_a_workflow_only_the_session_and_its_tools_are_recorded() {
         interrupted: false,
         tool_use_id: Some("call-1"),
         agent: Some(Agent::Developer),
-        is_main_agent: true,
+        caller: ToolCaller::Main,
     });
     world.stop();
     world.fire(&Trigger::Compacting { trigger: "auto" });

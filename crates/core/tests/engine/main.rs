@@ -5,6 +5,8 @@
 mod commands;
 mod evidence;
 mod flow;
+mod guard;
+mod integrity;
 mod order;
 mod reports;
 mod shell;

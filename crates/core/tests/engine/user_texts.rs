@@ -3,7 +3,7 @@
 use crate::world::{World, verdict};
 use overtone_core::engine::instinct::{Learned, ObservationKind};
 use overtone_core::engine::state::{Pause, Status, Turn};
-use overtone_core::engine::{Effect, Reply, StartSource, Trigger, commands};
+use overtone_core::engine::{Effect, Reply, StartSource, ToolCaller, Trigger, commands};
 use overtone_core::messages::Lang;
 use overtone_core::registry::{Agent, Workflow};
 
@@ -162,7 +162,7 @@ fn the_error_guard_leaves_the_main_agent_alone_after_a_stop() {
     let mut world = World::new(Workflow::Quick);
     world.pass(&["developer"]);
     let error = "error[E0382]: borrow of moved value: `lock`";
-    let ran = Trigger::BashRan { command: "cargo test", error: Some(error), is_main_agent: true };
+    let ran = Trigger::BashRan { command: "cargo test", error: Some(error), caller: ToolCaller::Main };
     let failed = Trigger::ToolFailed {
         tool: "Bash",
         error,
@@ -170,7 +170,7 @@ fn the_error_guard_leaves_the_main_agent_alone_after_a_stop() {
         interrupted: false,
         tool_use_id: None,
         agent: None,
-        is_main_agent: true,
+        caller: ToolCaller::Main,
     };
     for trigger in [&ran, &failed] {
         assert!(world.fire(trigger).model_context.unwrap().contains("錯誤守衛"));
@@ -193,7 +193,7 @@ fn user_and_model_get_different_texts_about_a_failed_tool() {
                 interrupted: false,
                 tool_use_id: None,
                 agent,
-                is_main_agent: true,
+                caller: ToolCaller::Main,
             });
             let (for_user, for_model) = (system_message.unwrap(), model_context.unwrap());
             assert_calm(&for_user);
@@ -222,7 +222,7 @@ fn no_lesson_advises_a_tool_that_the_client_does_not_offer() {
         let mut world = World::empty();
         world.facts.lang = lang;
         for command in ["grep -rn lock src", "rg lock", "find . -name lock", "ls src"] {
-            world.fire(&Trigger::BashRan { command, error: None, is_main_agent: true });
+            world.fire(&Trigger::BashRan { command, error: None, caller: ToolCaller::Main });
             for effect in &world.effects {
                 let Effect::Observe(seen) = effect else { continue };
                 assert_ne!(seen.kind, ObservationKind::ToolPreferences, "{command}");

@@ -63,7 +63,7 @@ fn choose(model: &Model, choice: u32, details: Details, fate: u8) -> Transition 
     let (_, event) = chosen.unwrap();
     let fate = match fate {
         // These are not handled by a process.
-        _ if matches!(event, Event::HoursPass | Event::TaskDone) => Fate::Ends,
+        _ if matches!(event, Event::HoursPass | Event::TaskDone | Event::Checks(_)) => Fate::Ends,
         92..94 => Fate::Lost,
         94..96 => Fate::Unstored,
         96..98 => Fate::HalfStored,
@@ -196,12 +196,14 @@ fn others(model: &Model, details: Details) -> Weighted {
         (1, Event::UserAnswers),
         (1, Event::Message(model.next_number)),
         (1, Event::TaskDone),
+        (if model.has_red_checks { 4 } else { 1 }, Event::Checks(model.has_red_checks)),
         (1, Event::Start(details.pick(1, &[Compact, Startup, Resume, Fork]))),
         (1, Event::End),
         (1, Event::Compacting),
         (1, Event::AgentStopped),
         (1, Event::HoursPass),
         (1, Event::Beside(details.below(1, BESIDE.len()))),
+        (2, Event::MainEdits(model.next_number)),
         (1, Event::Report(anybody, stranger, channel, details.content())),
         (if model.flow.is_open() { 1 } else { 4 }, Event::Init(workflow, details.below(2, 5) == 4)),
     ]

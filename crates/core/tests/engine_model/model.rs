@@ -76,10 +76,14 @@ pub(crate) enum Event {
     AgentStopped,
     /// With the running agents, if the client lists them.
     Stop(Option<Vec<u32>>),
+    /// The main agent changes the source file with this number.
+    MainEdits(u32),
     /// An event that is none of the workflow's business.
     Beside(usize),
     HoursPass,
     TaskDone,
+    /// Whether the project's checks succeed from now on.
+    Checks(bool),
     Message(u32),
     /// `true`: replaces a running workflow.
     Init(Workflow, bool),
@@ -140,6 +144,8 @@ pub(crate) struct Answer {
     pub(crate) model_text: ModelText,
     /// Whether the user sees something.
     pub(crate) shown: bool,
+    /// Whether the user sees what has waited.
+    pub(crate) shows_waiting: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -194,6 +200,10 @@ pub(crate) struct Model {
     /// The tasks and the stages that had passed before the last event.
     pub(crate) tasks_before: Option<Tasks>,
     passed_before: Vec<StageKey>,
+    /// The project's checks do not succeed.
+    pub(crate) has_red_checks: bool,
+    /// The event comes with evidence.
+    is_examined: bool,
     /// A report counted although no delegation was recorded.
     pub(crate) had_stray: bool,
     pub(crate) answer: Answer,
@@ -235,6 +245,8 @@ impl Model {
             next_number: 1,
             tasks_before: None,
             passed_before: Vec::new(),
+            has_red_checks: false,
+            is_examined: false,
             had_stray: false,
             answer: Answer::default(),
         }
@@ -248,6 +260,7 @@ impl Model {
         self.passed_before = self.passed();
         let before = self.clone();
         self.handle(event);
+        self.show_waiting(event);
         match fate {
             Fate::Ends => self.tick_boxes(),
             // A new workflow has no tasks, however far its start came.
@@ -265,7 +278,9 @@ impl Model {
     }
 
     fn handle(&mut self, event: &Event) {
+        self.is_examined = matches!(event, Event::Report(..) | Event::Returns(..));
         match event {
+            Event::Checks(succeed) => self.has_red_checks = !succeed,
             Event::Start(source) => self.start_session(*source),
             Event::End => self.looping.stopped_by = self.looping.stopped_by.or(Some(StoppedBy::SessionEnd)),
             Event::Compacting if self.flow.is_open() => {
@@ -273,7 +288,10 @@ impl Model {
             }
             Event::Prompt(input, joins) => self.prompt(*input, *joins),
             Event::UserAnswers => self.hear_user(),
-            Event::Delegate(agent, n) => self.delegate(*agent, *n),
+            Event::Delegate(agent, n) => {
+                self.flow.judge_changes();
+                self.delegate(*agent, *n);
+            }
             Event::DelegateNested(_) if self.flow.is_open() => self.deny(),
             Event::AgentStarts(agent, n) => self.agent_starts(*agent, *n),
             Event::Continue(n) => self.continue_agent(*n),
@@ -297,7 +315,10 @@ impl Model {
                     self.interrupt();
                 }
             }
-            Event::Stop(listed) => self.stop(listed.as_deref()),
+            Event::Stop(listed) => {
+                self.flow.judge_changes();
+                self.stop(listed.as_deref());
+            }
             Event::Message(n) => self.answer.ruling = self.message(*n),
             Event::Init(workflow, force) => self.answer.ruling = self.init(*workflow, *force),
             Event::TaskDone => {
@@ -305,9 +326,35 @@ impl Model {
                     (tasks.open, tasks.done) = (tasks.open - 1, tasks.done + 1);
                 }
             }
+            Event::MainEdits(_) if self.flow.is_open() && !self.is_taken_over() => {
+                let was_noticed = self.flow.changed_outside;
+                let reopened = self.flow.change_outside();
+                self.answer.shown = !was_noticed || reopened;
+                self.answer.model_text = ModelText::Anything;
+            }
             Event::Beside(_) => self.answer.model_text = ModelText::Anything,
-            Event::Compacting | Event::DelegateNested(_) | Event::HoursPass => {}
+            Event::Compacting | Event::DelegateNested(_) | Event::MainEdits(_) | Event::HoursPass => {}
         }
+    }
+
+    /// The client shows the answers to these events to the user.
+    fn show_waiting(&mut self, event: &Event) {
+        let is_shown = matches!(
+            event,
+            Event::Prompt(..)
+                | Event::Returns(..)
+                | Event::TaskEnds(..)
+                | Event::Delivers(..)
+                | Event::AgentStopped
+                | Event::Stop(_)
+        );
+        if is_shown && std::mem::take(&mut self.flow.user_waits) {
+            (self.answer.shown, self.answer.shows_waiting) = (true, true);
+        }
+    }
+
+    fn ticked_work(&self) -> Option<u32> {
+        self.tasks.as_ref().map(|tasks| tasks.done)
     }
 
     fn next(&self) -> Step {
@@ -316,6 +363,11 @@ impl Model {
 
     pub(crate) fn is_halted(&self) -> bool {
         self.looping.stopped_by.is_some() || self.looping.paused.is_some()
+    }
+
+    /// Whether the user has stopped or interrupted the loop and may have the main agent do anything.
+    fn is_taken_over(&self) -> bool {
+        self.looping.stopped_by == Some(StoppedBy::User) || self.looping.paused == Some(Pause::Interrupted)
     }
 
     fn is_looping(&self) -> bool {
@@ -542,7 +594,10 @@ impl Model {
         self.answer.ruling = self.gate(agent);
         match self.answer.ruling {
             Ruling::Deny => self.deny(),
-            Ruling::Allow => self.start(self.worker(agent, Some(n), None), true, self.open_work()),
+            Ruling::Allow => {
+                self.flow.notice_ticks(self.ticked_work());
+                self.start(self.worker(agent, Some(n), None), true, self.open_work());
+            }
             Ruling::NoOpinion => {}
         }
     }
@@ -640,7 +695,8 @@ impl Model {
                 return;
             }
             if let Some(missing) = self.missing(worker, content)
-                && !worker.sent_back_for.contains(&missing)
+                && times_sent_back(worker, missing)
+                    < if missing == SendBackReason::ChecksFailed { 2 } else { 1 }
             {
                 return self.send_back(at, channel, content, missing);
             }
@@ -654,11 +710,22 @@ impl Model {
         let stage = self.flow.stage(worker.stage?)?;
         match content {
             Content::Unclear | Content::Silent => Some(SendBackReason::NoVerdict),
+            _ if self.is_refuted(worker.agent, content)
+                && times_sent_back(worker, SendBackReason::ChecksFailed) < 2 =>
+            {
+                Some(SendBackReason::ChecksFailed)
+            }
             Content::Marker(Verdict::Pass) if stage.key.stage == Stage::Dev && self.open_work() > 0 => {
                 Some(SendBackReason::OpenTasks)
             }
             _ => None,
         }
+    }
+
+    /// Whether the checks speak against a report. Only development and tests need them.
+    fn is_refuted(&self, agent: Agent, content: Content) -> bool {
+        let needs_checks = matches!(agent, Agent::Developer | Agent::Tester);
+        self.has_red_checks && self.is_examined && needs_checks && content == Content::Marker(Verdict::Pass)
     }
 
     fn send_back(&mut self, at: usize, channel: Channel, content: Content, missing: SendBackReason) {
@@ -689,6 +756,7 @@ impl Model {
 
     fn end_worker(&mut self, agent: Agent, at: Option<usize>, id: Option<u32>, content: Content) {
         let worker = at.map(|at| self.flow.workers.remove(at));
+        self.flow.tasks_ticked = self.ticked_work();
         if let Some(id) = id {
             self.flow.remember(id, agent);
         }
@@ -702,6 +770,7 @@ impl Model {
         self.flow.counts.handoffs += u32::from(has_text && !has_handoff);
         match stage {
             Some(key) if content == Content::ApiError => drop(self.flow.close_if_left(key)),
+            Some(key) if self.is_refuted(agent, content) => self.flow.judge(key, Verdict::Fail),
             Some(key) => self.flow.judge(key, verdict(agent, content)),
             None => {}
         }
@@ -761,6 +830,7 @@ impl Model {
             return self.looping.turn = None;
         }
         self.flow.miss(|_| true);
+        self.flow.notice_ticks(self.ticked_work());
         self.decide_stop();
         if !matches!(self.answer.model_text, ModelText::GoOn(_)) {
             self.looping.turn = None;
@@ -777,6 +847,9 @@ impl Model {
         // The boxes of stages that pass with this Stop are ticked with it.
         let mut ticked = self.clone();
         ticked.tick_boxes();
+        if self.has_red_checks && self.next() == Step::Done && !ticked.has_open_boxes() {
+            self.flow.fail_at_end();
+        }
         match self.next() {
             Step::AskUser(_) | Step::Report(_) => {
                 (self.flow.ending, self.looping.stopped_by) = (Some(Ending::Aborted), Some(StoppedBy::Limit));
@@ -815,6 +888,10 @@ impl Model {
         self.looping.progress = progress;
         self.looping.idle_rounds >= self.limits.max_consecutive_errors
     }
+}
+
+fn times_sent_back(worker: &Worker, reason: SendBackReason) -> usize {
+    worker.sent_back_for.iter().filter(|earlier| **earlier == reason).count()
 }
 
 /// The verdict that a report stands for. Without one, the stage has failed.

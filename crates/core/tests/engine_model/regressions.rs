@@ -90,3 +90,22 @@ fn a_message_outlasts_all_notices_and_is_refused_when_too_many_texts_wait() {
     events.extend([Message(20), Prompt(Input::Text, false), Message(21)]);
     replay(Model::new(Workflow::Single, 0, None, false), &events);
 }
+
+/// The last development fails, its repair is judged again, and the limits count.
+#[test]
+fn a_workflow_does_not_complete_with_checks_that_do_not_succeed() {
+    for workflow in [Workflow::Quick, Workflow::BuildFix, Workflow::ReviewOnly] {
+        let stages = workflow.stages().len();
+        let stop = Event::Stop(Some(Vec::new()));
+        let red = [Event::Checks(false), stop.clone(), stop.clone()];
+        let repaired = [Delegate(Developer, 1), Event::Checks(true), Report(Developer, 1, Stop, PASS), stop];
+        replay(Model::new(workflow, stages, None, true), &[&red[..], &repaired].concat());
+    }
+}
+
+#[test]
+fn red_checks_are_sent_back_twice_and_then_the_stage_fails() {
+    let mut events = vec![Event::Checks(false), Delegate(Developer, 1), AgentStarts(Developer, 1)];
+    events.extend([(); 4].map(|()| Report(Developer, 1, Stop, PASS)));
+    replay(Model::new(Workflow::Quick, 0, Some(1), false), &events);
+}

@@ -65,6 +65,7 @@ pub(crate) struct Counts {
 
 /// The workflow, as far as the rules are about it.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::struct_excessive_bools, reason = "they are independent facts of one session")]
 pub(crate) struct Flow {
     pub(crate) workflow: Workflow,
     pub(crate) stages: Vec<StageRecord>,
@@ -73,8 +74,16 @@ pub(crate) struct Flow {
     pub(crate) counts: Counts,
     pub(crate) user_wrote: bool,
     pub(crate) tasks_tried: Option<u32>,
+    /// The ticked tasks when the last agent ended or was delegated.
+    pub(crate) tasks_ticked: Option<u32>,
+    /// Something waits to be shown to the user.
+    pub(crate) user_waits: bool,
     pub(crate) ending: Option<Ending>,
     pub(crate) notices: Vec<Notice>,
+    /// The main agent has changed files itself since the last review.
+    pub(crate) changed_outside: bool,
+    /// It did so while a stage was running.
+    pub(crate) judge_again: bool,
 }
 
 fn repairs(agent: Agent) -> bool {
@@ -103,8 +112,12 @@ impl Flow {
             counts: Counts::default(),
             user_wrote: false,
             tasks_tried: None,
+            tasks_ticked: None,
+            user_waits: false,
             ending: None,
             notices: Vec::new(),
+            changed_outside: false,
+            judge_again: false,
         }
     }
 
@@ -318,6 +331,16 @@ impl Flow {
         }
     }
 
+    /// Tasks that are ticked while nobody works are noticed.
+    pub(crate) fn notice_ticks(&mut self, ticked: Option<u32>) {
+        let Some(ticked) = ticked.filter(|_| self.workers.is_empty()) else { return };
+        if self.tasks_ticked.is_some_and(|known| known < ticked) {
+            self.leave(Notice::Ours);
+            self.user_waits = true;
+        }
+        self.tasks_ticked = Some(ticked);
+    }
+
     fn is_worked_on(&self, key: StageKey) -> bool {
         self.workers.iter().any(|worker| worker.stage == Some(key))
     }
@@ -353,15 +376,55 @@ impl Flow {
         (stage.status, stage.verdict) = (Status::Completed, Some(verdict));
         stage.attempts = stage.attempts.max(1);
         self.counts.completed += u32::from(matches!(verdict, Verdict::Pass | Verdict::Issues));
+        if key.stage == Stage::Review && matches!(verdict, Verdict::Pass | Verdict::Issues) {
+            self.changed_outside &= self.judge_again;
+        }
         self.counts.retros += u32::from(verdict == Verdict::Issues);
         self.counts.failures += u32::from(verdict == Verdict::Fail);
         self.counts.rejections += u32::from(verdict == Verdict::Reject);
     }
 
+    /// The main agent changes code itself: what has judged other code has to judge again. Returns whether anything has.
+    pub(crate) fn change_outside(&mut self) -> bool {
+        let judged: Vec<_> = self
+            .after_development()
+            .filter(|stage| stage.key.stage.is_judge() && stage.is_good())
+            .map(|stage| stage.key)
+            .collect();
+        self.changed_outside = true;
+        self.judge_again = self.stages.iter().any(|stage| stage.status == Status::Active);
+        if self.judge_again {
+            return false;
+        }
+        self.reopen_completed(&judged);
+        !judged.is_empty()
+    }
+
+    /// Before a stage starts and at the end of a turn, what had to wait for a running stage is judged again.
+    pub(crate) fn judge_changes(&mut self) {
+        let is_running = self.stages.iter().any(|stage| stage.status == Status::Active);
+        if self.is_open() && self.judge_again && !is_running {
+            let noticed = self.changed_outside;
+            self.change_outside();
+            self.changed_outside = noticed;
+        }
+    }
+
+    /// Fails the last development, or else the last stage, although everything has passed.
+    pub(crate) fn fail_at_end(&mut self) {
+        let development = self.stages.iter().rfind(|stage| stage.key.stage == Stage::Dev);
+        let key = development.or(self.stages.last()).unwrap().key;
+        self.settle(key, Verdict::Fail);
+        self.counts.handoffs += 1;
+        self.leave(Notice::Ours);
+    }
+
     /// Gives up agents and returns them.
     pub(crate) fn release(&mut self, is_lost: impl Fn(&Worker) -> bool) -> Vec<Worker> {
-        let (lost, kept) = std::mem::take(&mut self.workers).into_iter().partition(is_lost);
+        let (lost, kept): (Vec<_>, _) = std::mem::take(&mut self.workers).into_iter().partition(is_lost);
         self.workers = kept;
+        // Nobody knows which tasks a lost agent has ticked.
+        self.tasks_ticked = self.tasks_ticked.filter(|_| lost.is_empty());
         for worker in &lost {
             // One that was to continue and never did can be sent another message.
             if let (true, Some(id)) = (worker.awaits_start, worker.id) {

@@ -5,14 +5,17 @@ use std::collections::BTreeSet;
 
 use overtone_core::engine::commands::{self, Start};
 use overtone_core::engine::flow::Step;
-use overtone_core::engine::state::{Ending, Millis, StageResult, Status, Verdict, WorkflowState};
+use overtone_core::engine::state::{
+    Ending, Millis, SendBackReason, StageResult, Status, Verdict, WorkflowState,
+};
 use overtone_core::engine::text::step_text;
 use overtone_core::engine::{
-    Effect, Feature, FeatureOrigin, FieldValue, Permission, Record, Reply, Snapshot, Trigger,
+    Effect, Feature, FeatureOrigin, FieldValue, Permission, Record, Reply, Snapshot, ToolCaller, Trigger,
 };
+use overtone_core::evidence::Evidence;
 use overtone_core::messages::prompt::MESSAGE_MARK;
 use overtone_core::messages::{Lang, stage_name};
-use overtone_core::registry::{EventKind, WarningReason};
+use overtone_core::registry::{Agent, EventKind, GuardLevel, WarningReason};
 use proptest_state_machine::StateMachineTest;
 
 use crate::events::due_agents;
@@ -96,6 +99,7 @@ impl Session {
         world.facts.now = Millis(model.now - 1000);
         world.facts.feature = model.tasks_before.as_ref().map(|tasks| feature(model, tasks));
         world.facts.prompt_id = None;
+        world.facts.evidence = evidence(event, model);
         let (call, id) = (|n: &u32| format!("call-{n}"), |n: &u32| format!("agent-{n}"));
         let refused = |refused: bool| Reply {
             permission: if refused { Some(Permission::Deny { reason: String::new() }) } else { None },
@@ -150,7 +154,7 @@ impl Session {
                 interrupted: *failure == Failure::Interrupted,
                 tool_use_id: Some(&call(n)),
                 agent: Some(*agent),
-                is_main_agent: true,
+                caller: ToolCaller::Main,
             }),
             Event::TaskEnds(n, content) => {
                 let status = if content.is_some() { "completed" } else { "killed" };
@@ -172,16 +176,21 @@ impl Session {
                 let listed: Option<Vec<_>> = listed.as_ref().map(|all| all.iter().map(id).collect());
                 world.fire(&Trigger::Stopping { background: listed.as_deref() })
             }
+            Event::MainEdits(n) => {
+                "/p".clone_into(&mut world.facts.folders.project);
+                let path = format!("/p/src/{n}.rs");
+                world.fire(&Trigger::FileWritten { path: &path, text: "", caller: ToolCaller::Main })
+            }
             Event::Beside(which) => world.fire(&BESIDE[*which]),
-            Event::HoursPass | Event::TaskDone => {
+            Event::HoursPass | Event::TaskDone | Event::Checks(_) => {
                 world.effects.clear();
                 Reply::default()
             }
             Event::Message(n) => refused(world.send_message(&format!("message-{n}")).is_err()),
             Event::Init(workflow, force) => {
                 let (session_id, workflow, force, now) = ("s", *workflow, *force, world.facts.now);
-                let (feature, feature_is_new, by) = (None, false, None);
-                let start = Start { session_id, workflow, feature, feature_is_new, force, by, now };
+                let (feature, feature_is_new, guard, by) = (None, false, GuardLevel::default(), None);
+                let start = Start { session_id, workflow, feature, feature_is_new, force, guard, by, now };
                 refused(world.command(commands::init(&world.snapshot, &start)).is_err())
             }
         }
@@ -292,6 +301,22 @@ impl Session {
     }
 }
 
+/// What the driver finds out: it runs the checks for the reports of the stages that need them, and at the end.
+fn evidence(event: &Event, model: &Model) -> Evidence {
+    let is_checked = match event {
+        Event::Report(agent, ..) | Event::Returns(agent, ..) => {
+            matches!(agent, Agent::Developer | Agent::Tester)
+        }
+        Event::Stop(_) => true,
+        _ => false,
+    };
+    if is_checked && model.has_red_checks {
+        Evidence::that_objects(SendBackReason::ChecksFailed)
+    } else {
+        Evidence::default()
+    }
+}
+
 fn typed(input: Input) -> &'static str {
     match input {
         Input::Text => "please go on",
@@ -313,11 +338,17 @@ fn report_text(content: Content) -> String {
 
 /// Events that change nothing of a workflow, however bad they sound.
 pub(crate) const BESIDE: [Trigger; 5] = [
-    Trigger::BashRan { command: "cargo test", error: Some("10 failed"), is_main_agent: true },
-    Trigger::FileWritten { path: "a.md", text: "10 failed" },
+    Trigger::BashRan { command: "cargo test", error: Some("10 failed"), caller: ToolCaller::Main },
+    Trigger::FileWritten { path: "a.md", text: "10 failed", caller: ToolCaller::Main },
     Trigger::AgentStopped { agent_type: "Explore", agent_id: "x", message: "10 failed", hands_back: false },
     Trigger::Delegating { subagent_type: "Explore", description: "", prompt: "", tool_use_id: Some("x") },
-    Trigger::ChangingFile { agent_type: "ot:developer", tool: "Edit" },
+    Trigger::ChangingFile {
+        agent_type: "ot:developer",
+        caller: ToolCaller::Stage(Agent::Developer),
+        tool: "Edit",
+        path: "a.rs",
+        text: "",
+    },
 ];
 
 fn feature(model: &Model, tasks: &Tasks) -> Feature {
@@ -326,7 +357,7 @@ fn feature(model: &Model, tasks: &Tasks) -> Feature {
     let pending: Vec<_> = keys.map(|key| key.to_string()).chain(open_work.iter().cloned()).collect();
     let checked = tasks.ticked.len() + tasks.done as usize;
     let (name, origin, total) = ("feature".to_owned(), FeatureOrigin::Own, checked + pending.len());
-    Feature { name, origin, checked, total, pending, open_work }
+    Feature { name, origin, checked, total, pending, open_work, ticked_work: tasks.done as usize }
 }
 
 fn field<'a>(record: &'a Record, name: &str) -> &'a str {
@@ -368,7 +399,7 @@ fn check_answer(event: &Event, reply: &Reply, model: &Model) {
     }
     assert_eq!(reply.system_message.is_some(), expected.shown, "the user sees {:?}", reply.system_message);
     if !matches!(event, Event::Compacting) {
-        let may_be_long = !matches!(event, Event::Start(_) | Event::Prompt(..));
+        let may_be_long = expected.shows_waiting || !matches!(event, Event::Start(_) | Event::Prompt(..));
         let shown = reply.system_message.as_deref().unwrap_or_default();
         assert!(!shown.contains('⛔') && (may_be_long || !shown.contains('\n')), "the user reads {shown}");
     }
@@ -472,8 +503,12 @@ fn view_flow(state: &WorkflowState) -> Flow {
         },
         user_wrote: state.user_wrote,
         tasks_tried: state.tasks_tried,
+        tasks_ticked: state.tasks_ticked,
+        user_waits: !state.user_notices.is_empty(),
         ending: state.ending,
         notices: notices.collect(),
+        changed_outside: !state.outside.files.is_empty(),
+        judge_again: state.outside.judge_again,
     }
 }
 

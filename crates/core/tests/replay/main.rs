@@ -12,10 +12,11 @@ use actions::{Action, actions, perform};
 use overtone_core::engine::commands::{self, Start};
 use overtone_core::engine::flow::{Step, next_step};
 use overtone_core::engine::settings::Settings;
-use overtone_core::engine::state::WorkflowState;
+use overtone_core::engine::state::{SendBackReason, WorkflowState};
 use overtone_core::engine::suggestion::SinceCompact;
 use overtone_core::engine::{Effect, Trigger};
-use overtone_core::registry::{Agent, Workflow};
+use overtone_core::evidence::Evidence;
+use overtone_core::registry::{Agent, GuardLevel, Workflow};
 use overtone_core::replay::{Difference, Replay, mismatches, parse, redact};
 use overtone_store::timeline;
 use proptest::prelude::*;
@@ -35,6 +36,8 @@ enum Event {
     Limits(u32, u32, u32),
     Tasks(usize),
     Large(bool),
+    /// Whether the project's checks succeed from now on.
+    Checks(bool),
 }
 
 fn events() -> impl Strategy<Value = Event> {
@@ -52,6 +55,7 @@ fn events() -> impl Strategy<Value = Event> {
         1 => (1..4u32, 1..4u32, 1..6u32).prop_map(|(f, r, i)| Event::Limits(f, r, i)),
         1 => (0..3usize).prop_map(Event::Tasks),
         1 => any::<bool>().prop_map(Event::Large),
+        1 => any::<bool>().prop_map(Event::Checks),
     ]
 }
 
@@ -88,6 +92,7 @@ fn init(world: &mut World, workflow: Workflow, with_feature: bool) {
         feature: with_feature.then_some("f"),
         feature_is_new: with_feature,
         force: true,
+        guard: GuardLevel::default(),
         by: Some("model"),
         now: world.facts.now,
     };
@@ -133,6 +138,10 @@ fn carry_out(world: &mut World, event: &Event) {
             };
         }
         Event::Tasks(count) => world.set_tasks(&["a", "b", "c"][..*count]),
+        Event::Checks(true) => world.facts.evidence = Evidence::default(),
+        Event::Checks(false) => {
+            world.facts.evidence = Evidence::that_objects(SendBackReason::ChecksFailed);
+        }
         Event::Large(is_large) => world.facts.transcript_bytes = is_large.then_some(6_000_000),
     }
 }

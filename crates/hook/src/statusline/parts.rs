@@ -16,6 +16,7 @@ pub(super) enum Weight {
     Workflow,
     Model,
     Context,
+    Check,
     Stage,
 }
 

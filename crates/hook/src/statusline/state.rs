@@ -4,6 +4,7 @@ use overtone_claude::Environment;
 use overtone_core::engine::settings::Settings;
 use overtone_core::engine::state::{LoopState, WorkflowState};
 use overtone_core::messages::Lang;
+use overtone_session::evidence::checks::{RunningCheck, running_check};
 use overtone_session::view::Condition;
 use overtone_store::config::Config;
 use overtone_store::{Session, Usage};
@@ -17,6 +18,7 @@ pub(super) struct State {
     looping: Option<LoopState>,
     settings: Settings,
     pub(super) compactions: u32,
+    pub(super) running_check: Option<RunningCheck>,
 }
 
 /// Rounds to cents, so that the stored cost does not change with every call.
@@ -38,12 +40,18 @@ impl State {
             let _ = session.note_usage(usage);
         }
         let (compactions, config) = (session.compactions(), Config::load_or_default(home));
+        let workflow = session.workflow().ok()?.map(|document| document.state);
+        let running_check = match &workflow {
+            Some(workflow) if workflow.is_open() => running_check(&session),
+            _ => None,
+        };
         Some(Self {
             lang: environment.lang().unwrap_or_else(|| config.language()),
-            workflow: session.workflow().ok()?.map(|document| document.state),
+            workflow,
             looping: session.looping().ok()?.map(|document| document.state),
             settings: config.settings(),
             compactions: compactions.automatic.saturating_add(compactions.manual),
+            running_check,
         })
     }
 

@@ -1,66 +1,184 @@
-//! Collects the evidence for a report, before the session is locked: running the project's checks may take minutes.
+//! Collects the evidence for a report or for the end of a workflow, before the session is locked: running the project's
+//! checks may take minutes.
 
 use std::path::Path;
 
+use overtone_claude::process::is_called_by_other;
 use overtone_claude::wire::HookInput;
-use overtone_core::engine::{StageReport, Trigger, stage_report};
-use overtone_core::evidence::Evidence;
-use overtone_store::Session;
+use overtone_core::engine::state::WorkflowState;
+use overtone_core::engine::{StageReport, Trigger, repairing_stage, stage_report};
+use overtone_core::evidence::{Check, Evidence, TreeChange};
+use overtone_core::registry::{Agent, StageKey};
+use overtone_store::{Home, LoadedWorkflow, Session};
 
+use crate::evidence::checks::{CheckContext, NeededCheck, PinnedChecks, not_started};
 use crate::evidence::transcript::{read_activity, transcript_of};
 use crate::evidence::work_tree::WorkTree;
 
-/// What was found out for a report, and the work tree as it was seen then.
+/// Where evidence is collected.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EvidenceContext<'a> {
+    pub(crate) home: &'a Home,
+    pub(crate) session: &'a Session,
+    pub(crate) project: &'a Path,
+}
+
+/// What was found out, and the work tree as it was seen then.
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     pub(crate) evidence: Evidence,
+    /// The files that differ from the state after the last stage, if they were compared.
+    pub(crate) changed_since_stage: Option<Vec<String>>,
+    /// What the agent has changed, whatever its report says.
+    change: Option<TreeChange>,
+    /// Files with evidence that another program has changed.
+    pub(crate) edited: Vec<&'static str>,
     tree: Option<WorkTree>,
 }
 
-impl Collected {
-    /// The evidence for the report that an event brings. Nothing is collected for a workflow without a recorded beginning,
-    /// such as one of an earlier version, or for events that bring no report.
-    pub(crate) fn for_event(
-        session: &Session,
-        project: Option<&Path>,
-        input: &HookInput,
-        trigger: &Trigger,
-    ) -> Self {
-        let Some(project) = project else { return Self::default() };
-        if !WorkTree::is_recorded(session) {
-            return Self::default();
+impl EvidenceContext<'_> {
+    /// The evidence for the report that an event brings. Nothing is collected for a workflow without a recorded beginning and
+    /// without checks, such as one of an earlier version, or for events that bring no report.
+    pub(crate) fn for_event(&self, input: &HookInput, trigger: &Trigger) -> Collected {
+        if !WorkTree::is_recorded(self.session) && !self.session.has_pinned_checks() {
+            return Collected::default();
         }
-        let Ok(Some(workflow)) = session.workflow() else { return Self::default() };
+        let Ok(LoadedWorkflow { document: Some(workflow), .. }) = self.session.load_workflow() else {
+            return Collected::default();
+        };
+        // The checks do not run for a call that counts for nothing.
+        if is_called_by_other(&workflow.clients()) {
+            return Collected::default();
+        }
         match stage_report(&workflow.state, trigger) {
-            Some(report) => Self::for_report(session, project, input, trigger, report),
-            None => Self::default(),
+            Some(report) => self.for_report(&workflow.state, input, trigger, report),
+            None => Collected::default(),
         }
+    }
+
+    /// Compares the work tree with that after the last stage, if somebody other than the agent of a stage may have changed
+    /// files and no agent is at work, which changes files as well.
+    pub(crate) fn before_stage(&self) -> Collected {
+        let Ok(Some(workflow)) = self.session.workflow() else { return Collected::default() };
+        if !workflow.state.outside.may_be_more || !workflow.state.active_agents.is_empty() {
+            return Collected::default();
+        }
+        let Some(earlier) = WorkTree::stored(self.session) else { return Collected::default() };
+        let Some(now) = earlier.now(self.project) else { return Collected::default() };
+        let changed = now.changes_since(&earlier, self.project).files;
+        Collected { changed_since_stage: Some(changed), tree: Some(now), ..Collected::default() }
     }
 
     fn for_report(
-        session: &Session,
-        project: &Path,
+        &self,
+        workflow: &WorkflowState,
         input: &HookInput,
         trigger: &Trigger,
         report: StageReport,
-    ) -> Self {
-        let earlier = WorkTree::stored(session);
-        let tree = earlier.as_ref().and_then(|earlier| earlier.now(project));
+    ) -> Collected {
+        let mut edited = Vec::new();
+        if WorkTree::was_edited(self.session) {
+            edited.push("tree.json");
+        }
+        // Receipts that could not be sorted out are not believed either.
+        if let Ok(1..) = self.session.set_aside_foreign_receipts() {
+            edited.push("receipts.jsonl");
+        }
+        let earlier = WorkTree::stored(self.session);
+        let mut tree = self.read_tree(earlier.as_ref());
+        let change = match (&earlier, &tree) {
+            (Some(earlier), Some(now)) => Some(now.changes_since(earlier, self.project)),
+            _ => None,
+        };
         let mut evidence = Evidence::default();
         if report.says_pass {
-            if let (Some(earlier), Some(now)) = (&earlier, &tree) {
-                evidence.change = Some(now.changes_since(earlier, project));
-            }
+            evidence.change.clone_from(&change);
             let transcript = transcript_of(input, agent_id(trigger));
             evidence.activity = transcript.and_then(|path| read_activity(&path, report.started_at));
+            let stage = workflow.stage(report.key);
+            self.add_checks(&mut evidence, |check| match stage {
+                Some(stage) if check.is_needed_by(stage) => Some(report.key),
+                _ => None,
+            });
+            if evidence.checks.iter().any(|check| check.is_new) {
+                // A check may change files, as a formatter does. That is not the work of the next agent.
+                tree = self.read_tree(earlier.as_ref());
+            }
         }
-        Self { evidence, tree }
+        Collected { evidence, edited, changed_since_stage: None, change, tree }
     }
 
-    /// Stores the work tree as the state that the next agent starts from.
-    pub(crate) fn store_tree(&self, session: &Session) -> Option<String> {
-        let stored = self.tree.as_ref()?.store(session);
-        stored.err().map(|error| error.to_string())
+    /// The work tree as it is now. Without an earlier one there is nothing to compare with, but the next agent is judged again.
+    fn read_tree(&self, earlier: Option<&WorkTree>) -> Option<WorkTree> {
+        match earlier {
+            Some(earlier) => earlier.now(self.project),
+            None => WorkTree::at_beginning(self.project),
+        }
+    }
+
+    /// The evidence for a workflow whose stages are all done.
+    pub(crate) fn for_end(&self, workflow: &WorkflowState) -> Evidence {
+        let mut evidence = Evidence::default();
+        self.add_checks(&mut evidence, |check| repairing_stage(workflow, check));
+        evidence
+    }
+
+    /// Adds the results of the checks for which `stage_of` names a stage. Checks that the user has not allowed are not run.
+    fn add_checks(&self, evidence: &mut Evidence, stage_of: impl Fn(&Check) -> Option<StageKey>) {
+        let pinned = match PinnedChecks::load(self.home, self.session, self.project) {
+            Ok(Some(pinned)) => pinned,
+            Ok(None) => return,
+            Err(error) => {
+                evidence.checks.push(not_started("checks.json", None, &error.to_string()));
+                return;
+            }
+        };
+        let needed: Vec<_> = pinned
+            .checks
+            .iter()
+            .filter_map(|check| Some(NeededCheck { check, stage: Some(stage_of(check)?) }))
+            .collect();
+        if pinned.is_trusted {
+            let context = CheckContext { session: self.session, project: self.project };
+            evidence.checks = context.results(&needed);
+        } else {
+            evidence.untrusted = needed.iter().map(|needed| needed.check.name.clone()).collect();
+        }
+    }
+
+    /// Takes the work tree as the state that an agent starts from, so that what the user or the main agent has changed since
+    /// the last report does not count as its work. Only agents whose changes are judged need it, and only if nobody else is
+    /// at work.
+    pub(crate) fn begin_work(&self, agent: Agent) {
+        if !agent.changes_code() || !WorkTree::is_recorded(self.session) {
+            return;
+        }
+        let Ok(Some(workflow)) = self.session.workflow() else { return };
+        if workflow.state.active_agents.len() != 1 {
+            return;
+        }
+        if let Some(tree) = self.read_tree(WorkTree::stored(self.session).as_ref()) {
+            // With the earlier state, more counts as the agent's work than is, which is not held against it.
+            let _ = tree.store(self.session);
+        }
+    }
+}
+
+impl Collected {
+    /// Stores the work tree as it was compared. Returns the error.
+    pub(crate) fn store_compared(&self, session: &Session) -> Option<String> {
+        self.changed_since_stage.as_ref()?;
+        self.tree.as_ref()?.store(session).err().map(|error| error.to_string())
+    }
+
+    /// Stores the work tree as the state that the next agent starts from, after the report was accepted. Returns the error.
+    pub(crate) fn store_tree(&self, session: &Session, has_passed: bool) -> Option<String> {
+        let tree = self.tree.clone()?;
+        let tree = match &self.change {
+            Some(change) if !has_passed => tree.after_failure(change),
+            _ => tree.after_pass(),
+        };
+        tree.store(session).err().map(|error| error.to_string())
     }
 }
 

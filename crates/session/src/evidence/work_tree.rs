@@ -55,6 +55,9 @@ pub(crate) enum Source {
 pub struct WorkTree {
     source: Source,
     files: BTreeMap<String, FileState>,
+    /// The tests that a failed attempt has removed, and those that it has disabled. They are missing until they are restored
+    /// or an agent explains why, although later attempts start without them.
+    missing: SourceTests,
 }
 
 impl WorkTree {
@@ -69,7 +72,8 @@ impl WorkTree {
 
     /// The work tree as it is now. `None` if it is too large or cannot be read.
     pub fn now(&self, project: &Path) -> Option<Self> {
-        Self::read(project, self.source.clone())
+        let now = Self::read(project, self.source.clone())?;
+        Some(Self { missing: self.missing, ..now })
     }
 
     fn read(project: &Path, source: Source) -> Option<Self> {
@@ -83,10 +87,28 @@ impl WorkTree {
         let mut budget = MAX_TOTAL_BYTES;
         let mut files = BTreeMap::new();
         for path in paths.into_iter().filter(|path| !is_ignored(path)) {
-            let state = read_file(&project.join(&path), &path, &mut budget);
+            let state = read_file(&project.join(&path), &path, &mut budget)?;
             files.insert(path, state);
         }
-        Some(Self { source, files })
+        Some(Self { source, files, missing: SourceTests::default() })
+    }
+
+    /// The tree as the state from which the next attempt starts, if this one has failed with these changes.
+    #[must_use]
+    pub(crate) fn after_failure(mut self, change: &TreeChange) -> Self {
+        let (before, after) = (change.tests_before, change.tests_after);
+        self.missing = SourceTests {
+            tests: before.tests.saturating_sub(after.tests),
+            skipped: after.skipped.saturating_sub(before.skipped),
+        };
+        self
+    }
+
+    /// The tree as the state from which the next agent starts.
+    #[must_use]
+    pub(crate) fn after_pass(mut self) -> Self {
+        self.missing = SourceTests::default();
+        self
     }
 
     /// The fingerprint of the whole tree. Equal trees have equal fingerprints, also after a commit.
@@ -140,20 +162,28 @@ impl WorkTree {
             change.tests_after += tests_in(self, path);
             change.files.push(path.clone());
         }
+        let missing = earlier.missing;
+        change.tests_before += SourceTests { tests: missing.tests, skipped: 0 };
+        change.tests_after += SourceTests { tests: 0, skipped: missing.skipped };
         change
     }
 }
 
-/// Stores the work tree at the beginning of a workflow, for comparison with later states. Without it, changes are not
-/// judged.
-pub fn record_baseline(session: &Session, project: &Path) -> Result<(), StoreError> {
-    stored::write(session, WorkTree::at_beginning(project).as_ref())
+/// Stores the work tree at the beginning of a workflow, for comparison with later states. Without a tree, that of an earlier
+/// workflow is removed, and changes are not judged.
+pub fn record_baseline(session: &Session, tree: Option<&WorkTree>) -> Result<(), StoreError> {
+    stored::write(session, tree)
 }
 
 impl WorkTree {
     /// Whether a tree was stored. Cheaper than reading it.
     pub(crate) fn is_recorded(session: &Session) -> bool {
         stored::exists(session)
+    }
+
+    /// Whether another program has changed the stored tree. It is not used then.
+    pub(crate) fn was_edited(session: &Session) -> bool {
+        stored::was_edited(session)
     }
 
     /// The tree that was stored last.
@@ -172,14 +202,20 @@ fn is_ignored(path: &str) -> bool {
     IGNORED.contains(&first)
 }
 
-fn read_file(path: &Path, name: &str, budget: &mut u64) -> FileState {
-    let gone = FileState { digest: None, tests: SourceTests::default() };
-    let Ok(metadata) = fs::symlink_metadata(path) else { return gone };
+/// The state of a file. `None` if it cannot even be found out whether it is there.
+fn read_file(path: &Path, name: &str, budget: &mut u64) -> Option<FileState> {
+    let metadata = match fs::symlink_metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Some(FileState { digest: None, tests: SourceTests::default() });
+        }
+        Err(_) => return None,
+    };
     let mode = metadata.mode() & 0o111;
     if metadata.is_symlink() {
         let target = fs::read_link(path).unwrap_or_default();
         let digest = digest_of(target.as_os_str().as_encoded_bytes(), "link");
-        return FileState { digest: Some(digest), tests: SourceTests::default() };
+        return Some(FileState { digest: Some(digest), tests: SourceTests::default() });
     }
     let length = metadata.len();
     if metadata.is_file()
@@ -187,14 +223,14 @@ fn read_file(path: &Path, name: &str, budget: &mut u64) -> FileState {
         && let Ok(Some(bytes)) = read_bytes(path)
     {
         *budget = budget.saturating_sub(length);
-        return FileState {
+        return Some(FileState {
             digest: Some(digest_of(&bytes, &mode.to_string())),
             tests: tests_in(name, &bytes),
-        };
+        });
     }
     let times = (metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec());
     let digest = digest_of(format!("{length} {times:?}").as_bytes(), "unread");
-    FileState { digest: Some(digest), tests: SourceTests::default() }
+    Some(FileState { digest: Some(digest), tests: SourceTests::default() })
 }
 
 fn read_bytes(path: &Path) -> io::Result<Option<Vec<u8>>> {
@@ -314,6 +350,34 @@ mod tests {
         }
     }
 
+    /// Otherwise a stage that failed for removed tests would pass at the next attempt without them.
+    #[test]
+    fn tests_that_a_failed_attempt_removed_are_missing_until_they_are_back() {
+        let project = repository();
+        let beginning = WorkTree::at_beginning(project.path()).unwrap();
+        fs::remove_file(project.path().join("tests/test_a.py")).unwrap();
+        put(project.path(), "tests/test_b.py", &format!("@pytest.mark.skip\n{ONE_TEST}"));
+        let failed = beginning.now(project.path()).unwrap();
+        let change = failed.changes_since(&beginning, project.path());
+        assert!(change.removes_tests(), "{change:?}");
+        let start = failed.clone().after_failure(&change);
+        put(project.path(), "src/a.py", "a = 3\n");
+        let again = start.now(project.path()).unwrap();
+        let change = again.changes_since(&start, project.path());
+        assert!(change.removes_tests(), "{change:?}");
+        let start = again.clone().after_failure(&change);
+        put(project.path(), "tests/test_b.py", ONE_TEST);
+        let change = start.now(project.path()).unwrap().changes_since(&start, project.path());
+        assert!(!change.removes_tests(), "{change:?}");
+        let explained = again.after_pass();
+        put(project.path(), "src/a.py", "a = 4\n");
+        let change = explained.now(project.path()).unwrap().changes_since(&explained, project.path());
+        assert_eq!(
+            (change.tests_before, change.removes_tests()),
+            (SourceTests { tests: 1, skipped: 1 }, false)
+        );
+    }
+
     #[test]
     fn a_stored_tree_is_read_back() {
         let project = repository();
@@ -322,9 +386,12 @@ mod tests {
         session.create().unwrap();
         assert!(!WorkTree::is_recorded(&session));
         put(project.path(), "tests/test_a.py", "");
-        record_baseline(&session, project.path()).unwrap();
+        record_baseline(&session, WorkTree::at_beginning(project.path()).as_ref()).unwrap();
         let stored = WorkTree::stored(&session).unwrap();
         assert_eq!(stored, WorkTree::at_beginning(project.path()).unwrap());
+        let missing = WorkTree { missing: SourceTests { tests: 2, skipped: 1 }, ..stored.clone() };
+        missing.store(&session).unwrap();
+        assert_eq!(WorkTree::stored(&session).unwrap(), missing);
         assert_eq!(stored.now(project.path()).unwrap().fingerprint(), stored.fingerprint());
     }
 

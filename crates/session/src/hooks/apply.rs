@@ -9,16 +9,18 @@ use std::error::Error;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use overtone_claude::process::is_called_by_other;
 use overtone_core::engine::instinct::{Observation, Signal};
-use overtone_core::engine::state::Millis;
+use overtone_core::engine::state::{Millis, WorkflowState};
 use overtone_core::engine::{Effect, Record, Snapshot};
 use overtone_core::registry::EventKind;
 use overtone_store::files::Replaced;
 use overtone_store::instincts::Memory;
+use overtone_store::seal::SealKey;
 use overtone_store::specs::Specs;
 use overtone_store::{
-    Home, LoopDoc, OwnFeatures, Session, SessionLock, StoreError, Transaction, WorkflowDoc, clock, files,
-    timeline,
+    Edit, Home, LoadedWorkflow, LoopDoc, OwnFeatures, Session, SessionLock, StoreError, Transaction,
+    WorkflowDoc, clock, files, timeline,
 };
 
 use crate::hooks::limits::handle_file_size_signal;
@@ -45,9 +47,24 @@ pub(crate) struct EffectContext<'a> {
 pub(crate) struct Documents {
     pub(crate) workflow: Option<WorkflowDoc>,
     pub(crate) looping: Option<LoopDoc>,
+    /// What another program made of the workflow. The document is the last one that Overtone wrote.
+    pub(crate) edit: Option<Edit>,
+    key: Option<SealKey>,
 }
 
 impl Documents {
+    pub(crate) fn new(workflow: LoadedWorkflow, looping: Option<LoopDoc>) -> Self {
+        Self { workflow: workflow.document, looping, edit: workflow.edit, key: workflow.key }
+    }
+
+    /// Whether the call that is being handled comes from another process than the clients of the workflow.
+    pub(crate) fn is_called_by_other(&self) -> bool {
+        match &self.workflow {
+            Some(workflow) => is_called_by_other(&workflow.clients()),
+            None => false,
+        }
+    }
+
     pub(crate) fn snapshot(&self) -> Snapshot {
         Snapshot {
             workflow: self.workflow.as_ref().map(|document| document.state.clone()),
@@ -104,6 +121,9 @@ fn prepare(
     effects: &[Effect],
 ) -> Result<Transaction, StoreError> {
     let mut transaction = Transaction::default();
+    if let Some(edit) = &documents.edit {
+        context.session.keep_edit(edit)?;
+    }
     put_state(context, documents, effects, &mut transaction)?;
     let mut records = Vec::new();
     for effect in effects {
@@ -149,14 +169,23 @@ fn put_state(
     if let Some(state) = workflow.cloned() {
         let document = match documents.workflow {
             Some(document) => document.with(state),
-            None => WorkflowDoc::new(state),
+            None => new_workflow(context.session, state),
         };
-        transaction.put_workflow(context.session, &document)?;
+        transaction.put_workflow(context.session, &document, documents.key)?;
     }
     if starts_again && let Some(document) = &looping {
         transaction.put_loop(context.session, document)?;
     }
     Ok(())
+}
+
+/// A workflow that starts in the clients that the session runs in.
+fn new_workflow(session: &Session, state: WorkflowState) -> WorkflowDoc {
+    let mut document = WorkflowDoc::new(state);
+    for client in session.clients() {
+        document.add_client(client);
+    }
+    document
 }
 
 struct Finished {

@@ -11,7 +11,7 @@ use overtone_core::engine::settings::Settings;
 use overtone_core::engine::state::Millis;
 use overtone_core::engine::suggestion::SinceCompact;
 use overtone_core::engine::{
-    Facts, Feature, FeatureHolder, FeatureOrigin, Snapshot, Trigger, is_delegation, is_out_of_order,
+    Facts, Feature, FeatureHolder, FeatureOrigin, Folders, Snapshot, Trigger, is_delegation, is_out_of_order,
 };
 use overtone_core::registry::Hook;
 use overtone_store::config::{Config, keys};
@@ -84,6 +84,9 @@ pub(crate) fn gather(
         has_screen: context.environment.has_screen,
         ..Facts::default()
     };
+    if matches!(hook, Hook::PreWrite | Hook::PreCommand | Hook::PostUse | Hook::PostUseFailure) {
+        facts.folders = folders(context.environment, input);
+    }
     if hook == Hook::AllowOwn && input.tool_name() == "Skill" {
         facts.may_have_foreign_skills = foreign_skills::may_exist(context.environment, input);
     }
@@ -115,6 +118,17 @@ pub(crate) fn gather(
         _ => {}
     }
     Ok((facts, warnings))
+}
+
+/// The folders that a tool call may change files in.
+pub(crate) fn folders(environment: &Environment, input: &HookInput) -> Folders {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    Folders {
+        project: environment.project(input).as_deref().map(text).unwrap_or_default(),
+        current: input.cwd().into_owned(),
+        own: environment.own_folders().iter().map(|path| text(path)).collect(),
+        user_home: environment.user_home.as_deref().map(text).unwrap_or_default(),
+    }
 }
 
 /// The client's id of the prompt. It is stored, so an unusually long one is ignored.
@@ -152,8 +166,8 @@ fn own_feature_name(snapshot: &Snapshot) -> Option<&str> {
 }
 
 fn as_fact(feature: overtone_store::specs::Feature, origin: FeatureOrigin) -> Feature {
-    let Tasks { checked, total, pending, open_work } = feature.tasks.unwrap_or_default();
-    Feature { name: feature.name, origin, checked, total, pending, open_work }
+    let Tasks { checked, total, pending, open_work, checked_work } = feature.tasks.unwrap_or_default();
+    Feature { name: feature.name, origin, checked, total, pending, open_work, ticked_work: checked_work }
 }
 
 /// The project's folder, for an agent that works in another one: with a relative path it would find a copy of the specs.

@@ -71,7 +71,7 @@ fn input_timeout(hook: Hook) -> Duration {
 }
 
 /// How long a hook waits for all of its locks together.
-const fn lock_timeout(hook: Hook) -> Duration {
+pub(crate) const fn lock_timeout(hook: Hook) -> Duration {
     match hook {
         Hook::OnSessionEnd => Duration::from_secs(1),
         _ => Duration::from_secs(3),

@@ -1,24 +1,32 @@
 //! Runs one hook, from the payload to the answer.
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use overtone_claude::process::parent_client;
 use overtone_claude::wire::{HookInput, render};
+use overtone_core::engine::integrity;
+use overtone_core::engine::state::{Millis, Verdict};
 use overtone_core::engine::{
-    Effect, Facts, Outcome, Permission, Snapshot, Trigger, decide, identify_agent, is_delegation,
+    Effect, Facts, Outcome, Permission, Record, Snapshot, ToolCaller, Trigger, concerns_guard, decide,
+    identify_agent, is_delegation, question_to_remember,
 };
+use overtone_core::messages::Lang;
 use overtone_core::registry::{Agent, EventKind, Hook};
 use overtone_store::config::{Config, keys};
 use overtone_store::instincts::Memory;
-use overtone_store::{Home, Origin, Session, SessionLock};
+use overtone_store::{
+    ClientProcess, Home, LoadedWorkflow, Origin, Session, SessionLock, StoreError, StoreErrorKind, files,
+};
 
-use crate::evidence::Collected;
+use crate::evidence::{Collected, EvidenceContext, WorkTree};
 use crate::hooks::apply::{self, Documents, EffectContext};
 use crate::hooks::dashboard;
 use crate::hooks::facts::{self, FactContext};
-use crate::hooks::guard::Printer;
+use crate::hooks::guard::{Printer, lock_timeout};
 use crate::hooks::limits::handle_file_size_signal;
 use crate::hooks::trigger::Event;
+use crate::hooks::update::file_change;
 use overtone_claude::Environment;
 
 /// Errors that did not keep the hook from answering.
@@ -30,8 +38,9 @@ type RunResult = Result<Warnings, Box<dyn Error>>;
 pub(crate) fn run(hook: Hook, environment: &Environment, bytes: &[u8], printer: &mut Printer) -> RunResult {
     let input = HookInput::parse(bytes)?;
     let Some(event) = Event::from_input(hook, &input) else { return Ok(Warnings::new()) };
-    let call = HookCall { hook, environment, input: &input, trigger: &event.as_trigger() };
-    if matches!(hook, Hook::AllowOwn | Hook::PreWrite) {
+    let client = if hook == Hook::OnStart { parent_client() } else { None };
+    let call = HookCall { hook, environment, input: &input, trigger: &event.as_trigger(), client };
+    if matches!(hook, Hook::AllowOwn | Hook::PreWrite | Hook::PreCommand) {
         return call.answer_permission(printer);
     }
     let Some(id) = environment.session_id(&input) else { return Ok(Warnings::new()) };
@@ -52,6 +61,8 @@ struct HookCall<'a> {
     environment: &'a Environment,
     input: &'a HookInput<'a>,
     trigger: &'a Trigger<'a>,
+    /// The client that starts a session, if it is recognised.
+    client: Option<ClientProcess>,
 }
 
 impl HookCall<'_> {
@@ -59,6 +70,11 @@ impl HookCall<'_> {
     /// when there is something to say, and the session only when the user is asked.
     fn answer_permission(&self, printer: &mut Printer) -> RunResult {
         let no_state = Snapshot::default();
+        if self.concerns_guard()
+            && let Some((home, session)) = self.session_with_workflow()
+        {
+            return self.run_in_session(home, &session, printer);
+        }
         if decide(&no_state, self.trigger, &Facts::default()).reply.permission.is_none() {
             return Ok(Warnings::new());
         }
@@ -71,8 +87,23 @@ impl HookCall<'_> {
         {
             return self.run_in_session(home, &session, printer);
         }
+        if asks_user(&outcome) && facts.has_screen {
+            self.remember_question(facts.now);
+        }
         printer.print(&render(self.hook, outcome.reply, None)?)?;
         Ok(Warnings::new())
+    }
+
+    /// Remembers in a session without a workflow that the client asks the user about a command that always needs it.
+    fn remember_question(&self, now: Millis) {
+        if let Trigger::RunningCommand { command } = *self.trigger
+            && let Some(question) = question_to_remember(command)
+            && let Some(home) = &self.environment.home
+            && let Some(id) = self.environment.session_id(self.input)
+        {
+            // Without the note the command is refused, which is safe.
+            let _ = home.session(&id).note_question(&question, now);
+        }
     }
 
     /// The session of the call, if it has a workflow.
@@ -86,11 +117,25 @@ impl HookCall<'_> {
         if !self.is_relevant(home, session) {
             return Ok(Warnings::new());
         }
+        match self.decide_in_session(home, session, printer) {
+            Err(error) if is_untrusted(error.as_ref()) => {
+                let outcome =
+                    integrity::untrusted_state(self.trigger, self.language(&Config::load_or_default(home)));
+                printer.print(&render(self.hook, outcome.reply, None)?)?;
+                Ok(vec![error.to_string()])
+            }
+            result => result,
+        }
+    }
+
+    fn language(&self, config: &Config) -> Lang {
+        self.environment.lang().unwrap_or_else(|| config.language())
+    }
+
+    fn decide_in_session(&self, home: &Home, session: &Session, printer: &mut Printer) -> RunResult {
         if self.hook == Hook::OnStart {
             handle_file_size_signal();
             session.create()?;
-            // Only the dashboard needs the origin, so the session starts without it too.
-            let _ = session.note_origin(&self.origin());
         }
         // A hook that rarely writes first tries without the lock. That is safe, because files are replaced atomically.
         if reads_first(self.hook) {
@@ -101,16 +146,59 @@ impl HookCall<'_> {
             }
         }
         // The evidence is collected before the lock is taken, because checks may run for minutes.
-        let collected = self.collect_evidence(session);
+        let collected = self.collect_evidence(home, session)?;
         // The lock is held from reading to writing back, so that no other process changes the session in between.
         let lock = if self.needs_workflow() { session.lock_if_exists()? } else { None };
         let has_folder = lock.is_some() || session.exists();
         let mode = Mode::Write { has_folder };
         let attempt = self.decide_and_apply(home, session, mode, lock, &collected, printer)?;
-        if self.hook == Hook::OnStart {
+        if self.hook == Hook::OnStart && !attempt.is_forged {
+            self.note_start(session);
             dashboard::start(home);
         }
+        self.begin_work(home, session);
         Ok(attempt.warnings)
+    }
+
+    /// Reads the state and decides. Nothing is written.
+    fn decide(
+        &self,
+        context: &FactContext,
+        session: &Session,
+        collected: &Collected,
+    ) -> Result<Decision, Box<dyn Error>> {
+        let mut documents = self.load(session)?;
+        let is_new_client = self.add_client(&mut documents);
+        let is_forged = documents.is_called_by_other();
+        let mut snapshot = documents.snapshot();
+        let edit = documents.edit.as_ref().map(file_change);
+        if let Some(edit) = edit {
+            integrity::leave_edit_notices(&mut snapshot, edit, self.language(&context.config));
+        }
+        let (mut facts, warnings) =
+            facts::gather(self.hook, context, Some(session), self.input, self.trigger, &snapshot)?;
+        facts.evidence = collected.evidence.clone();
+        facts.changed_since_stage.clone_from(&collected.changed_since_stage);
+        let mut outcome = match &snapshot.workflow {
+            Some(workflow) if is_forged => integrity::forged_call(workflow, self.hook, facts.lang),
+            _ => decide(&snapshot, self.trigger, &facts),
+        };
+        integrity::report_edited_evidence(&snapshot, &collected.edited, &facts, &mut outcome);
+        if let Some(edit) = edit {
+            integrity::record_edit(&snapshot, edit, &mut outcome);
+        }
+        if is_new_client && outcome.workflow().is_none() {
+            outcome.effects.extend(snapshot.workflow.clone().map(Effect::PutWorkflow));
+        }
+        Ok(Decision { documents, snapshot, facts, outcome, is_forged, warnings })
+    }
+
+    /// Records where the session works and which process its client is. It works without these records too.
+    fn note_start(&self, session: &Session) {
+        let _ = session.note_origin(&self.origin());
+        if let Some(client) = self.client {
+            let _ = session.note_client(client);
+        }
     }
 
     fn decide_and_apply(
@@ -122,20 +210,12 @@ impl HookCall<'_> {
         collected: &Collected,
         printer: &mut Printer,
     ) -> Result<Attempt, Box<dyn Error>> {
-        let documents = self.load(session)?;
-        let snapshot = documents.snapshot();
         let project = self.environment.project(self.input);
-        let context = FactContext {
-            environment: self.environment,
-            config: Config::load_or_default(home),
-            project: project.as_deref(),
-        };
-        let (mut facts, mut warnings) =
-            facts::gather(self.hook, &context, Some(session), self.input, self.trigger, &snapshot)?;
-        facts.evidence = collected.evidence.clone();
-        let outcome = decide(&snapshot, self.trigger, &facts);
+        let context = self.fact_context(home, project.as_deref());
+        let Decision { documents, facts, outcome, is_forged, mut warnings, .. } =
+            self.decide(&context, session, collected)?;
         if mode == Mode::ReadOnly && !outcome.effects.is_empty() {
-            return Ok(Attempt { must_write: true, warnings: Warnings::new() });
+            return Ok(Attempt { must_write: true, is_forged, warnings: Warnings::new() });
         }
         let effect_context = EffectContext {
             home,
@@ -153,19 +233,72 @@ impl HookCall<'_> {
         };
         let print = || printer.print(&answer);
         warnings.extend(apply::apply_effects(&effect_context, documents, &outcome.effects, lock, print)?);
-        if accepts_report(&outcome.effects) {
-            warnings.extend(collected.store_tree(session));
+        if let Some(has_passed) = accepted_report(&outcome.effects) {
+            warnings.extend(collected.store_tree(session, has_passed));
         }
-        Ok(Attempt { must_write: false, warnings })
+        warnings.extend(collected.store_compared(session));
+        Ok(Attempt { must_write: false, is_forged, warnings })
     }
 
-    fn collect_evidence(&self, session: &Session) -> Collected {
-        match self.trigger {
+    /// Records the client that starts the session. Returns whether the workflow did not know it.
+    fn add_client(&self, documents: &mut Documents) -> bool {
+        match (&mut documents.workflow, self.client) {
+            (Some(workflow), Some(client)) => workflow.add_client(client),
+            _ => false,
+        }
+    }
+
+    fn fact_context<'c>(&'c self, home: &Home, project: Option<&'c Path>) -> FactContext<'c> {
+        FactContext { environment: self.environment, config: Config::load_or_default(home), project }
+    }
+
+    fn collect_evidence(&self, home: &Home, session: &Session) -> Result<Collected, Box<dyn Error>> {
+        let collects = match self.trigger {
             Trigger::AgentStopped { .. } | Trigger::HandingBack { .. } | Trigger::AgentReturned { .. } => {
-                let project = self.environment.project(self.input);
-                Collected::for_event(session, project.as_deref(), self.input, self.trigger)
+                true
             }
-            _ => Collected::default(),
+            Trigger::Delegating { .. } => WorkTree::is_recorded(session),
+            Trigger::Stopping { .. } => WorkTree::is_recorded(session) || session.has_pinned_checks(),
+            _ => false,
+        };
+        if !collects {
+            return Ok(Collected::default());
+        }
+        let Some(project) = self.environment.project(self.input) else { return Ok(Collected::default()) };
+        let context = EvidenceContext { home, session, project: &project };
+        let collected = match self.trigger {
+            Trigger::Delegating { .. } => context.before_stage(),
+            Trigger::Stopping { .. } => self.collect_at_end(&context)?,
+            _ => context.for_event(self.input, self.trigger),
+        };
+        // The time that checks take is not spent on waiting for locks.
+        files::set_lock_budget(lock_timeout(self.hook));
+        Ok(collected)
+    }
+
+    /// What is known at a Stop. Checks are run only if the workflow would complete with it.
+    fn collect_at_end(&self, context: &EvidenceContext) -> Result<Collected, Box<dyn Error>> {
+        let mut collected = context.before_stage();
+        if !context.session.has_pinned_checks() {
+            return Ok(collected);
+        }
+        let facts = self.fact_context(context.home, Some(context.project));
+        let decision = self.decide(&facts, context.session, &collected)?;
+        if let Some(workflow) = &decision.snapshot.workflow
+            && completes_workflow(&decision.outcome.effects)
+        {
+            collected.evidence = context.for_end(workflow);
+        }
+        Ok(collected)
+    }
+
+    /// Records the state of the work tree for an agent that starts.
+    fn begin_work(&self, home: &Home, session: &Session) {
+        if let Trigger::AgentStarted { agent_type, .. } = *self.trigger
+            && let Some(agent) = Agent::from_wire(agent_type)
+            && let Some(project) = self.environment.project(self.input)
+        {
+            EvidenceContext { home, session, project: &project }.begin_work(agent);
         }
     }
 
@@ -193,8 +326,11 @@ impl HookCall<'_> {
             Trigger::AgentReturned { .. }
             | Trigger::Stopping { .. }
             | Trigger::ContinuingAgent { .. }
-            | Trigger::UserAnswered => session.has_workflow(),
-            Trigger::BashRan { .. } | Trigger::FileWritten { .. } => self.is_worth_recording(home),
+            | Trigger::UserAnswered
+            | Trigger::StartingNativeWorkflow => session.has_workflow(),
+            Trigger::BashRan { .. } | Trigger::FileWritten { .. } => {
+                self.is_worth_recording(home) || (self.concerns_guard() && session.has_workflow())
+            }
             _ => true,
         }
     }
@@ -211,13 +347,30 @@ impl HookCall<'_> {
         })
     }
 
+    /// Whether the call may go past the gate, whatever the session is doing.
+    fn concerns_guard(&self) -> bool {
+        match self.trigger {
+            Trigger::ChangingFile { .. }
+            | Trigger::StartingCommand { .. }
+            | Trigger::FileWritten { .. }
+            | Trigger::BashRan { .. }
+            | Trigger::ToolFailed { .. } => {
+                concerns_guard(self.trigger, &facts::folders(self.environment, self.input))
+            }
+            _ => false,
+        }
+    }
+
     fn needs_workflow(&self) -> bool {
         match *self.trigger {
-            // The workflow is affected only by failures.
-            Trigger::BashRan { error, is_main_agent, .. } => error.is_some() && is_main_agent,
-            Trigger::FileWritten { .. } => false,
-            Trigger::ToolFailed { tool, is_main_agent, .. } => {
-                is_delegation(tool) || (tool == "Bash" && is_main_agent)
+            // Otherwise the workflow is affected only by failures.
+            Trigger::BashRan { error, caller, .. } => {
+                (error.is_some() && caller == ToolCaller::Main) || self.concerns_guard()
+            }
+            Trigger::FileWritten { .. } => self.concerns_guard(),
+            Trigger::ToolFailed { tool, caller, .. } => {
+                is_delegation(tool)
+                    || (tool == "Bash" && (caller == ToolCaller::Main || self.concerns_guard()))
             }
             _ => true,
         }
@@ -227,7 +380,9 @@ impl HookCall<'_> {
     /// the loop is stopped.
     fn needs_loop(&self) -> bool {
         match *self.trigger {
-            Trigger::BashRan { .. } | Trigger::ToolFailed { .. } => self.needs_workflow(),
+            Trigger::BashRan { .. } | Trigger::FileWritten { .. } | Trigger::ToolFailed { .. } => {
+                self.needs_workflow()
+            }
             Trigger::AgentReturned { .. } => true,
             _ => false,
         }
@@ -237,23 +392,57 @@ impl HookCall<'_> {
     /// does not need.
     fn load(&self, session: &Session) -> Result<Documents, Box<dyn Error>> {
         let (workflow, looping) = match self.hook {
-            Hook::OnSessionEnd => (false, true),
+            // The workflow knows the clients, whose call may end the loop.
+            Hook::OnSessionEnd => (true, true),
             Hook::OnAgentStop | Hook::OnHandback => (true, false),
             Hook::PostUse | Hook::PostUseFailure => (self.needs_workflow(), self.needs_loop()),
             _ => (self.needs_workflow(), self.needs_workflow()),
         };
-        Ok(Documents {
-            workflow: if workflow { session.workflow()? } else { None },
-            looping: if looping { session.looping()? } else { None },
-        })
+        let workflow = match (workflow, self.hook) {
+            (false, _) => LoadedWorkflow::default(),
+            // The end of a session is recorded whatever became of its workflow.
+            (true, Hook::OnSessionEnd) => session.load_workflow().unwrap_or_default(),
+            (true, _) => session.load_workflow()?,
+        };
+        let looping = if looping { session.looping()? } else { None };
+        Ok(Documents::new(workflow, looping))
     }
 }
 
-/// Whether an agent's report was accepted, whatever its verdict is, and not sent back.
-fn accepts_report(effects: &[Effect]) -> bool {
+/// Whether the state cannot be used because another program has changed it.
+fn is_untrusted(error: &(dyn Error + 'static)) -> bool {
+    match error.downcast_ref::<StoreError>() {
+        Some(error) => matches!(error.kind, StoreErrorKind::Untrusted),
+        None => false,
+    }
+}
+
+/// What was read and decided for a call.
+struct Decision {
+    documents: Documents,
+    snapshot: Snapshot,
+    facts: Facts,
+    outcome: Outcome,
+    /// The call did not come from the client.
+    is_forged: bool,
+    warnings: Warnings,
+}
+
+/// Whether the agent has passed, if its report was accepted and not sent back.
+fn accepted_report(effects: &[Effect]) -> Option<bool> {
+    let is_pass = |record: &Record| {
+        record.fields.iter().any(|(name, value)| *name == "result" && *value == Verdict::Pass.key().into())
+    };
+    effects.iter().find_map(|effect| match effect {
+        Effect::Emit(record) if record.kind == EventKind::AgentComplete => Some(is_pass(record)),
+        _ => None,
+    })
+}
+
+fn completes_workflow(effects: &[Effect]) -> bool {
     effects
         .iter()
-        .any(|effect| matches!(effect, Effect::Emit(record) if record.kind == EventKind::AgentComplete))
+        .any(|effect| matches!(effect, Effect::Emit(record) if record.kind == EventKind::WorkflowComplete))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -268,6 +457,8 @@ enum Mode {
 struct Attempt {
     /// Nothing was printed or written: the attempt has to be repeated in [`Mode::Write`].
     must_write: bool,
+    /// The call did not come from the client and changed nothing.
+    is_forged: bool,
     warnings: Warnings,
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use overtone_claude::wire::{AgentResult, HookInput};
-use overtone_core::engine::{StartSource, Trigger, identify_agent, is_delegation, is_markdown};
+use overtone_core::engine::{StartSource, ToolCaller, Trigger, identify_agent, is_delegation, is_markdown};
 use overtone_core::registry::{Agent, Hook};
 
 use crate::hooks::transcript;
@@ -57,11 +57,12 @@ pub(crate) enum Event<'a> {
     Bash {
         command: Cow<'a, str>,
         error: Option<String>,
-        is_main_agent: bool,
+        caller: CallerNames<'a>,
     },
     Written {
         path: Cow<'a, str>,
         text: String,
+        caller: CallerNames<'a>,
     },
     Failed {
         tool: Cow<'a, str>,
@@ -70,7 +71,7 @@ pub(crate) enum Event<'a> {
         interrupted: bool,
         call: Cow<'a, str>,
         agent: Option<Agent>,
-        is_main_agent: bool,
+        caller: CallerNames<'a>,
     },
     Stop {
         background: Option<Vec<String>>,
@@ -82,9 +83,32 @@ pub(crate) enum Event<'a> {
         command: Cow<'a, str>,
     },
     Write {
-        agent_type: Cow<'a, str>,
+        caller: CallerNames<'a>,
         tool: Cow<'a, str>,
+        path: Cow<'a, str>,
+        text: String,
     },
+    CommandStart {
+        command: Cow<'a, str>,
+        caller: CallerNames<'a>,
+    },
+    NativeWorkflow,
+}
+
+/// The names that a payload has for the agent that makes a tool call.
+pub(crate) struct CallerNames<'a> {
+    agent_id: Cow<'a, str>,
+    agent_type: Cow<'a, str>,
+}
+
+impl<'a> CallerNames<'a> {
+    fn from_input(input: &HookInput<'a>) -> Self {
+        Self { agent_id: input.agent_id(), agent_type: input.agent_type() }
+    }
+
+    fn caller(&self) -> ToolCaller<'_> {
+        ToolCaller::new(&self.agent_id, &self.agent_type)
+    }
 }
 
 impl<'a> Event<'a> {
@@ -104,6 +128,7 @@ impl<'a> Event<'a> {
                 }
                 Self::AgentContinue { agent_id: to }
             }
+            Hook::PreTask if tool == "Workflow" => Self::NativeWorkflow,
             Hook::PreTask if is_sub_agent(input) => {
                 Self::AgentDelegate { subagent_type: input.input_text("subagent_type") }
             }
@@ -138,14 +163,23 @@ impl<'a> Event<'a> {
                 interrupted: input.is_interrupt(),
                 call: input.tool_use_id(),
                 agent: delegated_agent(&tool, input),
-                is_main_agent: !is_sub_agent(input),
+                caller: CallerNames::from_input(input),
                 tool,
             },
             Hook::OnStop => Self::Stop { background: input.background_agents() },
             Hook::AllowOwn if tool == "Skill" => Self::Skill { skill: input.input_text("skill") },
             Hook::AllowOwn if tool == "Bash" => Self::Command { command: input.input_text("command") },
             Hook::AllowOwn => return None,
-            Hook::PreWrite => Self::Write { agent_type: input.agent_type(), tool },
+            Hook::PreWrite => Self::Write {
+                caller: CallerNames::from_input(input),
+                path: written_path(input),
+                text: settings_text(input),
+                tool,
+            },
+            Hook::PreCommand => Self::CommandStart {
+                command: input.input_text("command"),
+                caller: CallerNames::from_input(input),
+            },
         })
     }
 
@@ -162,16 +196,13 @@ impl<'a> Event<'a> {
             "Bash" => Some(Self::Bash {
                 command: input.input_text("command"),
                 error: input.bash_error(),
-                is_main_agent: !is_sub_agent(input),
+                caller: CallerNames::from_input(input),
             }),
-            "Write" | "Edit" | "MultiEdit" => {
-                let path = input.input_text("file_path");
+            "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => {
+                let path = written_path(input);
                 // Only Markdown is checked, so the contents of other files are not even unescaped.
-                if is_markdown(&path) {
-                    Some(Self::Written { text: input.written_text(), path })
-                } else {
-                    None
-                }
+                let text = if is_markdown(&path) { input.written_text() } else { String::new() };
+                Some(Self::Written { text, path, caller: CallerNames::from_input(input) })
             }
             _ => None,
         }
@@ -204,27 +235,49 @@ impl<'a> Event<'a> {
                 content: &result.content,
                 handback: &result.handback,
             },
-            Self::Bash { command, error, is_main_agent } => {
-                Trigger::BashRan { command, error: error.as_deref(), is_main_agent: *is_main_agent }
+            Self::Bash { command, error, caller } => {
+                Trigger::BashRan { command, error: error.as_deref(), caller: caller.caller() }
             }
-            Self::Written { path, text } => Trigger::FileWritten { path, text },
-            Self::Failed { tool, error, command, interrupted, call, agent, is_main_agent } => {
-                Trigger::ToolFailed {
-                    tool,
-                    error,
-                    command,
-                    interrupted: *interrupted,
-                    tool_use_id: non_empty(call),
-                    agent: *agent,
-                    is_main_agent: *is_main_agent,
-                }
+            Self::Written { path, text, caller } => {
+                Trigger::FileWritten { path, text, caller: caller.caller() }
             }
+            Self::Failed { tool, error, command, interrupted, call, agent, caller } => Trigger::ToolFailed {
+                tool,
+                error,
+                command,
+                interrupted: *interrupted,
+                tool_use_id: non_empty(call),
+                agent: *agent,
+                caller: caller.caller(),
+            },
             Self::Stop { background } => Trigger::Stopping { background: background.as_deref() },
             Self::Skill { skill } => Trigger::CallingSkill { skill },
             Self::Command { command } => Trigger::RunningCommand { command },
-            Self::Write { agent_type, tool } => Trigger::ChangingFile { agent_type, tool },
+            Self::Write { caller, tool, path, text } => Trigger::ChangingFile {
+                agent_type: &caller.agent_type,
+                caller: caller.caller(),
+                tool,
+                path,
+                text,
+            },
+            Self::CommandStart { command, caller } => {
+                Trigger::StartingCommand { command, caller: caller.caller() }
+            }
+            Self::NativeWorkflow => Trigger::StartingNativeWorkflow,
         }
     }
+}
+
+/// The file that an editing tool is about.
+fn written_path<'a>(input: &HookInput<'a>) -> Cow<'a, str> {
+    let path = input.input_text("file_path");
+    if path.is_empty() { input.input_text("notebook_path") } else { path }
+}
+
+/// What is written to a settings file. The contents of other files are not even unescaped.
+fn settings_text(input: &HookInput) -> String {
+    let path = input.input_text("file_path");
+    if path.ends_with(".json") && path.contains("settings") { input.written_text() } else { String::new() }
 }
 
 /// Only sub-agents have an id. The main agent may have a type, under `--agent`.

@@ -4,9 +4,12 @@
 use std::error::Error;
 use std::path::Path;
 
+use overtone_claude::language_of_process;
+use overtone_core::engine::commands;
+use overtone_core::engine::integrity::{self, FileChange};
 use overtone_core::engine::{Outcome, Snapshot};
 use overtone_store::specs::{Shelf, Specs};
-use overtone_store::{Home, Session, clock};
+use overtone_store::{Edit, Home, LoadedWorkflow, Session, clock};
 
 use crate::hooks::apply::{self, Documents, EffectContext};
 
@@ -30,13 +33,41 @@ pub fn update_session<R: Error + 'static>(
 ) -> Result<Vec<String>, Box<dyn Error>> {
     session.create()?;
     let lock = session.lock()?;
-    let mut documents = Documents { workflow: session.workflow()?, looping: session.looping()? };
-    let snapshot = documents.snapshot();
-    let outcome = decide(&snapshot)?;
+    let mut documents = Documents::new(session.load_workflow()?, session.looping()?);
+    let mut snapshot = documents.snapshot();
     if mode == DocumentMode::Replace {
         documents = Documents::default();
     }
-    let context = EffectContext {
+    let edit = documents.edit.as_ref().map(file_change);
+    if let Some(edit) = edit {
+        integrity::leave_edit_notices(&mut snapshot, edit, language_of_process(home));
+    }
+    let mut outcome = decide(&snapshot)?;
+    if let Some(edit) = edit {
+        integrity::record_edit(&snapshot, edit, &mut outcome);
+    }
+    let context = command_context(home, session, project);
+    apply::apply_effects(&context, documents, &outcome.effects, Some(lock), || Ok(()))
+}
+
+/// Makes the state that another program wrote that of the session. Returns what went wrong without undoing the change, or
+/// `None` if no such state waits for a decision.
+pub fn accept_edit(home: &Home, session: &Session, by: &str) -> Result<Option<Vec<String>>, Box<dyn Error>> {
+    let lock = session.lock()?;
+    let Some(edited) = session.edited_workflow()? else { return Ok(None) };
+    let outcome = commands::accept_edit(&edited.state, by);
+    let context = command_context(home, session, None);
+    let edited = LoadedWorkflow { document: Some(edited), ..LoadedWorkflow::default() };
+    let documents = Documents::new(edited, None);
+    let mut warnings = apply::apply_effects(&context, documents, &outcome.effects, Some(lock), || Ok(()))?;
+    if let Err(error) = session.forget_edit() {
+        warnings.push(error.to_string());
+    }
+    Ok(Some(warnings))
+}
+
+fn command_context<'a>(home: &'a Home, session: &'a Session, project: Option<&'a Path>) -> EffectContext<'a> {
+    EffectContext {
         home,
         session,
         has_folder: true,
@@ -44,8 +75,14 @@ pub fn update_session<R: Error + 'static>(
         env_file: None,
         learning: false,
         now: clock::now(),
-    };
-    apply::apply_effects(&context, documents, &outcome.effects, Some(lock), || Ok(()))
+    }
+}
+
+pub(crate) fn file_change(edit: &Edit) -> FileChange {
+    match edit {
+        Edit::Changed(_) => FileChange::Changed,
+        Edit::Removed => FileChange::Removed,
+    }
 }
 
 /// Moves the session's feature from one shelf to another, because a paused session's feature is on the shelf of paused

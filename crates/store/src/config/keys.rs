@@ -1,7 +1,7 @@
 //! Every key of the configuration, with its type, default, limits and description.
 
 use overtone_core::messages::Lang;
-use overtone_core::registry::limits;
+use overtone_core::registry::{GuardLevel, limits};
 
 use super::{DefaultValue, Key, Kind, Setting};
 
@@ -67,6 +67,12 @@ pub const MAX_RETROS: &Setting<u32> = &Setting::integer(
 pub const FOREGROUND_AGENTS: &Setting<bool> =
     &Setting::boolean("agents.foreground", true, "run stage agents in the foreground");
 
+pub const GUARD_LEVEL: &Setting<GuardLevel> = &Setting::guard_level(
+    "guard.level",
+    GuardLevel::Notice,
+    "how strictly the gate is kept: notice or strict; a project can only make it stricter",
+);
+
 pub const DASHBOARD_ENABLED: &Setting<bool> =
     &Setting::boolean("dashboard.enabled", true, "start the dashboard when a session starts");
 
@@ -90,7 +96,7 @@ pub const INSTINCT_ENABLED: &Setting<bool> =
     &Setting::boolean("instinct.enabled", true, "learn from tool use and pass lessons on to new sessions");
 
 /// All keys, in the order in which they are listed.
-pub const KEYS: [Key; 16] = [
+pub const KEYS: [Key; 17] = [
     LANGUAGE.key,
     COMPACT_THRESHOLD_MB.key,
     COMPACT_THRESHOLD_PERCENT.key,
@@ -101,6 +107,7 @@ pub const KEYS: [Key; 16] = [
     MAX_REJECTIONS.key,
     MAX_RETROS.key,
     FOREGROUND_AGENTS.key,
+    GUARD_LEVEL.key,
     DASHBOARD_ENABLED.key,
     DASHBOARD_PORT.key,
     DASHBOARD_IDLE_MINUTES.key,
@@ -130,6 +137,13 @@ impl Section {
 impl Setting<Lang> {
     const fn language(name: &'static str, default: Lang, about: &'static str) -> Self {
         let key = Key { name, kind: Kind::Language, about, default: DefaultValue::Language(default) };
+        Self { key, default }
+    }
+}
+
+impl Setting<GuardLevel> {
+    const fn guard_level(name: &'static str, default: GuardLevel, about: &'static str) -> Self {
+        let key = Key { name, kind: Kind::GuardLevel, about, default: DefaultValue::GuardLevel(default) };
         Self { key, default }
     }
 }

@@ -13,6 +13,8 @@ pub struct Tasks {
     pub pending: Vec<String>,
     /// The pending boxes without those in `## Stages`, which the workflow ticks itself.
     pub open_work: Vec<String>,
+    /// How many boxes are checked, without those in `## Stages`.
+    pub checked_work: usize,
 }
 
 impl Tasks {
@@ -36,11 +38,13 @@ pub(super) fn parse_bytes(bytes: &[u8]) -> Tasks {
             continue;
         }
         tasks.total += 1;
+        let is_work = item.section != Some(Section::Stages);
         if item.done {
             tasks.checked += 1;
+            tasks.checked_work += usize::from(is_work);
         } else {
             let text = item.text.into_owned();
-            if item.section != Some(Section::Stages) {
+            if is_work {
                 tasks.open_work.push(text.clone());
             }
             tasks.pending.push(text);
@@ -133,6 +137,8 @@ mod tests {
         let text = "- [ ] before\n## Stages\n- [x] PLAN\n### sub\n- [ ] ARCH\n## Notes\n- [ ] note\n\
                     ## tasks（任務）📋\n- [ ] real\n```\n- [ ] code\n```\n# Other\n- [ ] after\n";
         assert_eq!(counts(text), (1, 3));
+        assert_eq!(parse_tasks(text).checked_work, 0, "the box of a stage is no work");
+        assert_eq!(parse_tasks("## Stages\n- [x] PLAN\n## Tasks\n- [x] a\n- [x] b\n").checked_work, 2);
         assert_eq!(counts("## Tasks\n\nnothing yet\n## Notes\n- [ ] note\n"), (0, 0));
     }
 

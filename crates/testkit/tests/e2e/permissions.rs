@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use overtone_testkit::{Actor, Client, Invocation, Run, Sandbox, Turn, text, tool};
+use overtone_testkit::{Actor, Client, Invocation, Run, Sandbox, Script, Turn, text, tool};
 use serde_json::json;
 
 use crate::delegate;
@@ -52,7 +52,10 @@ fn a_whole_workflow_runs_without_questions() {
             delegate("ot:developer", "fix the door"),
             text("done"),
         ];
-        let run = unasked(&sandbox, turns).run("fix the door");
+        // Nothing may be written here, so the developer explains why nothing has changed.
+        let report = r#"it does not creak <!-- VERDICT: {"result":"PASS","unchanged":"it is fine"} -->"#;
+        let script = |s: Script| s.main(turns).sub("developer", [text(report)]);
+        let run = sandbox.script(script).allow([]).run("fix the door");
         let main = run.requests(Actor::Main);
         assert!(main.nth(1).new_text().contains("# Choose a workflow and run it"));
         assert!(main.nth(2).new_text().contains("single"));

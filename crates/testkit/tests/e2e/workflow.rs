@@ -51,22 +51,34 @@ fn by_the_book() -> Vec<Turn> {
     ]
 }
 
-/// A sub-agent reads the tasks, changes a line of them and passes.
-fn editing(sandbox: &Sandbox, old: &str, new: &str) -> [Turn; 3] {
+/// A sub-agent reads the tasks and changes a line of them.
+fn editing(sandbox: &Sandbox, old: &str, new: &str) -> [Turn; 2] {
     let path = sandbox.project().join(FEATURE).join("tasks.md");
     let edit = json!({"file_path": path, "old_string": old, "new_string": new});
-    [
-        tool("Read", json!({"file_path": path})),
-        tool("Edit", edit),
-        text(r#"<!-- VERDICT: {"result":"PASS"} -->"#),
-    ]
+    [tool("Read", json!({"file_path": path})), tool("Edit", edit)]
 }
 
+fn pass() -> Turn {
+    text(r#"<!-- VERDICT: {"result":"PASS"} -->"#)
+}
+
+/// The command of the project's tests.
+const TESTS: &str = "sh tests/run.sh";
+
+/// Every agent does what its stage is about, since a report alone passes nothing.
 fn team(sandbox: &Sandbox, script: Script) -> Script {
+    sandbox.put_file("tests/run.sh", "test -e login.py\n");
+    let source = sandbox.project().join("login.py");
+    let write = tool("Write", json!({"file_path": source, "content": "def login(): pass\n"}));
     script
         .main(by_the_book())
         .sub("planner", editing(sandbox, "## Tasks\n", "## Tasks\n\n- [ ] the form\n"))
+        .sub("planner", [pass()])
+        .sub("developer", [write])
         .sub("developer", editing(sandbox, "- [ ] the form", "- [x] the form"))
+        .sub("developer", [pass()])
+        .sub("code-reviewer", [tool("Read", json!({"file_path": source})), pass()])
+        .sub("tester", [pass(), tool("Bash", json!({"command": TESTS})), pass()])
 }
 
 /// The stages of one kind of event, in their order; the two that run at once are put in that of the workflow.
@@ -134,7 +146,9 @@ fn assert_received(run: &Run, words: &Words) {
 fn standard(language: Option<&str>, words: &Words) {
     for client in Client::all() {
         let sandbox = Sandbox::new(&client);
-        let mut invocation = sandbox.script(|s| team(&sandbox, s)).permission_mode("acceptEdits");
+        let allowed = format!("Bash({TESTS})");
+        let mut invocation =
+            sandbox.script(|s| team(&sandbox, s)).permission_mode("acceptEdits").allow(["Agent", &allowed]);
         if let Some(tag) = language {
             invocation = invocation.env("OVERTONE_LANG", tag);
         }

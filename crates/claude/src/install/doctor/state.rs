@@ -90,6 +90,7 @@ fn broken_file(error: &StoreError) -> Finding {
         StoreErrorKind::Io(error) => error.to_string(),
         StoreErrorKind::Broken(what) => what.clone(),
         StoreErrorKind::Locked => "locked".to_owned(),
+        StoreErrorKind::Untrusted => "changed by another program".to_owned(),
     };
     Finding::BrokenFile { path: error.path.clone(), what }
 }

@@ -6,7 +6,7 @@ use overtone_core::registry::{Hook, HookBinding};
 use serde_json::{Map, Value};
 
 use super::{Problem, WRITE_AGAIN, problem, read_json};
-use crate::plugin::hooks::{COMMAND, PATH, arguments};
+use crate::plugin::hooks::{COMMAND, PATH, arguments, on_failure};
 
 const DROPPED: &str = "the client silently drops all hooks of a plugin whose hooks.json it cannot read";
 
@@ -83,11 +83,12 @@ fn check_entry(at: &str, entry: &Value, problems: &mut Vec<Problem>) {
 
 type TypeCheck = fn(&Value) -> bool;
 
-const KEY_TYPES: [(&str, &str, TypeCheck); 4] = [
+const KEY_TYPES: [(&str, &str, TypeCheck); 5] = [
     ("command", "a string", Value::is_string),
     ("args", "an array of strings", is_string_array),
     ("timeout", "a number of seconds", Value::is_number),
     ("if", "a string", Value::is_string),
+    ("onFailure", "a string", Value::is_string),
 ];
 
 fn is_string_array(value: &Value) -> bool {
@@ -116,5 +117,6 @@ fn contains(group: &Value, binding: &HookBinding) -> bool {
             entry["command"] == COMMAND
                 && entry["args"] == serde_json::json!(arguments(binding.hook))
                 && entry["if"].as_str() == binding.condition
+                && entry["onFailure"].as_str() == on_failure(binding.hook)
         })
 }

@@ -15,6 +15,7 @@ pub(super) fn description(lang: Lang, key: &Key) -> String {
         "limits.rejections" => words::about_rejections(lang),
         "limits.retros" => words::about_retros(lang),
         "agents.foreground" => words::about_foreground(lang),
+        "guard.level" => words::about_guard(lang),
         "dashboard.enabled" => words::about_dashboard(lang),
         "dashboard.port" => words::about_port(lang),
         "dashboard.idleMinutes" => words::about_idle(lang),
@@ -28,7 +29,7 @@ pub(super) fn description(lang: Lang, key: &Key) -> String {
 
 pub(super) fn allowed(lang: Lang, key: &Key) -> String {
     match key.kind {
-        Kind::Language | Kind::Boolean => key.allowed(),
+        Kind::Language | Kind::GuardLevel | Kind::Boolean => key.allowed(),
         Kind::Integer(low, high) => words::whole_number(lang, low, high),
         Kind::Number(high) => words::any_number(lang, &high.to_string()),
     }

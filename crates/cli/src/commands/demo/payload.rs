@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 /// The session of the demo.
 pub(super) const SESSION: &str = "demo";
 
+/// The conversation of the main agent, beside the project. Those of the other agents are in a folder of the same name.
+pub(super) const TRANSCRIPT: &str = "transcript.jsonl";
+
 /// One delegation to an agent, and its result.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Delegation {
@@ -24,7 +27,7 @@ impl Delegation {
         format!("toolu_demo{:02}", self.number)
     }
 
-    fn agent_id(self) -> String {
+    pub(super) fn agent_id(self) -> String {
         format!("a{:016x}", self.number)
     }
 
@@ -70,7 +73,7 @@ impl Delegation {
 pub(super) fn event_json(hook: Hook, project: &Path, payload: &Value) -> Value {
     let mut event = json!({
         "session_id": SESSION,
-        "transcript_path": project.join("transcript.jsonl"),
+        "transcript_path": project.with_file_name(TRANSCRIPT),
         "cwd": project,
         "permission_mode": "default",
         "hook_event_name": hook.event(),

@@ -16,7 +16,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::error::HookError;
-use super::payload::{self, SESSION};
+use super::payload::{self, SESSION, TRANSCRIPT};
 use super::process;
 use crate::ui::error::{CommandError, CommandResult};
 
@@ -54,6 +54,16 @@ impl Sandbox {
 
     pub(super) fn project(&self) -> PathBuf {
         self.root.join("login-page")
+    }
+
+    pub(super) const fn lang(&self) -> Lang {
+        self.lang
+    }
+
+    /// Where the client writes the conversation of an agent.
+    pub(super) fn agent_transcript(&self, agent_id: &str) -> PathBuf {
+        let folder = self.root.join(TRANSCRIPT).with_extension("");
+        folder.join("subagents").join(format!("agent-{agent_id}.jsonl"))
     }
 
     fn home(&self) -> Home {

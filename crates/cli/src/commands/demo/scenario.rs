@@ -129,6 +129,9 @@ fn delegate(runner: &mut DemoRunner, delegations: &[Delegation], next: &[&str]) 
         let text = format!("  {}", words::tests_fail(lang, &name(runner, Agent::Tester)));
         runner.screen().line(Tone::Warning, &text)?;
     }
+    for delegation in delegations {
+        runner.sandbox().do_work(*delegation)?;
+    }
     answers.extend(runner.send_all(Hook::OnAgentStop, delegations, Expected::Quiet)?);
     // If agents end together, the first answer may report both.
     let after = runner.send_all(Hook::PostUse, delegations, Expected::Harmless)?;

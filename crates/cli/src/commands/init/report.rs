@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use overtone_core::engine::flow::next_step;
 use overtone_core::engine::state::WorkflowState;
 use overtone_core::engine::text::{step_for_user, step_text};
-use overtone_core::messages::{cli as words, shelf_label, stage_name, workflow_purpose};
-use overtone_core::registry::{StageKey, Workflow};
+use overtone_core::messages::{checks, cli as words, shelf_label, stage_name, workflow_purpose};
+use overtone_core::registry::{GuardLevel, StageKey, Workflow};
 use overtone_hook::ansi::{Text, Tone};
 use overtone_store::{Session, clock};
 use serde::Serialize;
 
+use super::checks::{ChecksState, StartingChecks};
 use super::feature::AttachedFeature;
 use crate::args::OutputArgs;
 use crate::context::Context;
@@ -24,6 +25,7 @@ pub(super) struct StartedWorkflow {
     pub(super) workflow: Workflow,
     pub(super) attached: AttachedFeature,
     pub(super) set_aside: Vec<PathBuf>,
+    pub(super) checks: StartingChecks,
 }
 
 pub(super) fn print(context: &Context, output: &OutputArgs, started: &StartedWorkflow) -> CommandResult {
@@ -49,6 +51,11 @@ struct StartedJson<'a> {
     feature: Option<&'a str>,
     feature_created: bool,
     set_aside: &'a [PathBuf],
+    checks: Vec<&'a str>,
+    checks_trusted: bool,
+    /// Why the project's file cannot be used.
+    checks_error: Option<&'a str>,
+    guard: &'static str,
     next: &'a str,
 }
 
@@ -60,6 +67,13 @@ fn to_json<'a>(started: &'a StartedWorkflow, next: &'a str) -> StartedJson<'a> {
         feature: started.attached.name(),
         feature_created: started.attached.is_new(),
         set_aside: &started.set_aside,
+        checks: started.checks.names(),
+        checks_trusted: matches!(started.checks.state, ChecksState::Trusted),
+        checks_error: match &started.checks.state {
+            ChecksState::Unusable(reason) => Some(reason),
+            _ => None,
+        },
+        guard: started.checks.guard.name(),
         next,
     }
 }
@@ -73,6 +87,12 @@ fn render(context: &Context, started: &StartedWorkflow, next: &str) -> Text {
     fields.add_chain(words::label_stages(lang), stages_line(context, started.workflow));
     if let Some(line) = feature_line(context, &started.attached) {
         fields.add(words::label_feature(lang), line);
+    }
+    if let Some(line) = checks_line(context, &started.checks) {
+        fields.add(checks::label_checks(lang), line);
+    }
+    if started.checks.guard != GuardLevel::default() {
+        fields.add(checks::label_guard(lang), started.checks.guard.name());
     }
     for path in &started.set_aside {
         fields.add(words::label_set_aside(lang), path.display().to_string());
@@ -95,6 +115,17 @@ fn stages_line(context: &Context, workflow: Workflow) -> String {
         before = Some(key);
     }
     line
+}
+
+fn checks_line(context: &Context, starting: &StartingChecks) -> Option<Cell> {
+    let (lang, names) = (context.lang, starting.names().join(", "));
+    match &starting.state {
+        ChecksState::Trusted => Some(Cell::new(names)),
+        ChecksState::Untrusted => Some(Cell::new(checks::untrusted_names(lang, &names)).tone(Tone::Warning)),
+        ChecksState::Unusable(reason) => Some(Cell::new(checks::unusable(lang, reason)).tone(Tone::Warning)),
+        ChecksState::Detectable => Some(Cell::new(checks::none_yet(lang))),
+        ChecksState::Nothing => None,
+    }
 }
 
 fn feature_line(context: &Context, attached: &AttachedFeature) -> Option<String> {

@@ -25,7 +25,24 @@ pub(crate) struct StatusJson<'a> {
     feature: Option<FeatureJson<'a>>,
     compactions: Option<CompactionsJson>,
     context_percent: Option<u32>,
+    checks: Option<ChecksJson<'a>>,
+    running_check: Option<RunningCheckJson<'a>>,
     next: Option<String>,
+}
+
+/// The checks that the workflow is bound to.
+#[derive(Serialize)]
+struct ChecksJson<'a> {
+    names: Vec<&'a str>,
+    trusted: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RunningCheckJson<'a> {
+    name: &'a str,
+    started_at: String,
+    elapsed_ms: i64,
 }
 
 #[derive(Serialize)]
@@ -122,6 +139,15 @@ impl<'a> StatusJson<'a> {
                 manual: status.compactions.manual,
             }),
             context_percent: status.context_percent,
+            checks: status.checks.as_ref().map(|pinned| ChecksJson {
+                names: pinned.checks.iter().map(|check| check.name.as_str()).collect(),
+                trusted: pinned.is_trusted,
+            }),
+            running_check: status.running_check.as_ref().map(|running| RunningCheckJson {
+                name: &running.name,
+                started_at: clock::to_iso(running.started_at),
+                elapsed_ms: status.now.since(running.started_at),
+            }),
             next,
         }
     }

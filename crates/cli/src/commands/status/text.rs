@@ -2,7 +2,7 @@
 
 use overtone_core::engine::state::{ActiveAgent, Ending, LoopState, Status, WorkflowState};
 use overtone_core::engine::text::{duration, progress_bar};
-use overtone_core::messages::{cli as words, context as shared, stage_name, workflow_purpose};
+use overtone_core::messages::{checks, cli as words, context as shared, stage_name, workflow_purpose};
 use overtone_core::registry::StageKey;
 use overtone_core::registry::limits::LISTED_TASKS;
 use overtone_hook::ansi::{Text, Tone};
@@ -31,6 +31,9 @@ pub(crate) fn fields(context: &Context, status: &SessionStatus) -> Fields {
     if !workflow.active_agents.is_empty() {
         let agents = workflow.active_agents.iter().map(|agent| agent_line(context, status, agent));
         fields.add_lines(words::label_agents(lang), agents.collect());
+    }
+    if let Some(lines) = check_lines(context, status) {
+        fields.add_lines(checks::label_checks(lang), lines);
     }
     add_counts(context, workflow, status.looping.as_ref(), &mut fields);
     if let Some(name) = &workflow.feature_name {
@@ -126,6 +129,25 @@ fn agent_line(context: &Context, status: &SessionStatus, agent: &ActiveAgent) ->
     let since =
         agent.started_at.map(|at| format!(" · {}", duration(status.now.since(at)))).unwrap_or_default();
     Cell::new(name + &since)
+}
+
+/// The checks of the workflow, whether they may run, and which one runs now.
+fn check_lines(context: &Context, status: &SessionStatus) -> Option<Vec<Cell>> {
+    let lang = context.lang;
+    let mut lines = Vec::new();
+    if let Some(pinned) = &status.checks {
+        let names: Vec<_> = pinned.checks.iter().map(|check| check.name.as_str()).collect();
+        lines.push(if pinned.is_trusted {
+            Cell::new(names.join(", "))
+        } else {
+            Cell::new(checks::untrusted_names(lang, &names.join(", "))).tone(Tone::Warning)
+        });
+    }
+    if let Some(running) = &status.running_check {
+        let spent = duration(status.now.since(running.started_at));
+        lines.push(Cell::new(checks::running_check(lang, &running.name, &spent)));
+    }
+    if lines.is_empty() { None } else { Some(lines) }
 }
 
 fn counters(context: &Context, workflow: &WorkflowState) -> Cell {

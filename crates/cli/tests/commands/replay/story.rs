@@ -116,6 +116,9 @@ impl Story {
     }
 
     pub(super) fn report(&self, agent: &str, id: &str, verdict: &str) {
+        if agent == "developer" {
+            self.context.change_project();
+        }
         self.says(agent, id, &format!("hush-hush\n<!-- VERDICT: {{\"result\":\"{verdict}\"}} -->"));
     }
 

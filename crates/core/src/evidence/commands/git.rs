@@ -133,6 +133,22 @@ pub(super) fn kind(invocation: &Invocation) -> CommandKind {
     }
 }
 
+/// The files of the work tree that a git command changes by name. `None` if it chooses them itself, like `git reset --hard`.
+/// Commands that only change the repository, such as `git commit`, change no file of the work tree.
+pub(super) fn changed_files(invocation: &Invocation) -> Option<Vec<String>> {
+    let call = GitCall::read(invocation)?;
+    let files = || call.arguments.iter().filter(|argument| !argument.starts_with('-')).cloned();
+    match call.subcommand {
+        "add" | "commit" | "tag" | "branch" | "push" | "fetch" | "remote" | "config" | "notes" | "gc"
+        | "update-index" | "bisect" => Some(Vec::new()),
+        "rm" | "mv" | "restore" => Some(files().collect()),
+        "checkout" if call.has(&["--"]) => {
+            Some(call.arguments.iter().skip_while(|argument| *argument != "--").skip(1).cloned().collect())
+        }
+        _ => None,
+    }
+}
+
 fn has_changing_option(call: &GitCall) -> bool {
     call.has(&[
         "-d",

@@ -12,7 +12,8 @@ pub(super) struct Invocation {
     /// The program as it was written.
     pub(super) path: String,
     pub(super) arguments: Vec<String>,
-    pub(super) writes_file: bool,
+    /// The files that its output is redirected to.
+    pub(super) written_files: Vec<String>,
 }
 
 impl Invocation {
@@ -54,7 +55,7 @@ fn read_script(script: &str, depth: usize, found: &mut Vec<Invocation>) {
 }
 
 fn read_command(command: &SimpleCommand, depth: usize, found: &mut Vec<Invocation>) {
-    let mut invocation = Invocation { writes_file: command.writes_file, ..Invocation::default() };
+    let mut invocation = Invocation { written_files: command.written_files.clone(), ..Invocation::default() };
     let words = unwrapped(&command.words, &mut invocation.assignments);
     if let Some((program, arguments)) = words.split_first() {
         program.clone_into(&mut invocation.path);
@@ -66,8 +67,8 @@ fn read_command(command: &SimpleCommand, depth: usize, found: &mut Vec<Invocatio
         Some(script) if depth < MAX_DEPTH => {
             read_script(&script, depth + 1, found);
             // The shell itself is not of interest, but its redirection is.
-            if invocation.writes_file {
-                found.push(Invocation { writes_file: true, ..Invocation::default() });
+            if !invocation.written_files.is_empty() {
+                found.push(Invocation { written_files: invocation.written_files, ..Invocation::default() });
             }
         }
         _ => {
@@ -107,7 +108,7 @@ fn read_executed_by_find(invocation: &Invocation, depth: usize, found: &mut Vec<
     {
         rest = &rest[at + 1..];
         let end = rest.iter().position(|word| matches!(word.as_str(), ";" | "+")).unwrap_or(rest.len());
-        let command = SimpleCommand { words: rest[..end].to_vec(), writes_file: false };
+        let command = SimpleCommand { words: rest[..end].to_vec(), written_files: Vec::new() };
         read_command(&command, depth + 1, found);
         rest = &rest[end..];
     }

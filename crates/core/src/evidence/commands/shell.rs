@@ -4,8 +4,8 @@
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct SimpleCommand {
     pub(super) words: Vec<String>,
-    /// Whether output is redirected to a file.
-    pub(super) writes_file: bool,
+    /// The files that output is redirected to.
+    pub(super) written_files: Vec<String>,
 }
 
 /// Commands in commands are read up to this depth. What is deeper is an unknown program.
@@ -20,7 +20,7 @@ pub(super) fn split(command: &str) -> Vec<SimpleCommand> {
 
 fn split_into(text: &str, depth: usize, commands: &mut Vec<SimpleCommand>) {
     if depth > MAX_DEPTH {
-        commands.push(SimpleCommand { words: vec!["$".to_owned()], writes_file: false });
+        commands.push(SimpleCommand { words: vec!["$".to_owned()], written_files: Vec::new() });
         return;
     }
     let mut splitter = Splitter {
@@ -238,7 +238,8 @@ impl Splitter<'_, '_> {
     fn end_word(&mut self) {
         let Some(word) = self.word.take() else { return };
         match self.redirection.take() {
-            Some(Redirection::Output) => self.current.writes_file |= !is_device(&word),
+            Some(Redirection::Output) if is_device(&word) => {}
+            Some(Redirection::Output) => self.current.written_files.push(word),
             Some(Redirection::Input) => {}
             Some(Redirection::HereDocument) => {
                 let is_script = self.current.words.iter().any(|word| is_shell(word));
@@ -252,7 +253,7 @@ impl Splitter<'_, '_> {
         self.end_word();
         self.redirection = None;
         let command = std::mem::take(&mut self.current);
-        if !command.words.is_empty() || command.writes_file {
+        if !command.words.is_empty() || !command.written_files.is_empty() {
             self.commands.push(command);
         }
     }
@@ -321,8 +322,8 @@ mod tests {
 
     fn shown(command: &str) -> Vec<String> {
         let show = |command: SimpleCommand| {
-            let mark = if command.writes_file { " >" } else { "" };
-            command.words.join("|") + mark
+            let files = command.written_files.iter().map(|file| format!(" >{file}"));
+            command.words.join("|") + &files.collect::<Vec<_>>().concat()
         };
         split(command).into_iter().map(show).collect()
     }
@@ -349,19 +350,19 @@ mod tests {
     #[test]
     fn redirections_to_files_are_found() {
         for (command, parts) in [
-            ("a > b", vec!["a >"]),
-            ("a >>b c", vec!["a|c >"]),
-            ("a 2>err", vec!["a >"]),
-            ("a &> b", vec!["a >"]),
-            ("a >| b", vec!["a >"]),
-            ("> b", vec![" >"]),
+            ("a > b", vec!["a >b"]),
+            ("a >>b c", vec!["a|c >b"]),
+            ("a 2>err", vec!["a >err"]),
+            ("a &> b", vec!["a >b"]),
+            ("a >| b", vec!["a >b"]),
+            ("> b", vec![" >b"]),
             ("a 2>&1 >/dev/null 2> /dev/null >&2 2>&-", vec!["a"]),
             ("a &>/dev/null & b", vec!["a", "b"]),
             ("a 'b > c' \"> d\"", vec!["a|b > c|> d"]),
             ("a < b <<< 'c > d'", vec!["a"]),
             ("[[ a > b && c < d ]] && e", vec!["[[|a|>|b|&&|c|<|d|]]", "e"]),
             ("(( a > b )) && c", vec!["c"]),
-            ("a1 2 > b", vec!["a1|2 >"]),
+            ("a1 2 > b", vec!["a1|2 >b"]),
         ] {
             assert_eq!(shown(command), parts, "{command}");
         }
@@ -369,7 +370,7 @@ mod tests {
 
     #[test]
     fn here_documents_are_text() {
-        assert_eq!(shown("cat <<'EOF' > a\nrm b > c\nEOF\nd"), ["cat >", "d"]);
+        assert_eq!(shown("cat <<'EOF' > a\nrm b > c\nEOF\nd"), ["cat >a", "d"]);
         assert_eq!(shown("cat <<-EOF | b\n\trm c\n\tEOF\nd"), ["cat", "b", "d"]);
         assert_eq!(shown("bash <<EOF\nrm c\nEOF"), ["bash", "rm|c"]);
         assert_eq!(shown("cat <<EOF\nno end"), ["cat"]);

@@ -2,7 +2,7 @@
 
 #![allow(unreachable_pub, reason = "used by the test crates that include it")]
 
-use overtone_core::engine::{StartSource, Trigger};
+use overtone_core::engine::{StartSource, ToolCaller, Trigger};
 use overtone_core::registry::Agent;
 use proptest::prelude::*;
 
@@ -106,7 +106,7 @@ pub fn perform(world: &mut World, action: &Action) {
                 interrupted: false,
                 tool_use_id: Some(&call),
                 agent: Some(*agent),
-                is_main_agent: true,
+                caller: ToolCaller::Main,
             };
             world.fire(&trigger);
         }

@@ -68,6 +68,7 @@ impl World {
             origin: FeatureOrigin::Own,
             checked: 3 - pending.len(),
             total: 3,
+            ticked_work: 3 - pending.len(),
             pending,
             open_work,
         });

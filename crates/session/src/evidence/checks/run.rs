@@ -24,6 +24,10 @@ const REST_OF_OUTPUT: Duration = Duration::from_secs(2);
 /// Waits for a line. If none comes before the pipe closes, it kills the process group that it is given.
 const WATCHER: &str = r#"read -r _ || kill -s KILL -- "-$1""#;
 
+/// Waits for a line before it runs the command, so that the command never runs without a watcher: if this program is killed
+/// before it has started one, the pipe closes without a line.
+const GATED: &str = r#"read -r _ || exit 125; exec sh -c "$1" < /dev/null"#;
+
 /// A check that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
@@ -53,13 +57,19 @@ fn run_group(
     on_output: impl FnMut(&[u8]) + Send + 'static,
 ) -> io::Result<Option<ExitStatus>> {
     let (reader, writer) = io::pipe()?;
+    let (gate, mut opener) = io::pipe()?;
     let mut command = Command::new("sh");
-    command.args(["-c", &check.run]).current_dir(project).env("OVERTONE_CHECK", &check.name);
-    command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+    command
+        .args(["-c", GATED, "overtone-check", &check.run])
+        .current_dir(project)
+        .env("OVERTONE_CHECK", &check.name);
+    command.stdin(gate).stdout(writer.try_clone()?).stderr(writer);
     let mut group = ProcessGroup::spawn(&mut command)?;
     // The command holds the writing ends of the pipe, which has to close when the check ends.
     drop(command);
     let watcher = Watcher::start(group.child().id());
+    opener.write_all(b"\n")?;
+    drop(opener);
     let end_of_output = collect(reader, Arc::clone(output), on_output);
     let status = group.wait_until(started + check.timeout);
     // What the check left running in the background ends with it.
@@ -89,6 +99,8 @@ fn collect(
             on_output(&buffer[..length]);
             output.lock().unwrap_or_else(PoisonError::into_inner).push(&buffer[..length]);
         }
+        // What it has not passed on yet comes before the end.
+        drop(on_output);
         // The receiver may have stopped waiting.
         let _ = done.send(());
     });

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use overtone_core::evidence::SourceTests;
 use overtone_store::files::{self, PRIVATE};
+use overtone_store::seal::{Layout, SealState};
 use overtone_store::{Session, StoreError};
 use serde::{Deserialize, Serialize};
 
@@ -16,9 +17,14 @@ use crate::evidence::work_tree::{FileState, Source, WorkTree};
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 #[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct TreeJson {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     base: Option<String>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    missing_tests: u32,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    disabled_tests: u32,
     files: BTreeMap<String, FileJson>,
 }
 
@@ -37,17 +43,34 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
+const NAME: &str = "tree.json";
+
 fn path_in(session: &Session) -> PathBuf {
-    session.dir().join("tree.json")
+    session.dir().join(NAME)
 }
 
 pub(crate) fn exists(session: &Session) -> bool {
     fs::symlink_metadata(path_in(session)).is_ok()
 }
 
+/// Whether the file has a seal that is not ours for this content, or none at all.
+pub(crate) fn was_edited(session: &Session) -> bool {
+    match files::read_limited(&path_in(session), MAX_BYTES) {
+        Ok(Some(bytes)) => !is_ours(session, &bytes),
+        Ok(None) | Err(_) => false,
+    }
+}
+
+fn is_ours(session: &Session, bytes: &[u8]) -> bool {
+    matches!(session.check_file(NAME, Layout::Compact, bytes), Ok(SealState::Valid))
+}
+
 /// `None` if there is no such file, or it is not one of ours.
 pub(crate) fn read(session: &Session) -> Option<WorkTree> {
     let bytes = files::read_limited(&path_in(session), MAX_BYTES).ok()??;
+    if !is_ours(session, &bytes) {
+        return None;
+    }
     let tree: TreeJson = serde_json::from_slice(&bytes).ok()?;
     let source = match tree.base {
         Some(base) => Source::Git { base },
@@ -57,14 +80,20 @@ pub(crate) fn read(session: &Session) -> Option<WorkTree> {
         let tests = SourceTests { tests: file.tests, skipped: file.skipped };
         (path, FileState { digest: file.digest, tests })
     });
-    Some(WorkTree { source, files: files.collect() })
+    let missing = SourceTests { tests: tree.missing_tests, skipped: tree.disabled_tests };
+    Some(WorkTree { source, files: files.collect(), missing })
 }
 
 /// Stores the tree. Without one, the stored tree is removed, so that nothing is compared with an older state.
 pub(crate) fn write(session: &Session, tree: Option<&WorkTree>) -> Result<(), StoreError> {
     let path = path_in(session);
     let written = match tree {
-        Some(tree) => files::write_atomic(&path, &to_json(tree), PRIVATE),
+        Some(tree) => {
+            let mut content = to_json(tree);
+            session
+                .seal_file(NAME, Layout::Compact, &mut content)
+                .and_then(|()| files::write_atomic(&path, &content, PRIVATE))
+        }
         None => match files::remove(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
@@ -82,5 +111,7 @@ fn to_json(tree: &WorkTree) -> Vec<u8> {
         let SourceTests { tests, skipped } = state.tests;
         (path.clone(), FileJson { digest: state.digest.clone(), tests, skipped })
     });
-    serde_json::to_vec(&TreeJson { base, files: files.collect() }).unwrap_or_default()
+    let SourceTests { tests: missing_tests, skipped: disabled_tests } = tree.missing;
+    let tree = TreeJson { base, missing_tests, disabled_tests, files: files.collect() };
+    serde_json::to_vec(&tree).unwrap_or_default()
 }

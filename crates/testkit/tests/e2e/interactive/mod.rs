@@ -6,6 +6,7 @@ mod commands;
 mod compaction;
 mod continued;
 mod copies;
+mod guard;
 mod interrupt;
 mod kit;
 mod plan;

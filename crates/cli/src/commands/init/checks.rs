@@ -1,0 +1,66 @@
+//! The checks that a workflow starts with. A file that cannot be used does not keep the workflow from starting.
+
+use std::path::Path;
+
+use overtone_core::evidence::Check;
+use overtone_core::registry::{GuardLevel, Workflow};
+use overtone_session::evidence::detect_checks;
+use overtone_store::Trust;
+use overtone_store::config::keys;
+
+use crate::context::Context;
+use crate::project_checks::{ProjectChecks, TrustState};
+use crate::ui::error::{CommandResult, warn};
+
+#[derive(Debug)]
+pub(super) struct StartingChecks {
+    pub(super) checks: Vec<Check>,
+    pub(super) guard: GuardLevel,
+    pub(super) state: ChecksState,
+}
+
+#[derive(Debug)]
+pub(super) enum ChecksState {
+    Trusted,
+    Untrusted,
+    /// The project's file cannot be used, for this reason.
+    Unusable(String),
+    /// The project has none, but some could be proposed.
+    Detectable,
+    Nothing,
+}
+
+impl StartingChecks {
+    pub(super) fn read(context: &Context, project: &Path, workflow: Workflow) -> CommandResult<Self> {
+        let own = context.setting(keys::GUARD_LEVEL);
+        let checks = match ProjectChecks::load(context, project.to_owned()) {
+            Ok(checks) => checks,
+            Err(error) => {
+                warn(&error.message);
+                let trust = Trust::for_project(context.home()?, project);
+                let guard = ProjectChecks::guard_level(own, None, trust.as_ref());
+                return Ok(Self { checks: Vec::new(), guard, state: ChecksState::Unusable(error.message) });
+            }
+        };
+        checks.warn_about_unknown_keys(context.lang);
+        let state = match checks.trust_state() {
+            _ if checks.checks().is_empty() => state_without_checks(project, workflow),
+            TrustState::Trusted => ChecksState::Trusted,
+            TrustState::Changed | TrustState::Never => ChecksState::Untrusted,
+        };
+        let guard = ProjectChecks::guard_level(own, checks.file.guard, checks.trust.as_ref());
+        Ok(Self { checks: checks.file.checks, guard, state })
+    }
+
+    pub(super) fn names(&self) -> Vec<&str> {
+        self.checks.iter().map(|check| check.name.as_str()).collect()
+    }
+}
+
+fn state_without_checks(project: &Path, workflow: Workflow) -> ChecksState {
+    let could_use_checks = workflow.stages().iter().any(|stage| Check::DEFAULT_STAGES.contains(stage));
+    match detect_checks(project) {
+        Ok(proposed) if could_use_checks && !proposed.is_empty() => ChecksState::Detectable,
+        _ => ChecksState::Nothing,
+    }
+}
