@@ -140,6 +140,16 @@ impl Sandbox {
         self.put_file(&format!("specs/features/in-progress/{name}/tasks.md"), tasks);
     }
 
+    /// Runs a command of ours as the user does in a terminal, for this session, and returns what it printed.
+    #[track_caller]
+    pub fn overtone(&self, session: &str, arguments: &[&str]) -> String {
+        let mut command = self.command_of(&self.plugin().join("bin/overtone"));
+        let ended = command.args(arguments).env("OVERTONE_SESSION_ID", session).output();
+        let ended = ended.expect("overtone starts");
+        assert!(ended.status.success(), "{arguments:?}: {ended:?}");
+        String::from_utf8_lossy(&ended.stdout).into_owned()
+    }
+
     /// Replaces a file of the plugin, to see what the client makes of it. A program stays executable.
     pub fn put_plugin_file(&self, path: &str, contents: &str) {
         let path = self.plugin().join(path);

@@ -9,6 +9,7 @@
 
 mod background;
 mod ccc;
+mod checks;
 mod compaction;
 mod delegation;
 mod discipline;

@@ -2,6 +2,7 @@
 
 mod background;
 mod blocked;
+mod checks;
 mod commands;
 mod compaction;
 mod continued;
