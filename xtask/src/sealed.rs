@@ -2,24 +2,28 @@
 
 use std::path::Path;
 
-use overtone_store::{Home, LoadedWorkflow, SessionId, StoreError, Transaction};
+use overtone_store::{Home, SessionId, StoreError, Transaction};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
 
-/// Creates the key of a home and seals the workflow of a session, as the first hooks would. A session may have none.
+/// Creates the key of a home and seals the workflow and the loop of a session, as the first hooks would. A session may have none.
 pub(crate) fn seal_workflow(home: &Path, session: &str) -> Result<()> {
     let home = Home::at(home.to_owned());
     let id = SessionId::parse(session).ok_or_else(|| Error::new(format!("not a session: {session}")))?;
     let session = home.session(&id);
     let seal = || -> std::result::Result<(), StoreError> {
         let key = home.seal_key().map_err(|e| StoreError::io(home.root(), e))?;
-        if let LoadedWorkflow { document: Some(document), .. } = session.load_workflow()? {
-            let mut transaction = Transaction::default();
-            transaction.put_workflow(&session, &document, key)?;
-            drop(transaction.commit()?);
+        let workflow = session.load_workflow()?;
+        let looping = session.load_loop(&workflow)?;
+        let mut transaction = Transaction::default();
+        if let Some(document) = &looping.document {
+            transaction.put_loop(&session, document, key)?;
         }
-        Ok(())
+        if let Some(document) = &workflow.document {
+            transaction.put_workflow(&session, document, key)?;
+        }
+        transaction.commit().map(drop)
     };
     seal().map_err(|e| Error::new(format!("cannot seal the workflow: {e}")))
 }

@@ -11,7 +11,9 @@ use overtone_claude::Environment;
 use overtone_core::engine::{always_needs_decision, needs_no_decision};
 use overtone_core::messages::cli as words;
 use overtone_store::config::Config;
-use overtone_store::{Home, LoadedWorkflow, Session, SessionId, StoreError, StoreErrorKind, clock};
+use overtone_store::{
+    Home, LoadedLoop, LoadedWorkflow, Session, SessionId, StoreError, StoreErrorKind, clock,
+};
 
 use crate::context::Context;
 use crate::ui::error::CommandError;
@@ -45,18 +47,22 @@ pub(crate) fn check(environment: &Environment, arguments: &[OsString]) -> Result
 /// declines does not run.
 fn may_run(home: &Home, id: &SessionId, command: &str) -> bool {
     let session = home.session(id);
-    match session.load_workflow() {
-        Ok(LoadedWorkflow { document: Some(workflow), .. }) if workflow.state.is_open() => {}
+    let workflow = match session.load_workflow() {
+        Ok(workflow) => workflow,
         // Another program has changed the state, so the user decides.
-        Err(StoreError { kind: StoreErrorKind::Untrusted, .. }) => {}
-        Ok(_) | Err(_) => return true,
+        Err(StoreError { kind: StoreErrorKind::Untrusted, .. }) => return false,
+        Err(_) => return true,
+    };
+    match &workflow.document {
+        Some(document) if document.state.is_open() => is_asked_by_loop(&session, &workflow, command),
+        _ => true,
     }
-    is_asked_by_loop(&session, command)
 }
 
-fn is_asked_by_loop(session: &Session, command: &str) -> bool {
-    match session.looping() {
-        Ok(Some(looping)) => looping.state.asked.as_deref() == Some(command),
+/// Whether the loop remembers that the user is asked about this command. A note that Overtone did not write does not count.
+fn is_asked_by_loop(session: &Session, workflow: &LoadedWorkflow, command: &str) -> bool {
+    match session.load_loop(workflow) {
+        Ok(LoadedLoop { document: Some(looping), .. }) => looping.state.asked.as_deref() == Some(command),
         _ => false,
     }
 }
@@ -64,5 +70,9 @@ fn is_asked_by_loop(session: &Session, command: &str) -> bool {
 /// Whether the client has asked the user about this command, with a workflow or without.
 fn was_asked(home: &Home, id: &SessionId, command: &str) -> bool {
     let session = home.session(id);
-    is_asked_by_loop(&session, command) || session.take_question(command, clock::now())
+    let by_loop = match session.load_workflow() {
+        Ok(workflow) => is_asked_by_loop(&session, &workflow, command),
+        Err(_) => false,
+    };
+    by_loop || session.take_question(command, clock::now())
 }

@@ -11,7 +11,9 @@ mod report;
 mod transcript;
 mod work_tree;
 
+pub(crate) use checks::not_started;
 pub use detect::detect_checks;
 pub(crate) use report::{Collected, EvidenceContext};
 pub use transcript::read_activity;
+pub(crate) use work_tree::TREE_FILE;
 pub use work_tree::{WorkTree, record_baseline};

@@ -1,6 +1,7 @@
 //! `checks.json`: the checks of a session's workflow, as the project's file defined them when the workflow started.
 //!
-//! A running workflow uses only this copy, so an agent that rewrites `overtone.toml` changes nothing for it.
+//! A running workflow uses only this copy, so an agent that rewrites `overtone.toml` changes nothing for it. The copy is
+//! sealed: one that another program has changed is an error.
 
 use std::fs;
 use std::io;
@@ -10,11 +11,15 @@ use overtone_core::evidence::Check;
 use serde_json::{Value, json};
 
 use crate::files::{self, PRIVATE};
+use crate::seal::{Layout, SealState};
 use crate::{Session, StoreError, check_definitions};
+
+/// The name of the file in the session's folder.
+pub const CHECKS_FILE: &str = "checks.json";
 
 impl Session {
     fn pinned_checks_file(&self) -> PathBuf {
-        self.dir().join("checks.json")
+        self.dir().join(CHECKS_FILE)
     }
 
     /// Whether the workflow has checks. Cheaper than reading them.
@@ -28,6 +33,10 @@ impl Session {
         let Some(text) = files::read_small(&path).map_err(|error| StoreError::io(&path, error))? else {
             return Ok(Vec::new());
         };
+        let seal = self.check_file(CHECKS_FILE, Layout::Compact, text.as_bytes());
+        if seal.map_err(|error| StoreError::io(&path, error))? != SealState::Valid {
+            return Err(StoreError::untrusted(&path));
+        }
         let document: Value =
             serde_json::from_str(&text).map_err(|error| StoreError::broken(&path, error.to_string()))?;
         match check_definitions::from_json(&document["checks"]) {
@@ -46,7 +55,9 @@ impl Session {
             }
         } else {
             let document = json!({ "checks": check_definitions::to_json(checks) });
-            files::write_atomic(&path, document.to_string().as_bytes(), PRIVATE)
+            let mut content = document.to_string().into_bytes();
+            self.seal_file(CHECKS_FILE, Layout::Compact, &mut content)
+                .and_then(|()| files::write_atomic(&path, &content, PRIVATE))
         };
         written.map_err(|error| StoreError::io(&path, error))
     }
@@ -71,8 +82,13 @@ mod tests {
         session.pin_checks(&[]).unwrap();
         session.pin_checks(&[]).unwrap();
         assert!(!session.has_pinned_checks());
-        for broken in ["", "[]", "{}", r#"{"checks":[{"name":"../x","run":"x","stages":[],"timeoutMs":1}]}"#]
-        {
+        session.pin_checks(&checks).unwrap();
+        let pinned = fs::read_to_string(session.pinned_checks_file()).unwrap();
+        let bad_name = r#"{"checks":[{"name":"../x","run":"x","stages":[],"timeoutMs":1}]}"#;
+        let mut sealed = bad_name.as_bytes().to_vec();
+        session.seal_file(CHECKS_FILE, Layout::Compact, &mut sealed).unwrap();
+        let bad_name = String::from_utf8(sealed).unwrap();
+        for broken in ["", "[]", "{}", &bad_name, &pinned.replace("make test", "true")] {
             files::write_atomic(&session.pinned_checks_file(), broken.as_bytes(), PRIVATE).unwrap();
             assert!(session.pinned_checks().is_err(), "{broken}");
         }

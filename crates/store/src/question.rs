@@ -1,5 +1,5 @@
 //! `asked.json`: the command that the client asks the user about, in a session without a workflow. With a workflow, the loop
-//! remembers it.
+//! remembers it. The file is sealed: a note that Overtone did not write is no answer of the user.
 
 use std::fs;
 use std::io;
@@ -9,25 +9,33 @@ use overtone_core::engine::state::Millis;
 use serde_json::{Value, json};
 
 use crate::files::{self, PRIVATE};
-use crate::{Session, clock, object};
+use crate::seal::{Layout, SealState};
+use crate::{Session, clock};
+
+const NAME: &str = "asked.json";
 
 /// How long a question is remembered, in milliseconds. The command runs as soon as the user agrees, and never if not.
 const TTL: i64 = 10 * 60 * 1000;
 
 impl Session {
     fn question_file(&self) -> PathBuf {
-        self.dir().join("asked.json")
+        self.dir().join(NAME)
     }
 
     /// Remembers that the user is asked about this command. The folder must exist.
     pub fn note_question(&self, command: &str, now: Millis) -> io::Result<()> {
-        let note = json!({ "command": command, "at": clock::to_iso(now) });
-        files::write_atomic(&self.question_file(), note.to_string().as_bytes(), PRIVATE)
+        let mut note = json!({ "command": command, "at": clock::to_iso(now) }).to_string().into_bytes();
+        self.seal_file(NAME, Layout::Compact, &mut note)?;
+        files::write_atomic(&self.question_file(), &note, PRIVATE)
     }
 
     /// Whether the user was asked about exactly this command a moment ago. The answer counts once.
     pub fn take_question(&self, command: &str, now: Millis) -> bool {
-        let note = object::read(&self.question_file());
+        let Ok(Some(text)) = files::read_small(&self.question_file()) else { return false };
+        if !matches!(self.check_file(NAME, Layout::Compact, text.as_bytes()), Ok(SealState::Valid)) {
+            return false;
+        }
+        let note: Value = serde_json::from_str(&text).unwrap_or_default();
         let at = note.get("at").and_then(Value::as_str).and_then(clock::from_iso);
         let is_recent = matches!(at, Some(at) if now.since(at) < TTL);
         let is_same = note.get("command").and_then(Value::as_str) == Some(command);
@@ -53,5 +61,8 @@ mod tests {
         assert!(!session.take_question("trust", Millis(now.0 + TTL)));
         assert!(session.take_question("trust", Millis(now.0 + TTL - 1)));
         assert!(!session.take_question("trust", now));
+        let forged = format!(r#"{{"command":"trust","at":"{}"}}"#, clock::to_iso(now));
+        files::write_atomic(&session.question_file(), forged.as_bytes(), PRIVATE).unwrap();
+        assert!(!session.take_question("trust", now), "somebody else wrote it");
     }
 }

@@ -22,6 +22,8 @@ pub struct LoadedWorkflow {
     pub document: Option<WorkflowDoc>,
     /// Set if the file was changed by another program. The caller keeps its content and writes the document.
     pub edit: Option<Edit>,
+    /// Whether Overtone has sealed the session. One that an earlier version wrote has no seals yet.
+    pub is_sealed: bool,
     /// The key that the next version is sealed with, if it was read.
     pub key: Option<SealKey>,
 }
@@ -67,10 +69,12 @@ impl Session {
         };
         let key = self.existing_seal_key().map_err(at_path)?;
         match self.identify(&path, &bytes, key)? {
-            Found::Ours(document) => Ok(LoadedWorkflow { document: Some(document), edit: None, key }),
+            Found::Ours(document) => {
+                Ok(LoadedWorkflow { document: Some(document), edit: None, is_sealed: true, key })
+            }
             Found::Unsealed(document) => match self.restore(key, Edit::Changed(bytes))? {
                 LoadedWorkflow { document: None, .. } => {
-                    Ok(LoadedWorkflow { document: Some(document), edit: None, key })
+                    Ok(LoadedWorkflow { document: Some(document), edit: None, is_sealed: false, key })
                 }
                 restored => Ok(restored),
             },
@@ -112,7 +116,7 @@ impl Session {
         };
         match self.identify(&path, &bytes, key) {
             Ok(Found::Ours(document)) => {
-                Ok(LoadedWorkflow { document: Some(document), edit: Some(edit), key })
+                Ok(LoadedWorkflow { document: Some(document), edit: Some(edit), is_sealed: true, key })
             }
             _ => Err(StoreError::untrusted(&self.workflow_file())),
         }

@@ -6,8 +6,8 @@
 use std::fs;
 use std::path::PathBuf;
 
+use crate::StoreError;
 use crate::files::{self, PRIVATE, Replaced};
-use crate::{LoopDoc, Session, StoreError};
 
 /// Prepared files. Dropping it without [`commit`](Self::commit) leaves everything as it was.
 #[derive(Debug, Default)]
@@ -17,10 +17,6 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    pub fn put_loop(&mut self, session: &Session, doc: &LoopDoc) -> Result<(), StoreError> {
-        self.put(session.loop_file(), &doc.to_json()?)
-    }
-
     pub(crate) fn put(&mut self, path: PathBuf, bytes: &[u8]) -> Result<(), StoreError> {
         let temp = files::write_temp(&path, bytes, PRIVATE).map_err(|error| StoreError::io(&path, error))?;
         // A second version of the same file has overwritten the temporary file of the first.

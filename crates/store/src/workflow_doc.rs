@@ -21,6 +21,9 @@ const SEAL: &str = "seal";
 /// The processes of the client that the session runs in.
 const CLIENTS: &str = "clients";
 
+/// The files that were written when the workflow started.
+const REQUIRED: &str = "requiredFiles";
+
 /// A workflow with the document it came from.
 #[derive(Debug, Clone)]
 pub struct WorkflowDoc {
@@ -81,10 +84,21 @@ impl WorkflowDoc {
         list.filter_map(ClientProcess::from_json).collect()
     }
 
+    /// The files of the session that belong to the workflow. If one is missing, another program has removed it.
+    pub fn required_files(&self) -> Vec<String> {
+        strings(&self.document, REQUIRED)
+    }
+
+    pub fn set_required_files(&mut self, files: &[&str]) {
+        put(&mut self.document, REQUIRED, json!(files));
+    }
+
     /// The document without what belongs to the home it comes from. `None` if there is nothing of that.
     pub(crate) fn for_other_home(mut self) -> Option<Self> {
-        let has_clients = self.document.shift_remove(CLIENTS).is_some();
-        if has_clients || self.has_seal() { Some(self) } else { None }
+        // The files that are required are not moved with the session.
+        let is_changed =
+            [CLIENTS, REQUIRED].map(|name| self.document.shift_remove(name).is_some()).contains(&true);
+        if is_changed || self.has_seal() { Some(self) } else { None }
     }
 
     /// Records a process of the client. Returns whether it is new.

@@ -163,7 +163,7 @@ fn check_order(timeline: &[Value]) -> Vec<String> {
                 }
             }
             "system:warning" if is_false_alarm(line) => {
-                wrong("takes what Overtone did for the work of others")
+                wrong("takes what Overtone did for the work of others");
             }
             "system:warning" if is_stop(line) => {
                 if is_stopped {

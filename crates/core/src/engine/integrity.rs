@@ -50,23 +50,33 @@ pub fn record_edit(snapshot: &Snapshot, change: FileChange, outcome: &mut Outcom
     }
 }
 
-/// Adds to an outcome that files with evidence were changed by another program and are not used.
-pub fn report_edited_evidence(
+/// Has the loop of the snapshot stored, if the decision stores no other one.
+pub fn store_loop(snapshot: &Snapshot, outcome: &mut Outcome) {
+    if !outcome.effects.iter().any(|effect| matches!(effect, Effect::PutLoop(_))) {
+        outcome.effects.extend(snapshot.looping.clone().map(Effect::PutLoop));
+    }
+}
+
+/// Adds to an outcome that files were changed by another program, and that what it wrote is not used.
+pub fn report_edited_files(
     snapshot: &Snapshot,
     files: &[&'static str],
     facts: &Facts,
     outcome: &mut Outcome,
 ) {
-    let Some(workflow) = outcome.workflow().or(snapshot.workflow.as_ref()) else { return };
-    let mut next = workflow.clone();
     for file in files {
+        let Some(workflow) = outcome.workflow().or(snapshot.workflow.as_ref()) else { return };
+        let note = words::file_edited(facts.lang, file);
+        // It is said once, as long as the reviewer has not seen it.
+        if workflow.review_notes.contains(&note) {
+            continue;
+        }
+        let mut next = workflow.clone();
+        next.leave_notice(words::file_edited_advice(facts.lang, file));
+        next.add_user_notice(note.clone());
+        next.add_review_note(note);
         let record = Record::warning(WarningReason::StateEdited).with("file", *file);
         outcome.effects.insert(0, Effect::Emit(record.with("change", FileChange::Changed.key())));
-        next.leave_notice(words::evidence_edited_advice(facts.lang, file));
-        next.add_user_notice(words::evidence_edited(facts.lang, file));
-        next.add_review_note(words::evidence_edited(facts.lang, file));
-    }
-    if !files.is_empty() {
         outcome.push(Effect::PutWorkflow(next));
     }
 }

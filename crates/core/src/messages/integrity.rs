@@ -22,7 +22,7 @@ messages! {
         "Overtone：工作流状态被其他程序修改过，等待你的决定",
         "Overtone: another program changed the workflow's state, waiting for your decision"
     }
-    evidence_edited(file: &str) {
+    file_edited(file: &str) {
         "Overtone：{file} 被其他程式修改過，不採用其中的內容。",
         "Overtone：{file} 被其他程序修改过，不采用其中的内容。",
         "Overtone: another program changed {file}, so what it added is not used."
@@ -55,7 +55,7 @@ messages! {
         "⛔ 工作流状态被其他程序修改过，不可委派任何阶段。请告诉用户在终端执行 overtone resume --accept-edit（采用目前的文件）或 overtone init --force（重新开始），并等待。",
         "⛔ Another program changed the workflow's state: delegate no stage. Ask the user to run `overtone resume --accept-edit` (use the file as it is) or `overtone init --force` (start again) in a terminal, and wait."
     }
-    evidence_edited_advice(file: &str) {
+    file_edited_advice(file: &str) {
         "⚠️ {file} 被其他程式修改過，不採用其中的內容。",
         "⚠️ {file} 被其他程序修改过，不采用其中的内容。",
         "⚠️ {file} was changed by another program, and what it added is not used."

@@ -32,7 +32,7 @@ const NUMBERS: [&str; 14] = [
 ];
 
 /// The files of a session that Overtone seals.
-const SESSION_FILES: [&str; 4] = ["workflow.json", "loop.json", "receipts.jsonl", "tree.json"];
+const SESSION_FILES: [&str; 5] = ["workflow.json", "loop.json", "checks.json", "receipts.jsonl", "tree.json"];
 
 const TOOLS: [&str; 7] = ["Agent", "Bash", "Edit", "MultiEdit", "NotebookEdit", "Task", "Write"];
 

@@ -169,12 +169,12 @@ fn evidence_that_was_changed_is_reported_to_everybody_once() {
     world.facts.lang = Lang::En;
     world.delegate("developer").unwrap();
     let mut outcome = Outcome::default();
-    integrity::report_edited_evidence(&world.snapshot, &[], &world.facts, &mut outcome);
+    integrity::report_edited_files(&world.snapshot, &[], &world.facts, &mut outcome);
     assert!(outcome.effects.is_empty());
-    integrity::report_edited_evidence(&world.snapshot, &["receipts.jsonl"], &world.facts, &mut outcome);
+    integrity::report_edited_files(&world.snapshot, &["receipts.jsonl"], &world.facts, &mut outcome);
     world.apply(outcome.effects);
     assert_eq!(warnings(&world, WarningReason::StateEdited).len(), 1);
-    let text = words::evidence_edited(Lang::En, "receipts.jsonl");
+    let text = words::file_edited(Lang::En, "receipts.jsonl");
     assert_eq!(world.workflow().review_notes, std::slice::from_ref(&text));
     assert_eq!(world.prompt("go on").system_message, Some(text));
 }

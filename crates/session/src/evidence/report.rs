@@ -9,11 +9,11 @@ use overtone_core::engine::state::WorkflowState;
 use overtone_core::engine::{StageReport, Trigger, repairing_stage, stage_report};
 use overtone_core::evidence::{Check, Evidence, TreeChange};
 use overtone_core::registry::{Agent, StageKey};
-use overtone_store::{Home, LoadedWorkflow, Session};
+use overtone_store::{CHECKS_FILE, Home, Session, WorkflowDoc};
 
 use crate::evidence::checks::{CheckContext, NeededCheck, PinnedChecks, not_started};
 use crate::evidence::transcript::{read_activity, transcript_of};
-use crate::evidence::work_tree::WorkTree;
+use crate::evidence::work_tree::{TREE_FILE, WorkTree};
 
 /// Where evidence is collected.
 #[derive(Debug, Clone, Copy)]
@@ -43,23 +43,23 @@ impl EvidenceContext<'_> {
         if !WorkTree::is_recorded(self.session) && !self.session.has_pinned_checks() {
             return Collected::default();
         }
-        let Ok(LoadedWorkflow { document: Some(workflow), .. }) = self.session.load_workflow() else {
-            return Collected::default();
-        };
-        // The checks do not run for a call that counts for nothing.
-        if is_called_by_other(&workflow.clients()) {
-            return Collected::default();
-        }
+        let Some(workflow) = self.workflow() else { return Collected::default() };
         match stage_report(&workflow.state, trigger) {
             Some(report) => self.for_report(&workflow.state, input, trigger, report),
             None => Collected::default(),
         }
     }
 
+    /// The workflow, unless the call does not come from the client: nothing is done for a call that counts for nothing.
+    fn workflow(&self) -> Option<WorkflowDoc> {
+        let workflow = self.session.load_workflow().ok()?.document?;
+        if is_called_by_other(&workflow.clients()) { None } else { Some(workflow) }
+    }
+
     /// Compares the work tree with that after the last stage, if somebody other than the agent of a stage may have changed
     /// files and no agent is at work, which changes files as well.
     pub(crate) fn before_stage(&self) -> Collected {
-        let Ok(Some(workflow)) = self.session.workflow() else { return Collected::default() };
+        let Some(workflow) = self.workflow() else { return Collected::default() };
         if !workflow.state.outside.may_be_more || !workflow.state.active_agents.is_empty() {
             return Collected::default();
         }
@@ -78,7 +78,7 @@ impl EvidenceContext<'_> {
     ) -> Collected {
         let mut edited = Vec::new();
         if WorkTree::was_edited(self.session) {
-            edited.push("tree.json");
+            edited.push(TREE_FILE);
         }
         // Receipts that could not be sorted out are not believed either.
         if let Ok(1..) = self.session.set_aside_foreign_receipts() {
@@ -129,7 +129,7 @@ impl EvidenceContext<'_> {
             Ok(Some(pinned)) => pinned,
             Ok(None) => return,
             Err(error) => {
-                evidence.checks.push(not_started("checks.json", None, &error.to_string()));
+                evidence.checks.push(not_started(CHECKS_FILE, None, &error.to_string()));
                 return;
             }
         };
@@ -153,7 +153,7 @@ impl EvidenceContext<'_> {
         if !agent.changes_code() || !WorkTree::is_recorded(self.session) {
             return;
         }
-        let Ok(Some(workflow)) = self.session.workflow() else { return };
+        let Some(workflow) = self.workflow() else { return };
         if workflow.state.active_agents.len() != 1 {
             return;
         }

@@ -18,6 +18,8 @@ use overtone_core::evidence::{SourceTests, TreeChange, count_in_source};
 use overtone_store::{Session, StoreError, files};
 use sha2::{Digest as _, Sha256};
 
+pub(crate) use stored::TREE_FILE;
+
 /// Folders of the project that are not part of the work: the documents of the workflow itself.
 const IGNORED: [&str; 1] = ["specs"];
 

@@ -6,6 +6,7 @@
 //! session's lock is released, so that other processes do not wait for them.
 
 use std::error::Error;
+use std::fs;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -19,14 +20,18 @@ use overtone_store::instincts::Memory;
 use overtone_store::seal::SealKey;
 use overtone_store::specs::Specs;
 use overtone_store::{
-    Edit, Home, LoadedWorkflow, LoopDoc, OwnFeatures, Session, SessionLock, StoreError, Transaction,
-    WorkflowDoc, clock, files, timeline,
+    CHECKS_FILE, Edit, Home, LoadedLoop, LoadedWorkflow, LoopDoc, OwnFeatures, Session, SessionLock,
+    StoreError, Transaction, WorkflowDoc, clock, files, timeline,
 };
 
+use crate::evidence::TREE_FILE;
 use crate::hooks::limits::handle_file_size_signal;
 
 /// The client's environment file has a few lines. A longer one is neither read nor written.
 const MAX_ENV_FILE: u64 = 1024 * 1024;
+
+/// The files that a workflow may start with.
+const EVIDENCE_FILES: [&str; 2] = [CHECKS_FILE, TREE_FILE];
 
 type EffectResult = Result<(), Box<dyn Error>>;
 
@@ -49,12 +54,25 @@ pub(crate) struct Documents {
     pub(crate) looping: Option<LoopDoc>,
     /// What another program made of the workflow. The document is the last one that Overtone wrote.
     pub(crate) edit: Option<Edit>,
+    /// Another program has stopped or paused the loop, or noted a question.
+    pub(crate) is_loop_edited: bool,
+    is_sealed: bool,
     key: Option<SealKey>,
 }
 
 impl Documents {
-    pub(crate) fn new(workflow: LoadedWorkflow, looping: Option<LoopDoc>) -> Self {
-        Self { workflow: workflow.document, looping, edit: workflow.edit, key: workflow.key }
+    pub(crate) fn new(workflow: LoadedWorkflow, looping: LoadedLoop) -> Self {
+        let LoadedWorkflow { document, edit, is_sealed, key } = workflow;
+        let LoadedLoop { document: looping, is_edited } = looping;
+        Self { workflow: document, looping, edit, is_loop_edited: is_edited, is_sealed, key }
+    }
+
+    /// The files of the workflow that another program has removed.
+    pub(crate) fn missing_files(&self, session: &Session) -> Vec<&'static str> {
+        let Some(workflow) = &self.workflow else { return Vec::new() };
+        let required = workflow.required_files();
+        let is_missing = |file: &&str| required.iter().any(|name| name == file) && !is_present(session, file);
+        EVIDENCE_FILES.into_iter().filter(is_missing).collect()
     }
 
     /// Whether the call that is being handled comes from another process than the clients of the workflow.
@@ -162,30 +180,44 @@ fn put_state(
         (Some(old), Some(new)) => old.state.stopped && !new.stopped,
         _ => false,
     };
-    let looping = looping.map(|state| documents.looping.unwrap_or_default().with(state.clone()));
+    let key = documents.key;
+    let looping = match looping {
+        Some(state) => Some(documents.looping.unwrap_or_default().with(state.clone())),
+        // An earlier version wrote the session: its loop is sealed with its workflow.
+        None if workflow.is_some() && documents.workflow.is_some() && !documents.is_sealed => {
+            context.session.looping()?
+        }
+        None => None,
+    };
     if !starts_again && let Some(document) = &looping {
-        transaction.put_loop(context.session, document)?;
+        transaction.put_loop(context.session, document, key)?;
     }
     if let Some(state) = workflow.cloned() {
         let document = match documents.workflow {
             Some(document) => document.with(state),
             None => new_workflow(context.session, state),
         };
-        transaction.put_workflow(context.session, &document, documents.key)?;
+        transaction.put_workflow(context.session, &document, key)?;
     }
     if starts_again && let Some(document) = &looping {
-        transaction.put_loop(context.session, document)?;
+        transaction.put_loop(context.session, document, key)?;
     }
     Ok(())
 }
 
-/// A workflow that starts in the clients that the session runs in.
+/// A workflow that starts in the clients that the session runs in, with the files that were written for it before.
 fn new_workflow(session: &Session, state: WorkflowState) -> WorkflowDoc {
     let mut document = WorkflowDoc::new(state);
     for client in session.clients() {
         document.add_client(client);
     }
+    let written = EVIDENCE_FILES.into_iter().filter(|file| is_present(session, file));
+    document.set_required_files(&written.collect::<Vec<_>>());
     document
+}
+
+fn is_present(session: &Session, file: &str) -> bool {
+    fs::symlink_metadata(session.dir().join(file)).is_ok()
 }
 
 struct Finished {

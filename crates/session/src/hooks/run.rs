@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use overtone_claude::process::parent_client;
+use overtone_claude::process::{is_called_by_other, parent_client};
 use overtone_claude::wire::{HookInput, render};
 use overtone_core::engine::integrity;
 use overtone_core::engine::state::{Millis, Verdict};
@@ -11,15 +11,17 @@ use overtone_core::engine::{
     Effect, Facts, Outcome, Permission, Record, Snapshot, ToolCaller, Trigger, concerns_guard, decide,
     identify_agent, is_delegation, question_to_remember,
 };
+use overtone_core::evidence::CheckResult;
 use overtone_core::messages::Lang;
 use overtone_core::registry::{Agent, EventKind, Hook};
 use overtone_store::config::{Config, keys};
 use overtone_store::instincts::Memory;
 use overtone_store::{
-    ClientProcess, Home, LoadedWorkflow, Origin, Session, SessionLock, StoreError, StoreErrorKind, files,
+    CHECKS_FILE, ClientProcess, Home, LoadedLoop, LoadedWorkflow, Origin, Session, SessionLock, StoreError,
+    StoreErrorKind, files,
 };
 
-use crate::evidence::{Collected, EvidenceContext, WorkTree};
+use crate::evidence::{Collected, EvidenceContext, WorkTree, not_started};
 use crate::hooks::apply::{self, Documents, EffectContext};
 use crate::hooks::dashboard;
 use crate::hooks::facts::{self, FactContext};
@@ -101,8 +103,11 @@ impl HookCall<'_> {
             && let Some(home) = &self.environment.home
             && let Some(id) = self.environment.session_id(self.input)
         {
-            // Without the note the command is refused, which is safe.
-            let _ = home.session(&id).note_question(&question, now);
+            let session = home.session(&id);
+            if !is_called_by_other(&session.clients()) {
+                // Without the note the command is refused, which is safe.
+                let _ = session.note_question(&question, now);
+            }
         }
     }
 
@@ -156,7 +161,9 @@ impl HookCall<'_> {
             self.note_start(session);
             dashboard::start(home);
         }
-        self.begin_work(home, session);
+        if !attempt.is_forged {
+            self.begin_work(home, session);
+        }
         Ok(attempt.warnings)
     }
 
@@ -179,11 +186,20 @@ impl HookCall<'_> {
             facts::gather(self.hook, context, Some(session), self.input, self.trigger, &snapshot)?;
         facts.evidence = collected.evidence.clone();
         facts.changed_since_stage.clone_from(&collected.changed_since_stage);
+        let mut edited = collected.edited.clone();
+        if self.depends_on_evidence() {
+            edited.extend(documents.missing_files(session));
+            facts.evidence.checks.extend(missing_checks(&edited));
+        }
         let mut outcome = match &snapshot.workflow {
             Some(workflow) if is_forged => integrity::forged_call(workflow, self.hook, facts.lang),
             _ => decide(&snapshot, self.trigger, &facts),
         };
-        integrity::report_edited_evidence(&snapshot, &collected.edited, &facts, &mut outcome);
+        if documents.is_loop_edited {
+            edited.push("loop.json");
+            integrity::store_loop(&snapshot, &mut outcome);
+        }
+        integrity::report_edited_files(&snapshot, &edited, &facts, &mut outcome);
         if let Some(edit) = edit {
             integrity::record_edit(&snapshot, edit, &mut outcome);
         }
@@ -238,6 +254,14 @@ impl HookCall<'_> {
         }
         warnings.extend(collected.store_compared(session));
         Ok(Attempt { must_write: false, is_forged, warnings })
+    }
+
+    /// Whether the call brings a report that evidence decides on.
+    fn depends_on_evidence(&self) -> bool {
+        matches!(
+            self.trigger,
+            Trigger::AgentStopped { .. } | Trigger::HandingBack { .. } | Trigger::AgentReturned { .. }
+        )
     }
 
     /// Records the client that starts the session. Returns whether the workflow did not know it.
@@ -404,9 +428,17 @@ impl HookCall<'_> {
             (true, Hook::OnSessionEnd) => session.load_workflow().unwrap_or_default(),
             (true, _) => session.load_workflow()?,
         };
-        let looping = if looping { session.looping()? } else { None };
+        let looping = if looping { session.load_loop(&workflow)? } else { LoadedLoop::default() };
         Ok(Documents::new(workflow, looping))
     }
+}
+
+/// A check that failed, if the definitions of the checks were removed: no stage passes without them.
+fn missing_checks(missing: &[&str]) -> Option<CheckResult> {
+    if !missing.contains(&CHECKS_FILE) {
+        return None;
+    }
+    Some(not_started(CHECKS_FILE, None, "removed by another program"))
 }
 
 /// Whether the state cannot be used because another program has changed it.

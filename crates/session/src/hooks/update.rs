@@ -9,7 +9,7 @@ use overtone_core::engine::commands;
 use overtone_core::engine::integrity::{self, FileChange};
 use overtone_core::engine::{Outcome, Snapshot};
 use overtone_store::specs::{Shelf, Specs};
-use overtone_store::{Edit, Home, LoadedWorkflow, Session, clock};
+use overtone_store::{Edit, Home, LoadedLoop, LoadedWorkflow, Session, clock};
 
 use crate::hooks::apply::{self, Documents, EffectContext};
 
@@ -33,7 +33,9 @@ pub fn update_session<R: Error + 'static>(
 ) -> Result<Vec<String>, Box<dyn Error>> {
     session.create()?;
     let lock = session.lock()?;
-    let mut documents = Documents::new(session.load_workflow()?, session.looping()?);
+    let workflow = session.load_workflow()?;
+    let looping = session.load_loop(&workflow)?;
+    let mut documents = Documents::new(workflow, looping);
     let mut snapshot = documents.snapshot();
     if mode == DocumentMode::Replace {
         documents = Documents::default();
@@ -57,8 +59,9 @@ pub fn accept_edit(home: &Home, session: &Session, by: &str) -> Result<Option<Ve
     let Some(edited) = session.edited_workflow()? else { return Ok(None) };
     let outcome = commands::accept_edit(&edited.state, by);
     let context = command_context(home, session, None);
-    let edited = LoadedWorkflow { document: Some(edited), ..LoadedWorkflow::default() };
-    let documents = Documents::new(edited, None);
+    // The loop stays as it is.
+    let edited = LoadedWorkflow { document: Some(edited), is_sealed: true, ..LoadedWorkflow::default() };
+    let documents = Documents::new(edited, LoadedLoop::default());
     let mut warnings = apply::apply_effects(&context, documents, &outcome.effects, Some(lock), || Ok(()))?;
     if let Err(error) = session.forget_edit() {
         warnings.push(error.to_string());

@@ -43,10 +43,11 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-const NAME: &str = "tree.json";
+/// The name of the file in the session's folder.
+pub(crate) const TREE_FILE: &str = "tree.json";
 
 fn path_in(session: &Session) -> PathBuf {
-    session.dir().join(NAME)
+    session.dir().join(TREE_FILE)
 }
 
 pub(crate) fn exists(session: &Session) -> bool {
@@ -62,7 +63,7 @@ pub(crate) fn was_edited(session: &Session) -> bool {
 }
 
 fn is_ours(session: &Session, bytes: &[u8]) -> bool {
-    matches!(session.check_file(NAME, Layout::Compact, bytes), Ok(SealState::Valid))
+    matches!(session.check_file(TREE_FILE, Layout::Compact, bytes), Ok(SealState::Valid))
 }
 
 /// `None` if there is no such file, or it is not one of ours.
@@ -91,7 +92,7 @@ pub(crate) fn write(session: &Session, tree: Option<&WorkTree>) -> Result<(), St
         Some(tree) => {
             let mut content = to_json(tree);
             session
-                .seal_file(NAME, Layout::Compact, &mut content)
+                .seal_file(TREE_FILE, Layout::Compact, &mut content)
                 .and_then(|()| files::write_atomic(&path, &content, PRIVATE))
         }
         None => match files::remove(&path) {
