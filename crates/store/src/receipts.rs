@@ -1,5 +1,6 @@
 //! `receipts.jsonl`: the receipts of a session's checks, one line each, and the logs of their output.
 
+use std::fs;
 use std::path::PathBuf;
 
 use overtone_core::engine::state::Millis;
@@ -145,6 +146,9 @@ impl Session {
     /// incomplete, because their writer was killed, are left where they are.
     pub fn set_aside_foreign_receipts(&self) -> Result<usize, StoreError> {
         let path = self.receipts_file();
+        if fs::symlink_metadata(&path).is_err() {
+            return Ok(0);
+        }
         let failed = |error| StoreError::io(&path, error);
         // While checks run, receipts are added. The next report finds the foreign ones.
         let Some(_lock) = files::try_lock_file(&self.checks_lock_file()).map_err(failed)? else {

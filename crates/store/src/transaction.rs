@@ -6,8 +6,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::StoreError;
 use crate::files::{self, PRIVATE, Replaced};
+use crate::seal::Layout;
+use crate::{Session, StoreError};
 
 /// Prepared files. Dropping it without [`commit`](Self::commit) leaves everything as it was.
 #[derive(Debug, Default)]
@@ -24,6 +25,19 @@ impl Transaction {
             self.prepared.push((temp, path));
         }
         Ok(())
+    }
+
+    /// Adds a small JSON file of the session with its seal.
+    pub fn put_sealed(
+        &mut self,
+        session: &Session,
+        file: &str,
+        layout: Layout,
+        mut content: Vec<u8>,
+    ) -> Result<(), StoreError> {
+        let path = session.dir().join(file);
+        session.seal_file(file, layout, &mut content).map_err(|error| StoreError::io(&path, error))?;
+        self.put(path, &content)
     }
 
     /// Replaces the files. The caller drops the result after releasing the session's lock.

@@ -181,14 +181,14 @@ impl Worker<'_> {
             Ok(())
         };
         let published = published.await;
-        // The next sync finds out who owns it.
-        progress.is_ours = false;
         let handover = Handover {
             at: progress.state.sealed_at,
             generation: progress.position.generation,
             end: progress.position.end,
         };
         self.progress.put(session.id().clone(), progress);
+        // The next sync finds out who owns it, also if another one is still at work.
+        self.progress.recheck_owner(session.id());
         published.map(|()| handover)
     }
 

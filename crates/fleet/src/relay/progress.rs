@@ -1,6 +1,6 @@
 //! How much of each session is published.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -41,13 +41,20 @@ pub(super) struct ProgressMap(Mutex<Inner>);
 #[derive(Debug)]
 struct Inner {
     known: HashMap<SessionId, SessionProgress>,
+    /// Sessions whose owner may have changed while their progress was taken out.
+    unsure: HashSet<SessionId>,
     cursors: Cursors,
     saved: Instant,
 }
 
 impl ProgressMap {
     pub(super) fn load(home: &Home) -> Self {
-        let inner = Inner { known: HashMap::new(), cursors: Cursors::load(home), saved: Instant::now() };
+        let inner = Inner {
+            known: HashMap::new(),
+            unsure: HashSet::new(),
+            cursors: Cursors::load(home),
+            saved: Instant::now(),
+        };
         Self(Mutex::new(inner))
     }
 
@@ -59,6 +66,7 @@ impl ProgressMap {
     pub(super) fn reset(&self, stream: &str) {
         let mut inner = self.lock();
         inner.known.clear();
+        inner.unsure.clear();
         inner.cursors.reset_for_stream(stream);
     }
 
@@ -73,22 +81,28 @@ impl ProgressMap {
         Some(SessionProgress { position, ..SessionProgress::default() })
     }
 
-    pub(super) fn put(&self, id: SessionId, progress: SessionProgress) {
+    pub(super) fn put(&self, id: SessionId, mut progress: SessionProgress) {
         let mut inner = self.lock();
         inner.cursors.set(&id, progress.position);
+        if inner.unsure.remove(&id) {
+            progress.is_ours = false;
+        }
         inner.known.insert(id, progress);
     }
 
     pub(super) fn forget(&self, id: &SessionId) {
         let mut inner = self.lock();
         inner.known.remove(id);
+        inner.unsure.remove(id);
         inner.cursors.forget(id);
     }
 
-    /// Makes the next sync check who owns the session.
+    /// Makes the next sync check who owns the session, also if the session is being published at the moment.
     pub(super) fn recheck_owner(&self, id: &SessionId) {
-        if let Some(progress) = self.lock().known.get_mut(id) {
-            progress.is_ours = false;
+        let mut inner = self.lock();
+        match inner.known.get_mut(id) {
+            Some(progress) => progress.is_ours = false,
+            None => drop(inner.unsure.insert(id.clone())),
         }
     }
 
@@ -104,5 +118,36 @@ impl ProgressMap {
         inner.saved = Instant::now();
         // The server has the positions as well, and the next save may succeed.
         let _ = inner.cursors.save();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id() -> SessionId {
+        SessionId::parse("s").unwrap()
+    }
+
+    fn is_ours_after(progress: &ProgressMap) -> bool {
+        progress.take(&id()).unwrap().is_ours
+    }
+
+    /// Another machine may take a session over while this one publishes it.
+    #[test]
+    fn the_owner_is_checked_again_if_the_claim_changed_during_a_sync() {
+        let folder = tempfile::tempdir().unwrap();
+        let progress = ProgressMap::load(&Home::at(folder.path().to_owned()));
+        let ours = SessionProgress { is_ours: true, ..SessionProgress::default() };
+        progress.put(id(), ours.clone());
+        assert!(is_ours_after(&progress), "nothing has changed");
+        progress.recheck_owner(&id());
+        progress.put(id(), ours.clone());
+        assert!(!is_ours_after(&progress), "the change came while the progress was taken out");
+        progress.put(id(), ours.clone());
+        progress.recheck_owner(&id());
+        assert!(!is_ours_after(&progress), "the change came afterwards");
+        progress.put(id(), ours);
+        assert!(is_ours_after(&progress), "each change is checked once");
     }
 }

@@ -153,32 +153,37 @@ impl EvidenceContext<'_> {
         if !agent.changes_code() || !WorkTree::is_recorded(self.session) {
             return;
         }
-        let Some(workflow) = self.workflow() else { return };
-        if workflow.state.active_agents.len() != 1 {
+        if !self.is_one_at_work() {
             return;
         }
-        if let Some(tree) = self.read_tree(WorkTree::stored(self.session).as_ref()) {
-            // With the earlier state, more counts as the agent's work than is, which is not held against it.
+        let Some(tree) = self.read_tree(WorkTree::stored(self.session).as_ref()) else { return };
+        // With the earlier state, more counts as the agent's work than is, which is not held against it.
+        if let Ok(Some(_lock)) = self.session.lock_if_exists()
+            && self.is_one_at_work()
+        {
             let _ = tree.store(self.session);
+        }
+    }
+
+    fn is_one_at_work(&self) -> bool {
+        match self.workflow() {
+            Some(workflow) => workflow.state.active_agents.len() == 1,
+            None => false,
         }
     }
 }
 
 impl Collected {
-    /// Stores the work tree as it was compared. Returns the error.
-    pub(crate) fn store_compared(&self, session: &Session) -> Option<String> {
-        self.changed_since_stage.as_ref()?;
-        self.tree.as_ref()?.store(session).err().map(|error| error.to_string())
-    }
-
-    /// Stores the work tree as the state that the next agent starts from, after the report was accepted. Returns the error.
-    pub(crate) fn store_tree(&self, session: &Session, has_passed: bool) -> Option<String> {
+    /// The work tree to write with the new state: the state that the next agent starts from if `accepted` says that a report
+    /// was accepted and whether it has passed, or the state that was compared.
+    pub(crate) fn next_tree(&self, accepted: Option<bool>) -> Option<WorkTree> {
         let tree = self.tree.clone()?;
-        let tree = match &self.change {
-            Some(change) if !has_passed => tree.after_failure(change),
-            _ => tree.after_pass(),
-        };
-        tree.store(session).err().map(|error| error.to_string())
+        match (accepted, &self.change) {
+            (Some(false), Some(change)) => Some(tree.after_failure(change)),
+            (Some(_), _) => Some(tree.after_pass()),
+            (None, _) if self.changed_since_stage.is_some() => Some(tree),
+            (None, _) => None,
+        }
     }
 }
 

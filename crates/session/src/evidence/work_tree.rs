@@ -15,7 +15,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use overtone_core::evidence::{SourceTests, TreeChange, count_in_source};
-use overtone_store::{Session, StoreError, files};
+use overtone_store::{Session, StoreError, Transaction, files};
 use sha2::{Digest as _, Sha256};
 
 pub(crate) use stored::TREE_FILE;
@@ -193,9 +193,14 @@ impl WorkTree {
         stored::read(session)
     }
 
-    /// Stores the tree, for comparison with later states.
-    pub fn store(&self, session: &Session) -> Result<(), StoreError> {
+    /// Stores the tree, for comparison with later states. The caller holds the session's lock.
+    pub(crate) fn store(&self, session: &Session) -> Result<(), StoreError> {
         stored::write(session, Some(self))
+    }
+
+    /// Adds the tree to the state that is about to be written.
+    pub(crate) fn put(&self, transaction: &mut Transaction, session: &Session) -> Result<(), StoreError> {
+        stored::put(transaction, session, self)
     }
 }
 

@@ -24,7 +24,7 @@ use overtone_store::{
     StoreError, Transaction, WorkflowDoc, clock, files, timeline,
 };
 
-use crate::evidence::TREE_FILE;
+use crate::evidence::{TREE_FILE, WorkTree};
 use crate::hooks::limits::handle_file_size_signal;
 
 /// The client's environment file has a few lines. A longer one is neither read nor written.
@@ -45,6 +45,8 @@ pub(crate) struct EffectContext<'a> {
     pub(crate) env_file: Option<&'a Path>,
     pub(crate) learning: bool,
     pub(crate) now: Millis,
+    /// The work tree that agents start from now, if it was looked at.
+    pub(crate) tree: Option<&'a WorkTree>,
 }
 
 /// The documents that the state was read from.
@@ -141,6 +143,9 @@ fn prepare(
     let mut transaction = Transaction::default();
     if let Some(edit) = &documents.edit {
         context.session.keep_edit(edit)?;
+    }
+    if let Some(tree) = context.tree {
+        tree.put(&mut transaction, context.session)?;
     }
     put_state(context, documents, effects, &mut transaction)?;
     let mut records = Vec::new();

@@ -233,6 +233,7 @@ impl HookCall<'_> {
         if mode == Mode::ReadOnly && !outcome.effects.is_empty() {
             return Ok(Attempt { must_write: true, is_forged, warnings: Warnings::new() });
         }
+        let tree = collected.next_tree(accepted_report(&outcome.effects));
         let effect_context = EffectContext {
             home,
             session,
@@ -241,6 +242,7 @@ impl HookCall<'_> {
             env_file: self.environment.env_file.as_deref(),
             learning: context.config.get(keys::INSTINCT_ENABLED),
             now: facts.now,
+            tree: tree.as_ref(),
         };
         let answer = match self.hook {
             // The client passes this text to the summariser and shows it to the user, unchanged in both cases.
@@ -249,10 +251,6 @@ impl HookCall<'_> {
         };
         let print = || printer.print(&answer);
         warnings.extend(apply::apply_effects(&effect_context, documents, &outcome.effects, lock, print)?);
-        if let Some(has_passed) = accepted_report(&outcome.effects) {
-            warnings.extend(collected.store_tree(session, has_passed));
-        }
-        warnings.extend(collected.store_compared(session));
         Ok(Attempt { must_write: false, is_forged, warnings })
     }
 

@@ -78,6 +78,7 @@ fn command_context<'a>(home: &'a Home, session: &'a Session, project: Option<&'a
         env_file: None,
         learning: false,
         now: clock::now(),
+        tree: None,
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use overtone_core::evidence::SourceTests;
 use overtone_store::files::{self, PRIVATE};
 use overtone_store::seal::{Layout, SealState};
-use overtone_store::{Session, StoreError};
+use overtone_store::{Session, StoreError, Transaction};
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::work_tree::{FileState, Source, WorkTree};
@@ -85,7 +85,16 @@ pub(crate) fn read(session: &Session) -> Option<WorkTree> {
     Some(WorkTree { source, files: files.collect(), missing })
 }
 
-/// Stores the tree. Without one, the stored tree is removed, so that nothing is compared with an older state.
+/// Adds the tree to a transaction under the session's lock.
+pub(crate) fn put(
+    transaction: &mut Transaction,
+    session: &Session,
+    tree: &WorkTree,
+) -> Result<(), StoreError> {
+    transaction.put_sealed(session, TREE_FILE, Layout::Compact, to_json(tree))
+}
+
+/// Stores the tree. The caller holds the session's lock. Without one, the stored tree is removed, so that nothing is compared with an older state.
 pub(crate) fn write(session: &Session, tree: Option<&WorkTree>) -> Result<(), StoreError> {
     let path = path_in(session);
     let written = match tree {
