@@ -11,7 +11,6 @@ mod foreign_skills;
 mod guard;
 mod limits;
 mod run;
-mod transcript;
 mod trigger;
 mod update;
 

@@ -3,6 +3,7 @@
 pub mod control;
 pub mod evidence;
 pub mod hooks;
+mod transcript;
 pub mod view;
 #[cfg(feature = "watch")]
 pub mod watch;

@@ -229,6 +229,7 @@ fn read_agent(slot: &str, value: &Value) -> ActiveAgent {
             .iter()
             .filter_map(|key| SendBackReason::from_key(key))
             .collect(),
+        sent_back_at: time(fields, "sentBackAt"),
         handoff: string(fields, "handoff"),
     }
 }
@@ -383,6 +384,9 @@ fn write_agent(fields: &mut Map<String, Value>, old: &ActiveAgent, new: &ActiveA
     if old.sent_back_for != new.sent_back_for {
         put(fields, "sentBackFor", sent_back_value(new));
     }
+    if old.sent_back_at != new.sent_back_at {
+        put(fields, "sentBackAt", iso(new.sent_back_at));
+    }
     if old.handoff != new.handoff {
         put(fields, "handoff", json!(new.handoff));
     }
@@ -425,6 +429,9 @@ fn agent_value(agent: &ActiveAgent) -> Value {
     }
     if !agent.sent_back_for.is_empty() {
         put(&mut fields, "sentBackFor", sent_back_value(agent));
+    }
+    if agent.sent_back_at.is_some() {
+        put(&mut fields, "sentBackAt", iso(agent.sent_back_at));
     }
     if let Some(handoff) = &agent.handoff {
         put(&mut fields, "handoff", json!(handoff));

@@ -141,9 +141,10 @@ prop_compose! {
         (tool_use_id, agent_id) in (prop::option::of(text()), prop::option::of(text())),
         (background, awaits_start) in (any::<bool>(), any::<bool>()),
         sent_back_for in prop::collection::vec(prop::sample::select(vec![SendBackReason::NoVerdict, SendBackReason::OpenTasks]), 0..3),
+        sent_back_at in time(),
         handoff in prop::option::of(text()),
     ) -> ActiveAgent {
-        ActiveAgent { slot, stage, started_at, tool_use_id, agent_id, background, awaits_start, sent_back_for, handoff }
+        ActiveAgent { slot, stage, started_at, tool_use_id, agent_id, background, awaits_start, sent_back_for, sent_back_at, handoff }
     }
 }
 

@@ -5,8 +5,8 @@ use serde_json::Value;
 /// What a line of an agent's transcript means for its report.
 #[derive(Debug, PartialEq, Eq)]
 pub enum TranscriptEntry {
-    /// The text that the agent handed back, or else its message.
-    Report(String),
+    /// The text that the agent handed back, or else its message, with the time of the entry.
+    Report { text: String, time: Option<String> },
     /// A new prompt for the agent. Earlier reports do not answer it.
     Prompt,
     /// A tool's result, an entry of the client, or a line that is not JSON, such as one that was cut off.
@@ -17,7 +17,9 @@ pub fn read_transcript_entry(line: &str) -> TranscriptEntry {
     let Ok(entry) = serde_json::from_str::<Value>(line) else { return TranscriptEntry::Other };
     match entry["type"].as_str() {
         Some("assistant") => match report_in(&entry) {
-            Some(report) => TranscriptEntry::Report(report),
+            Some(text) => {
+                TranscriptEntry::Report { text, time: entry["timestamp"].as_str().map(str::to_owned) }
+            }
             None => TranscriptEntry::Other,
         },
         Some("user") if is_prompt(&entry["message"]["content"]) => TranscriptEntry::Prompt,

@@ -150,6 +150,7 @@ fn send_back(workflow: &WorkflowState, at: usize, report: &Report, facts: &Facts
     let mut next = workflow.clone();
     let mut outcome = Outcome::default();
     next.active_agents[at].sent_back_for.push(reason);
+    next.active_agents[at].sent_back_at = Some(facts.now);
     let slot = next.active_agents[at].slot.clone();
     if reason == SendBackReason::NoVerdict && !report.message.trim().is_empty() {
         let file = next_handoff_file(&mut next, Some(key), report.agent);

@@ -9,7 +9,7 @@ use crate::registry::{Agent, Stage, StageKey, TestMode};
 use crate::engine::marker::verdict_field;
 use crate::engine::outcome::FieldValue;
 use crate::engine::quote::{cut, quoted};
-use crate::engine::state::{Millis, SendBackReason, StageState, Verdict, WorkflowState};
+use crate::engine::state::{ActiveAgent, Millis, SendBackReason, StageState, Verdict, WorkflowState};
 use crate::engine::trigger::{Facts, Trigger};
 use crate::engine::verdict::{Judgement, judge};
 use crate::evidence::{Check, CheckFailure, CheckResult, Evidence, Receipt, TestCounts};
@@ -45,8 +45,12 @@ pub struct StageReport {
     pub key: StageKey,
     /// Whether the report says that the stage passes. Only then the evidence decides.
     pub says_pass: bool,
+    /// Whether a pass depends on what the agent did.
+    pub needs_activity: bool,
     /// When the agent was started for this attempt.
     pub started_at: Option<Millis>,
+    /// When its last report of this attempt was sent back, if one was.
+    pub sent_back_at: Option<Millis>,
 }
 
 /// The report that an event brings, if it is about a stage and was not processed before.
@@ -73,9 +77,11 @@ pub fn stage_report(workflow: &WorkflowState, trigger: &Trigger) -> Option<Stage
         let same_id = agent_id.is_some() && active.agent_id.as_deref() == agent_id;
         same_id || (active.agent() == Some(agent) && active.agent_id.is_none())
     })?;
-    let key = active.stage.filter(|key| workflow.stage(*key).is_some())?;
+    let stage = workflow.stage(active.stage?)?;
     let says_pass = judge(agent.stage(), message) == Judgement::Verdict(Verdict::Pass);
-    Some(StageReport { key, says_pass, started_at: active.started_at })
+    let ActiveAgent { started_at, sent_back_at, .. } = *active;
+    let needs_activity = says_pass && (runs_things(stage) || stage.key.stage.is_reviewer());
+    Some(StageReport { key: stage.key, says_pass, needs_activity, started_at, sent_back_at })
 }
 
 /// The first thing that speaks against a pass of this stage.
@@ -194,23 +200,26 @@ const fn changes_code(stage: Stage) -> bool {
     matches!(stage, Stage::Dev | Stage::Debug | Stage::BuildFix | Stage::Refactor)
 }
 
+/// Whether the verdict of this stage is about something that its agent has to run.
+fn runs_things(stage: &StageState) -> bool {
+    matches!(stage.key.stage, Stage::Test | Stage::Qa | Stage::E2e) && stage.mode != Some(TestMode::Spec)
+}
+
 /// A judge that did not do what its verdict is about. Checks that Overtone ran itself replace what a tester runs.
 fn missing_activity(stage: &StageState, evidence: &Evidence, lang: Lang) -> Option<Objection> {
     let activity = evidence.activity.as_ref()?;
-    let (reason, request, finding) = match stage.key.stage {
-        Stage::Test | Stage::Qa | Stage::E2e if stage.mode != Some(TestMode::Spec) => {
-            if activity.last_test_failed {
-                (SendBackReason::TestFailed, words::ask_green_test(lang), words::last_test_failed(lang))
-            } else if activity.runs == 0 && evidence.checks.is_empty() {
-                (SendBackReason::NothingRun, words::ask_run(lang), words::nothing_run(lang))
-            } else {
-                return None;
-            }
+    let (reason, request, finding) = if runs_things(stage) {
+        if activity.last_test_failed {
+            (SendBackReason::TestFailed, words::ask_green_test(lang), words::last_test_failed(lang))
+        } else if activity.runs == 0 && evidence.checks.is_empty() {
+            (SendBackReason::NothingRun, words::ask_run(lang), words::nothing_run(lang))
+        } else {
+            return None;
         }
-        stage if stage.is_reviewer() && activity.looks == 0 => {
-            (SendBackReason::NothingRead, words::ask_read(lang), words::nothing_read(lang))
-        }
-        _ => return None,
+    } else if stage.key.stage.is_reviewer() && activity.looks == 0 {
+        (SendBackReason::NothingRead, words::ask_read(lang), words::nothing_read(lang))
+    } else {
+        return None;
     };
     Some(Objection { reason, request, finding })
 }

@@ -403,6 +403,7 @@ fn start(
         background: agent_id.is_some(),
         awaits_start: agent_id.is_some(),
         sent_back_for: Vec::new(),
+        sent_back_at: None,
         handoff: None,
     });
     // Input of the user counts for all blocked stages, so it is kept while there are any.

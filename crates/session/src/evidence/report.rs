@@ -7,13 +7,14 @@ use overtone_claude::process::is_called_by_other;
 use overtone_claude::wire::HookInput;
 use overtone_core::engine::state::WorkflowState;
 use overtone_core::engine::{StageReport, Trigger, repairing_stage, stage_report};
-use overtone_core::evidence::{Check, Evidence, TreeChange};
+use overtone_core::evidence::{Activity, Check, Evidence, TreeChange};
 use overtone_core::registry::{Agent, StageKey};
 use overtone_store::{CHECKS_FILE, Home, Session, WorkflowDoc};
 
 use crate::evidence::checks::{CheckContext, NeededCheck, PinnedChecks, not_started};
 use crate::evidence::transcript::{read_activity, transcript_of};
 use crate::evidence::work_tree::{TREE_FILE, WorkTree};
+use crate::transcript::wait_for_report;
 
 /// Where evidence is collected.
 #[derive(Debug, Clone, Copy)]
@@ -93,8 +94,7 @@ impl EvidenceContext<'_> {
         let mut evidence = Evidence::default();
         if report.says_pass {
             evidence.change.clone_from(&change);
-            let transcript = transcript_of(input, agent_id(trigger));
-            evidence.activity = transcript.and_then(|path| read_activity(&path, report.started_at));
+            evidence.activity = activity_until_report(report, input, trigger);
             let stage = workflow.stage(report.key);
             self.add_checks(&mut evidence, |check| match stage {
                 Some(stage) if check.is_needed_by(stage) => Some(report.key),
@@ -187,10 +187,23 @@ impl Collected {
     }
 }
 
-fn agent_id<'a>(trigger: &Trigger<'a>) -> &'a str {
-    match *trigger {
-        Trigger::HandingBack { agent_id, .. } | Trigger::AgentStopped { agent_id, .. } => agent_id,
-        Trigger::AgentReturned { agent_id, .. } => agent_id.unwrap_or_default(),
-        _ => "",
+/// What the agent did until this report. `None` if nothing depends on it, or if the client does not write it down, or not in
+/// time: then nothing is known, which is not held against the agent.
+fn activity_until_report(report: StageReport, input: &HookInput, trigger: &Trigger) -> Option<Activity> {
+    if !report.needs_activity || !Path::new(&*input.transcript_path()).exists() {
+        return None;
     }
+    let (agent_id, message, may_be_early) = match *trigger {
+        Trigger::HandingBack { agent_id, message, .. } | Trigger::AgentStopped { agent_id, message, .. } => {
+            (agent_id, message, true)
+        }
+        Trigger::AgentReturned { agent_id, content, .. } => (agent_id?, content, false),
+        _ => return None,
+    };
+    let transcript = transcript_of(input, agent_id)?;
+    let begun = report.sent_back_at.max(report.started_at);
+    if may_be_early && !wait_for_report(&transcript, message, begun) {
+        return None;
+    }
+    read_activity(&transcript, report.started_at)
 }

@@ -7,7 +7,7 @@ use overtone_claude::wire::{AgentResult, HookInput};
 use overtone_core::engine::{StartSource, ToolCaller, Trigger, identify_agent, is_delegation, is_markdown};
 use overtone_core::registry::{Agent, Hook};
 
-use crate::hooks::transcript;
+use crate::transcript;
 
 /// The fields of a payload that its hook uses.
 pub(crate) enum Event<'a> {

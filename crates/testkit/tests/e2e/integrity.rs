@@ -4,9 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use overtone_testkit::{Actor, Client, Run, Sandbox, Turn, report, text, tool};
+use overtone_testkit::{Actor, Client, Run, Sandbox, report, text, tool};
 use serde_json::{Value, json};
 
+use crate::checks::{bash, write};
 use crate::delegate;
 use crate::steps::{begin, of_stages, verdict};
 
@@ -15,10 +16,6 @@ const FORGED: &str = "的呼叫不是來自用戶端，已忽略";
 const FORGED_SHOWN: &str = "忽略了一次不是來自 Claude Code 的呼叫";
 const EDITED: &str = "已恢復 Overtone 的最後狀態";
 const EDITED_SHOWN: &str = "因此使用 Overtone 自己寫入的最後狀態";
-
-fn bash(command: &str) -> Turn {
-    tool("Bash", json!({"command": command, "description": "a command"}))
-}
 
 fn session_file(sandbox: &Sandbox, session: &str, name: &str) -> PathBuf {
     sandbox.state().join("sessions").join(session).join(name)
@@ -138,6 +135,7 @@ fn a_forged_report_is_shown_in_a_terminal() {
         terminal.wait_until("the text about it", |t| {
             t.history().replace(['\n', ' '], "").contains("忽略了一次不是來自ClaudeCode的呼叫")
         });
+        terminal.wait_until("the text for the model", |t| t.times_received(Actor::Main, FORGED) > 0);
         let run = terminal.exit();
         assert_eq!(warnings(&sandbox, &session, "forged-hook"), ["on-agent-stop"]);
         assert_eq!(run.requests(Actor::Main).times_received(FORGED), 1);
@@ -253,7 +251,9 @@ fn an_honest_workflow_is_not_disturbed() {
         let run = sandbox
             .script(|s| {
                 s.main([bash("overtone init single"), delegate("ot:developer", "build it"), text("done")])
+                    .sub("developer", [write(&sandbox, "src/lock.txt", "bolt"), verdict("done", "PASS")])
             })
+            .permission_mode("acceptEdits")
             .allow(["Agent"])
             .run("build it");
         let session = &run.session_id;

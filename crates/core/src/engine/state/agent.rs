@@ -18,6 +18,8 @@ pub struct ActiveAgent {
     pub awaits_start: bool,
     /// The reasons for which its report was sent back, each as often as it happened.
     pub sent_back_for: Vec<SendBackReason>,
+    /// When its report was sent back the last time. A later report is another one, even if it has the same words.
+    pub sent_back_at: Option<Millis>,
     /// The file with the report that was sent back because it had no verdict.
     pub handoff: Option<String>,
 }
