@@ -19,7 +19,7 @@ pub(super) use json::ReceiptJson;
 const EXAMPLES: &str = "\
 Examples:
   overtone evidence
-  overtone evidence --report md >> pull-request.md
+  overtone evidence --report >> pull-request.md
   overtone evidence --report json
 
 A receipt is the proof that a check ran on a certain state of the files: command,
@@ -30,8 +30,8 @@ tree. Without checks, the evidence is what the agents did and changed.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct EvidenceArgs {
-    /// Print a report for a pull request
-    #[arg(long, value_name = "FORMAT", conflicts_with = "json")]
+    /// Print a report for a pull request [default format: md]
+    #[arg(long, value_name = "FORMAT", num_args = 0..=1, default_missing_value = "md", conflicts_with = "json")]
     report: Option<ReportFormat>,
     #[command(flatten)]
     session: SessionArgs,

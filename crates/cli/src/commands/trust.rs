@@ -1,6 +1,7 @@
 //! `overtone trust`: the user allows the checks of a project to run. Only the user can: see [`crate::tool_call`].
 
 use std::path::Path;
+use std::time::Duration;
 
 use clap::Args;
 use overtone_core::evidence::Check;
@@ -144,6 +145,27 @@ fn render(context: &Context, checks: &ProjectChecks) -> Text {
 fn lines_of(check: &Check) -> Vec<Cell> {
     let mut lines: Vec<_> =
         command_lines(&check.run).into_iter().map(|line| Cell::new(line).tone(Tone::Strong)).collect();
-    lines.push(Cell::new(format!("{} · {}s", stage_list(&check.stages), check.timeout.as_secs())));
+    lines.push(Cell::new(format!("{} · {}", stage_list(&check.stages), time_limit(check.timeout))));
     lines
+}
+
+/// A time limit as it is written in the project's file: `90s`, `10m`, `1h`.
+fn time_limit(limit: Duration) -> String {
+    match limit.as_secs() {
+        seconds if seconds % 3600 == 0 => format!("{}h", seconds / 3600),
+        seconds if seconds % 60 == 0 => format!("{}m", seconds / 60),
+        seconds => format!("{seconds}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_limits_are_shown_as_they_are_written() {
+        for (seconds, text) in [(90, "90s"), (600, "10m"), (3600, "1h")] {
+            assert_eq!(time_limit(Duration::from_secs(seconds)), text);
+        }
+    }
 }

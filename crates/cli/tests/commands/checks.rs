@@ -169,7 +169,7 @@ fn a_check_does_not_run_again_on_the_same_files() {
         (context.runs(), context.json("status --json")["workflow"]["ending"].clone()),
         (1, json!("completed"))
     );
-    context.run("evidence --report md").ok().has(&[
+    context.run("evidence --report").ok().has(&[
         "## Overtone evidence",
         "| DEV | pass | 1 | 1 file changed<br>`test`: passed |",
         "| `test` | `echo run",
