@@ -43,7 +43,7 @@ pub use agents::identify as identify_agent;
 pub use completion::NO_VERDICT;
 pub use decide::decide;
 pub use evidence::{StageReport, describe_receipt, describe_result, repairing_stage, stage_report};
-pub use gate::is_out_of_order;
+pub use gate::{is_out_of_order, starts_helper};
 pub use guard::{concerns_guard, note_changes};
 pub use initiator::{Caller, initiator};
 pub use outcome::{Effect, FieldValue, Handoff, InputPatch, Outcome, Permission, Record, Reply};
@@ -54,4 +54,4 @@ pub use tools::{is_delegation, is_markdown};
 pub use trigger::{
     Facts, Feature, FeatureHolder, FeatureOrigin, Folders, Snapshot, StartSource, ToolCaller, Trigger,
 };
-pub use verdict::{Judgement, judge};
+pub use verdict::{Judgement, judge, reports_failures};

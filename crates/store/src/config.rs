@@ -288,6 +288,7 @@ impl Config {
             max_failures: self.get(keys::MAX_FAILURES),
             max_rejections: self.get(keys::MAX_REJECTIONS),
             max_retros: self.get(keys::MAX_RETROS),
+            max_helpers: self.get(keys::MAX_HELPERS),
             max_iterations: self.get(keys::MAX_ITERATIONS),
             max_consecutive_errors: self.get(keys::MAX_CONSECUTIVE_ERRORS),
             compact_threshold_bytes: threshold,

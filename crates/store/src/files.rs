@@ -220,6 +220,14 @@ pub fn append_lines(path: &Path, lines: &str) -> io::Result<()> {
     })
 }
 
+/// Appends a few bytes with one write. Returns the length of the file after it.
+pub(crate) fn append_bytes(path: &Path, bytes: &[u8]) -> io::Result<u64> {
+    let mut file = open(path, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE, PRIVATE)?;
+    check_regular(&file.metadata()?)?;
+    file.write_all(bytes)?;
+    Ok(file.metadata()?.len())
+}
+
 pub(crate) fn ends_in_line_break(file: &File, length: u64) -> io::Result<bool> {
     let mut last = [0];
     file.read_exact_at(&mut last, length - 1)?;

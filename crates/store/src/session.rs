@@ -206,6 +206,34 @@ impl Session {
         files::append_lines(&path, text).map_err(|error| StoreError::io(&path, error))
     }
 
+    fn helpers_file(&self) -> PathBuf {
+        self.dir.join("helpers")
+    }
+
+    /// Counts an agent of another kind that the workflow starts. Each one is a byte of the file, so that agents which start at
+    /// the same moment need no lock.
+    pub fn count_helper(&self) -> io::Result<u32> {
+        files::append_bytes(&self.helpers_file(), b".")
+            .map(|length| u32::try_from(length).unwrap_or(u32::MAX))
+    }
+
+    /// How many agents of other kinds the workflow has started.
+    pub fn helpers(&self) -> u32 {
+        match fs::symlink_metadata(self.helpers_file()) {
+            Ok(metadata) => u32::try_from(metadata.len()).unwrap_or(u32::MAX),
+            Err(_) => 0,
+        }
+    }
+
+    /// Starts counting again, for a new workflow.
+    pub fn forget_helpers(&self) -> Result<(), StoreError> {
+        let path = self.helpers_file();
+        match files::remove(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io(&path, error)),
+            _ => Ok(()),
+        }
+    }
+
     pub fn compactions(&self) -> Compactions {
         let fields = object::read(&self.compactions_file());
         let completed_stages =

@@ -102,6 +102,8 @@ fn reason_label(lang: Lang, reason: SendBackReason) -> String {
         SendBackReason::FewerTests => words::reason_fewer_tests(lang),
         SendBackReason::NothingChanged => words::reason_nothing_changed(lang),
         SendBackReason::TestsRemoved => words::reason_tests_removed(lang),
+        SendBackReason::TestsChanged => words::reason_tests_changed(lang),
+        SendBackReason::Contradiction => words::reason_contradiction(lang),
         SendBackReason::NothingRun => words::reason_nothing_run(lang),
         SendBackReason::NothingRead => words::reason_nothing_read(lang),
         SendBackReason::TestFailed => words::reason_test_failed(lang),

@@ -234,6 +234,7 @@ fn start(
             init(snapshot, &plan(None, false)).map_err(StartError::Refused)?;
             session.pin_checks(&checks.checks).map_err(StartError::Evidence)?;
             record_baseline(session, tree.as_ref()).map_err(StartError::Evidence)?;
+            session.forget_helpers().map_err(StartError::Evidence)?;
             if let Some(name) = request.feature {
                 own_features.add(name, Some(session.id()), clock::now()).map_err(StartError::Record)?;
             }

@@ -78,6 +78,9 @@ pub fn init(snapshot: &Snapshot, start: &Start) -> Result<Outcome, Refusal> {
     }
     let mut workflow = WorkflowState::new(start.session_id, start.workflow, start.feature, start.now);
     workflow.guard = start.guard;
+    if start.feature_is_new {
+        workflow.tasks_ticked = Some(0);
+    }
     if let Some(earlier) = &snapshot.workflow {
         workflow.completed_stages = earlier.completed_stages;
         workflow.disown_agents(earlier);

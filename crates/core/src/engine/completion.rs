@@ -178,7 +178,7 @@ fn pass_objection(
     report: &Report,
     facts: &Facts,
 ) -> Option<(SendBackReason, String)> {
-    if let Some(objection) = evidence::objection(workflow.stage(key)?, report.message, facts)
+    if let Some(objection) = evidence::objection(workflow.stage(key)?, report.message, workflow.guard, facts)
         && active.may_be_sent_back(objection.reason)
     {
         return Some((objection.reason, objection.request));
@@ -280,7 +280,7 @@ impl<'a> ReportProcessor<'a> {
         let Some(judged) = stage.and_then(|key| self.workflow.stage(key)).cloned() else {
             return self.handle_report(stage, Some(Verdict::Pass), None);
         };
-        match evidence::objection(&judged, self.report.message, self.facts) {
+        match evidence::objection(&judged, self.report.message, self.workflow.guard, self.facts) {
             Some(objection) if objection.is_binding() => self.fail_for_evidence(stage, &objection),
             other => {
                 let remark = evidence::remark(&judged, self.report.agent, self.report.message, self.facts);

@@ -4,7 +4,7 @@
 //! repair it; when that has happened often enough, the stage fails with it.
 
 use crate::messages::evidence as words;
-use crate::registry::{Agent, Stage, StageKey, TestMode};
+use crate::registry::{Agent, GuardLevel, Stage, StageKey, TestMode};
 
 use crate::engine::marker::verdict_field;
 use crate::engine::outcome::FieldValue;
@@ -21,6 +21,7 @@ const EXPLANATION_UNITS: usize = 300;
 /// The fields of a verdict with which an agent explains what would otherwise speak against it.
 const UNCHANGED: &str = "unchanged";
 const REMOVED_TESTS: &str = "removed_tests";
+const CHANGED_TESTS: &str = "changed_tests";
 
 /// Why a report that says PASS is not accepted as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,12 +86,19 @@ pub fn stage_report(workflow: &WorkflowState, trigger: &Trigger) -> Option<Stage
 }
 
 /// The first thing that speaks against a pass of this stage.
-pub(crate) fn objection(stage: &StageState, message: &str, facts: &Facts) -> Option<Objection> {
+pub(crate) fn objection(
+    stage: &StageState,
+    message: &str,
+    guard: GuardLevel,
+    facts: &Facts,
+) -> Option<Objection> {
     let evidence = &facts.evidence;
     let lang = facts.lang;
     failed_checks(evidence, lang)
         .or_else(|| missing_change(stage, message, evidence, lang))
         .or_else(|| removed_tests(stage, message, evidence, lang))
+        .or_else(|| changed_tests(stage, message, evidence, guard, lang))
+        .or_else(|| contradiction(stage, evidence, lang))
         .or_else(|| missing_activity(stage, evidence, lang))
         .or_else(|| lost_tests(evidence, lang))
 }
@@ -183,16 +191,53 @@ fn missing_change(stage: &StageState, message: &str, evidence: &Evidence, lang: 
 
 fn removed_tests(stage: &StageState, message: &str, evidence: &Evidence, lang: Lang) -> Option<Objection> {
     let change = evidence.change.as_ref()?;
-    if !changes_code(stage.key.stage)
-        || !change.removes_tests()
-        || verdict_field(message, REMOVED_TESTS).is_some()
-    {
+    if !changes_code(stage.key.stage) || verdict_field(message, REMOVED_TESTS).is_some() {
         return None;
     }
     let (before, after) = (change.tests_before, change.tests_after);
-    let finding = words::tests_removed(lang, before.tests, after.tests, before.skipped, after.skipped);
+    let finding = if change.removes_tests() {
+        words::tests_removed(lang, before.tests, after.tests, before.skipped, after.skipped)
+    } else if change.removes_assertions() {
+        words::assertions_removed(lang, change.assertions.before, change.assertions.after)
+    } else {
+        return None;
+    };
     let request = words::ask_tests(lang, &finding);
     Some(Objection { reason: SendBackReason::TestsRemoved, request, finding })
+}
+
+/// Tests that expect something else than before. Often this is part of the work, so it is asked about at the strict level
+/// only; otherwise the reviewer looks at it.
+fn changed_tests(
+    stage: &StageState,
+    message: &str,
+    evidence: &Evidence,
+    guard: GuardLevel,
+    lang: Lang,
+) -> Option<Objection> {
+    let gone = evidence.change.as_ref()?.assertions.gone;
+    if gone == 0
+        || guard != GuardLevel::Strict
+        || !changes_code(stage.key.stage)
+        || [CHANGED_TESTS, REMOVED_TESTS].iter().any(|field| verdict_field(message, field).is_some())
+    {
+        return None;
+    }
+    let finding = words::tests_changed(lang, gone);
+    let request = words::ask_changed_tests(lang, &finding);
+    Some(Objection { reason: SendBackReason::TestsChanged, request, finding })
+}
+
+/// A report that says PASS, and that tests failed.
+fn contradiction(stage: &StageState, evidence: &Evidence, lang: Lang) -> Option<Objection> {
+    if !runs_things(stage) || !evidence.reports_failures {
+        return None;
+    }
+    Some(Objection {
+        reason: SendBackReason::Contradiction,
+        request: words::ask_contradiction(lang),
+        finding: words::contradiction(lang),
+    })
 }
 
 /// Stages in which an agent may change code, and with it the tests that judge it.
@@ -247,10 +292,20 @@ pub(crate) fn remark(stage: &StageState, agent: Agent, message: &str, facts: &Fa
     if stage.key.stage == Stage::Dev && change.files.is_empty() {
         return Some(words::unchanged_remark(facts.lang, agent.name(), &explained(UNCHANGED)?));
     }
-    if changes_code(stage.key.stage) && change.removes_tests() {
+    if !changes_code(stage.key.stage) {
+        return None;
+    }
+    if change.removes_tests() || change.removes_assertions() {
         return Some(words::removed_tests_remark(facts.lang, agent.name(), &explained(REMOVED_TESTS)?));
     }
-    None
+    let gone = change.assertions.gone;
+    if gone == 0 {
+        return None;
+    }
+    Some(match explained(CHANGED_TESTS) {
+        Some(why) => words::changed_tests_remark(facts.lang, agent.name(), gone, &why),
+        None => words::changed_tests_unexplained(facts.lang, agent.name(), gone),
+    })
 }
 
 /// The receipts in the form in which they are part of a record: `test: exit 0, 12 run, 0 failed, 1 skipped`.

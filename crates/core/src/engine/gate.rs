@@ -1,7 +1,7 @@
 //! Delegation: whether the stage of an agent may start, and the context that the agent gets.
 
 use crate::messages::flow;
-use crate::registry::{Agent, EventKind, Stage, StageKey, limits};
+use crate::registry::{Agent, EventKind, Stage, StageKey, WarningReason, limits};
 
 use crate::engine::agents::{find_by_id, identify};
 use crate::engine::flow::{Obstacle, Step, limit_reached, obstacle};
@@ -29,7 +29,34 @@ pub(crate) fn delegate(snapshot: &Snapshot, call: &Delegation, facts: &Facts) ->
         Some(agent) => {
             guard::with_comparison(snapshot, facts, |snapshot| delegate_stage(snapshot, agent, call, facts))
         }
-        None => Outcome::default(),
+        None => start_helper(snapshot.workflow.as_ref(), facts),
+    }
+}
+
+/// Whether an event starts an agent that belongs to no stage.
+pub fn starts_helper(trigger: &Trigger) -> bool {
+    match *trigger {
+        Trigger::Delegating { subagent_type, description, .. } => {
+            identify(subagent_type, description).is_none()
+        }
+        Trigger::AgentDelegating { subagent_type } => Agent::from_wire(subagent_type).is_none(),
+        _ => false,
+    }
+}
+
+/// An agent of another kind is started. A few of them may help; without a limit, one message could start hundreds.
+fn start_helper(workflow: Option<&WorkflowState>, facts: &Facts) -> Outcome {
+    let limit = facts.settings.max_helpers;
+    match workflow {
+        Some(workflow) if workflow.is_open() && facts.helpers > limit => {
+            let mut outcome: Outcome =
+                deny(flow::deny_helpers(facts.lang, limit), flow::helpers_advice(facts.lang)).into();
+            if facts.helpers == limit + 1 {
+                outcome.emit(Record::warning(WarningReason::HelperLimit).with("limit", limit));
+            }
+            outcome
+        }
+        _ => Outcome::default(),
     }
 }
 
@@ -133,9 +160,8 @@ pub(crate) fn delegate_from_agent(
     subagent_type: &str,
     facts: &Facts,
 ) -> Outcome {
-    let (Some(agent), Some(workflow)) = (Agent::from_wire(subagent_type), workflow) else {
-        return Outcome::default();
-    };
+    let Some(agent) = Agent::from_wire(subagent_type) else { return start_helper(workflow, facts) };
+    let Some(workflow) = workflow else { return Outcome::default() };
     if let Some(moved) = refused_by_move(workflow, facts) {
         return moved;
     }

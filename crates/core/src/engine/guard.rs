@@ -4,7 +4,7 @@
 //! call is denied. Looking around, running tests and the folder `specs/` are free at both levels, and so is everything
 //! while the user has stopped or interrupted the loop.
 
-use crate::evidence::commands::{FileChanges, file_changes, forces_push, skips_git_hooks};
+use crate::evidence::commands::{FileChanges, OWN_HOME, file_changes, forces_push, skips_git_hooks};
 use crate::messages::guard as words;
 use crate::registry::{GuardLevel, Stage, StageKey, Violation, WarningReason};
 
@@ -419,7 +419,9 @@ fn disables_plugin(command: &str) -> bool {
 
 /// The absolute path without `.` and `..`. `None` if it is not known where the path is.
 fn absolute(path: &str, folders: &Folders) -> Option<String> {
-    let joined = if let Some(rest) = path.strip_prefix('~') {
+    let joined = if let Some(rest) = path.strip_prefix(OWN_HOME) {
+        format!("{}{rest}", folders.own.first()?)
+    } else if let Some(rest) = path.strip_prefix('~') {
         if folders.user_home.is_empty() || !(rest.is_empty() || rest.starts_with('/')) {
             return None;
         }

@@ -239,6 +239,8 @@ pub struct Facts {
     /// The lessons of this project that are confident enough to be used.
     pub lessons: Vec<Learned>,
     /// What was found out about the work behind a report that says PASS.
+    /// How many agents of other kinds were started in this session since its workflow began, if this event starts one.
+    pub helpers: u32,
     pub evidence: Evidence,
     /// The folders that a tool call may change files in.
     pub folders: Folders,

@@ -75,6 +75,39 @@ fn failure_in_words(stage: Option<Stage>, message: &str) -> Option<Verdict> {
     }
 }
 
+/// Whether the last count of failed tests in a report is above zero: "3 tests failed", "failed: 3", but not "3 failed before
+/// the repair, now 0 failed".
+pub fn reports_failures(message: &str) -> bool {
+    let text = message.to_lowercase();
+    if FAILING.all_clear.iter().any(|phrase| text.contains(phrase)) {
+        return false;
+    }
+    let tokens = tokens(&text);
+    let last =
+        (0..tokens.len()).rev().filter(|at| tokens[*at] == "failed").find_map(|at| count_near(&tokens, at));
+    match last.or_else(|| last_cjk_count(&text)) {
+        Some(count) => count > 0,
+        None => false,
+    }
+}
+
+/// The number of the last "3 個測試失敗".
+fn last_cjk_count(text: &str) -> Option<u64> {
+    let places = ["失敗", "失败"].into_iter().flat_map(|word| text.match_indices(word));
+    let mut counts: Vec<_> = places
+        .filter_map(|(at, word)| {
+            let before = without_counter(text[..at].trim_end());
+            let digits = before.len() - before.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+            let after = text[at + word.len()..].trim_start_matches(['：', ':', ' ', '=']);
+            let length = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
+            let number = if digits > 0 { &before[before.len() - digits..] } else { &after[..length] };
+            Some((at, number.parse().ok()?))
+        })
+        .collect();
+    counts.sort_unstable();
+    counts.pop().map(|(_, count)| count)
+}
+
 /// The verdict of the last `VERDICT: FAIL` or `"result": "FAIL"` that is not in a comment.
 fn plain_verdict(tokens: &[&str]) -> Option<Verdict> {
     let named = |at: usize| matches!(tokens[at], "verdict" | "result") && tokens.get(at + 1) == Some(&":");
@@ -274,9 +307,14 @@ fn has_phrase(text: &str, phrase: &str) -> bool {
 
 /// Whether the text ends in the number zero, with or without a counter: "0 個", but not "10 個".
 fn zero_before(before: &str) -> bool {
-    let before = before.trim_end_matches(['個', '个', '項', '项', ' ', '測', '試', '测', '试']);
+    let before = without_counter(before);
     let digits = before.len() - before.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     digits > 0 && before[before.len() - digits..].bytes().all(|b| b == b'0')
+}
+
+/// The text without a counter and a noun at its end: "3 個測試".
+fn without_counter(text: &str) -> &str {
+    text.trim_end_matches(['個', '个', '項', '项', ' ', '測', '試', '测', '试'])
 }
 
 /// Words, numbers and the punctuation that ends a clause. A colon or an equals sign is kept as ":".
@@ -362,6 +400,33 @@ mod tests {
             (Stage::Test, format!("2 failed before the repair.\n{pass}\n"), Some(Verdict::Pass)),
         ] {
             assert_eq!(read(stage, &message), verdict, "{stage:?} {message}");
+        }
+    }
+
+    #[test]
+    fn the_last_count_of_failed_tests_decides_whether_a_report_contradicts_itself() {
+        for message in [
+            "3 tests failed, 0 passed.",
+            "12 passed, 2 failed (known)",
+            "Failed: 3",
+            "0 failed in the unit tests; e2e: 2 failed",
+            "有 3 個測試失敗",
+            "失败：2",
+        ] {
+            assert!(reports_failures(message), "{message}");
+        }
+        for message in [
+            "12 passed, 0 failed",
+            "3 failed before the repair, now 12 passed, 0 failed",
+            "no test failed",
+            "the test that failed is repaired",
+            "3 tests failed at first; all tests pass now",
+            "10 個通過，0 個失敗",
+            "先前 3 個失敗，現在 0 個失敗",
+            "exit code 0",
+            "",
+        ] {
+            assert!(!reports_failures(message), "{message}");
         }
     }
 

@@ -10,7 +10,7 @@ mod programs;
 mod shell;
 mod test_runs;
 
-pub use changes::{FileChanges, file_changes};
+pub use changes::{FileChanges, OWN_HOME, file_changes};
 use invocation::{Invocation, invocations};
 
 /// What a command does.

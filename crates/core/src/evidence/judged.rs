@@ -35,6 +35,16 @@ pub struct TreeChange {
     /// The tests that the changed files declared before, and now. Tests that were moved are in both.
     pub tests_before: SourceTests,
     pub tests_after: SourceTests,
+    pub assertions: AssertionChange,
+}
+
+/// How the assertions of the changed files differ.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AssertionChange {
+    pub before: u32,
+    pub after: u32,
+    /// How many of those before are not there any more, because they were removed or changed.
+    pub gone: u32,
 }
 
 impl TreeChange {
@@ -42,6 +52,11 @@ impl TreeChange {
     pub fn removes_tests(&self) -> bool {
         self.tests_after.tests < self.tests_before.tests
             || self.tests_after.skipped > self.tests_before.skipped
+    }
+
+    /// Whether the tests check less than before, although there are as many of them.
+    pub fn removes_assertions(&self) -> bool {
+        self.assertions.after < self.assertions.before
     }
 }
 
@@ -64,6 +79,8 @@ pub struct Evidence {
     pub change: Option<TreeChange>,
     /// What the agent has done, according to its transcript.
     pub activity: Option<Activity>,
+    /// The report says PASS, but its last count of tests has failed ones.
+    pub reports_failures: bool,
 }
 
 impl Evidence {
@@ -89,6 +106,12 @@ impl Evidence {
                 let files = vec![String::new()];
                 evidence.change = Some(TreeChange { files, tests_before, ..TreeChange::default() });
             }
+            SendBackReason::TestsChanged => {
+                let files = vec![String::new()];
+                let assertions = AssertionChange { before: 1, after: 1, gone: 1 };
+                evidence.change = Some(TreeChange { files, assertions, ..TreeChange::default() });
+            }
+            SendBackReason::Contradiction => evidence.reports_failures = true,
             SendBackReason::NothingRun | SendBackReason::NothingRead => {
                 evidence.activity = Some(Activity::default());
             }

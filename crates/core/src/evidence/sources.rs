@@ -3,6 +3,7 @@
 //! The readers know the usual frameworks of each language, not the language itself. Comments and the contents of strings are
 //! removed first.
 
+mod assertions;
 mod code;
 mod elixir;
 mod functions;
@@ -11,6 +12,7 @@ mod paths;
 mod python;
 mod ruby;
 
+pub use assertions::assertions_in_source;
 pub use paths::is_test_file;
 
 use code::{Language, code_only};
@@ -37,7 +39,7 @@ impl SourceTests {
 /// [`is_test_file`]. Where they are marked, as in Rust or Java, any file can.
 pub fn count_in_source(path: &str, text: &str) -> SourceTests {
     let Some(language) = Language::from_path(path) else { return SourceTests::default() };
-    if !language.marks_tests() && !is_test_file(path) {
+    if !language.marks_tests() && !may_declare_tests(language, path) {
         return SourceTests::default();
     }
     let code = code_only(language, text);
@@ -54,6 +56,17 @@ pub fn count_in_source(path: &str, text: &str) -> SourceTests {
         Language::Rust | Language::Go | Language::Java | Language::CSharp => {
             functions::count(language, &code)
         }
+    }
+}
+
+/// Whether a runner looks for tests in a file with this name. Some runners find only files with certain names, whatever folder
+/// they are in.
+fn may_declare_tests(language: Language, path: &str) -> bool {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    match language {
+        Language::Python => name.starts_with("test") || name.contains("_test"),
+        Language::Go | Language::Elixir => name.contains("_test."),
+        _ => is_test_file(path),
     }
 }
 

@@ -247,6 +247,8 @@ messages! {
     reason_fewer_tests() { "測試變少", "测试变少", "fewer tests" }
     reason_nothing_changed() { "沒有修改", "没有修改", "nothing changed" }
     reason_tests_removed() { "測試被移除", "测试被移除", "tests removed" }
+    reason_tests_changed() { "測試的預期被修改", "测试的预期被修改", "tests expect something else" }
+    reason_contradiction() { "回報自相矛盾", "回报自相矛盾", "report contradicts itself" }
     reason_nothing_run() { "沒有執行", "没有执行", "nothing run" }
     reason_nothing_read() { "沒有讀取", "没有读取", "nothing read" }
     reason_test_failed() { "最後的測試失敗", "最后的测试失败", "last test failed" }

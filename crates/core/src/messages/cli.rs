@@ -489,6 +489,7 @@ messages! {
     about_failures() { "詢問使用者前允許的失敗次數", "询问用户前允许的失败次数", "failed stages before Overtone stops and asks you" }
     about_rejections() { "詢問使用者前允許的審查拒絕次數", "询问用户前允许的审查拒绝次数", "rejected reviews before Overtone stops and asks you" }
     about_retros() { "依回顧意見改善的次數上限", "依回顾意见改善的次数上限", "retrospectives whose issues may start another round" }
+    about_helpers() { "工作流進行中可啟動的其他代理數量上限", "工作流进行中可启动的其他代理数量上限", "agents of other kinds that may be started while a workflow runs" }
     about_foreground() { "階段代理在前景執行", "阶段代理在前台运行", "run stage agents in the foreground" }
     about_guard() { "關卡的嚴格程度：notice 或 strict；專案只能更嚴格", "关卡的严格程度：notice 或 strict；项目只能更严格", "how strictly the gate is kept: notice or strict; a project can only make it stricter" }
     about_dashboard() { "工作階段開始時啟動 dashboard", "会话开始时启动 dashboard", "start the dashboard when a session starts" }

@@ -32,6 +32,16 @@ messages! {
         "Overtone：{finding}请恢复这些测试后再次回报；若移除是工作的一部分，请在结论中说明：<!-- VERDICT: {{\"result\":\"PASS\",\"removed_tests\":\"原因\"}} -->",
         "Overtone: {finding} Restore them, then report again. If removing them is part of the work, say why in the verdict: <!-- VERDICT: {{\"result\":\"PASS\",\"removed_tests\":\"why\"}} -->"
     }
+    ask_changed_tests(finding: &str) {
+        "Overtone：{finding}請讓程式符合原本的測試後再次回報；若測試的預期應該改變，請在結論中說明：<!-- VERDICT: {{\"result\":\"PASS\",\"changed_tests\":\"原因\"}} -->",
+        "Overtone：{finding}请让程序符合原本的测试后再次回报；若测试的预期应该改变，请在结论中说明：<!-- VERDICT: {{\"result\":\"PASS\",\"changed_tests\":\"原因\"}} -->",
+        "Overtone: {finding} Make the code satisfy the tests as they were, then report again. If the tests have to expect something else, say why in the verdict: <!-- VERDICT: {{\"result\":\"PASS\",\"changed_tests\":\"why\"}} -->"
+    }
+    ask_contradiction() {
+        "Overtone：你回報 PASS，但回報的最後一個計數顯示有測試失敗。請確認後以最終結果再次回報；仍有失敗時回報 FAIL。",
+        "Overtone：你回报 PASS，但回报的最后一个计数显示有测试失败。请确认后以最终结果再次回报；仍有失败时回报 FAIL。",
+        "Overtone: your report says PASS, but its last count has failed tests. Check, then report the final result: FAIL if tests still fail."
+    }
     ask_run() {
         "Overtone：你沒有執行任何東西。請執行測試，再依結果回報；無法在此執行時回報 BLOCKED。",
         "Overtone：你没有执行任何东西。请执行测试，再依结果回报；无法在此执行时回报 BLOCKED。",
@@ -54,6 +64,21 @@ messages! {
         "測試被移除或停用：測試 {before} → {after}，略過 {skipped_before} → {skipped_after}。",
         "测试被移除或停用：测试 {before} → {after}，跳过 {skipped_before} → {skipped_after}。",
         "Tests were removed or disabled: {before} → {after} tests, {skipped_before} → {skipped_after} skipped."
+    }
+    assertions_removed(before: u32, after: u32) {
+        "測試中的斷言變少：{before} → {after}。",
+        "测试中的断言变少：{before} → {after}。",
+        "The tests assert less than before: {before} → {after} assertions."
+    }
+    tests_changed(count: u32) {
+        "既有測試的預期被修改：{count} 個斷言。",
+        "既有测试的预期被修改：{count} 个断言。",
+        "Existing tests expect something else than before: assertions changed: {count}."
+    }
+    contradiction() {
+        "回報說 PASS，但最後一個計數顯示有測試失敗。",
+        "回报说 PASS，但最后一个计数显示有测试失败。",
+        "The report says PASS, but its last count has failed tests."
     }
     fewer_tests(check: &str, before: u32, after: u32, skipped_before: u32, skipped_after: u32) {
         "檢查 {check} 的測試比之前少：執行 {before} → {after}，略過 {skipped_before} → {skipped_after}。",
@@ -92,6 +117,16 @@ messages! {
         "{agent} 移除或停用了測試，說明是：{why}",
         "{agent} 移除或停用了测试，说明是：{why}",
         "{agent} removed or disabled tests and gives this reason: {why}"
+    }
+    changed_tests_remark(agent: &str, count: u32, why: &str) {
+        "{agent} 修改了既有測試的預期（{count} 個斷言），說明是：{why}",
+        "{agent} 修改了既有测试的预期（{count} 个断言），说明是：{why}",
+        "{agent} changed what existing tests expect (assertions: {count}) and gives this reason: {why}"
+    }
+    changed_tests_unexplained(agent: &str, count: u32) {
+        "{agent} 修改了既有測試的預期（{count} 個斷言）",
+        "{agent} 修改了既有测试的预期（{count} 个断言）",
+        "{agent} changed what existing tests expect (assertions: {count})"
     }
     review_notes(notes: &str) {
         "請一併確認：\n{notes}",

@@ -40,6 +40,16 @@ messages! {
         "Overtone：规划模式中不写入任何东西",
         "Overtone: nothing is written in plan mode"
     }
+    deny_helpers(limit: u32) {
+        "Overtone：這個工作流已啟動 {limit} 個其他代理，已達上限（limits.helpers）",
+        "Overtone：这个工作流已启动 {limit} 个其他代理，已达上限（limits.helpers）",
+        "Overtone: this workflow has started {limit} other agents, which is the limit (limits.helpers)"
+    }
+    helpers_advice() {
+        "⛔ 不可再啟動其他代理。用已有的結果繼續；若真的需要更多，請用 AskUserQuestion 詢問使用者，由使用者在終端機提高上限：overtone config set limits.helpers <數量>。",
+        "⛔ 不可再启动其他代理。用已有的结果继续；若真的需要更多，请用 AskUserQuestion 询问用户，由用户在终端提高上限：overtone config set limits.helpers <数量>。",
+        "⛔ Start no more of them. Continue with the results you have. If more are really needed, ask the user with AskUserQuestion; only the user can raise the limit, in a terminal: overtone config set limits.helpers <number>."
+    }
     deny_nested(agent: &str) {
         "Overtone：只有主代理可以委派 {agent}",
         "Overtone：只有主代理可以委派 {agent}",

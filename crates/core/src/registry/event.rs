@@ -105,6 +105,8 @@ table! {
         GateBypassed("gate-bypassed"),
         /// The client delivered a report with a warning, or withheld it.
         Handback("handback"),
+        /// No more agents of other kinds may be started while the workflow runs.
+        HelperLimit("helper-limit"),
         /// The user confirmed or contradicted a lesson.
         LessonJudged("lesson-judged"),
         /// Stands in for a line that is too long to be sent to other machines.

@@ -6,6 +6,8 @@ pub const MAX_FAILURES: u32 = 3;
 pub const MAX_REJECTIONS: u32 = 3;
 /// How many retrospectives with issues may send the work back to development.
 pub const MAX_RETROS: u32 = 3;
+/// How many agents of other kinds may be started while a workflow runs.
+pub const MAX_HELPERS: u32 = 20;
 /// How often the loop may send the main agent back to work.
 pub const MAX_LOOP_ITERATIONS: u32 = 100;
 /// How often in a row the loop may do so without any progress.

@@ -166,6 +166,7 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
                     | WarningReason::FeatureTaken
                     | WarningReason::ForgedHook
                     | WarningReason::Handback
+                    | WarningReason::HelperLimit
                     | WarningReason::LessonJudged
                     | WarningReason::LineTooLong
                     | WarningReason::Message

@@ -2,8 +2,10 @@
 
 use overtone_core::engine::state::{Ending, SendBackReason};
 use overtone_core::engine::{Effect, Permission, repairing_stage};
-use overtone_core::evidence::{Activity, Check, CheckEnd, Evidence, SourceTests, TreeChange};
-use overtone_core::registry::{EventKind, Stage, Workflow};
+use overtone_core::evidence::{
+    Activity, AssertionChange, Check, CheckEnd, Evidence, SourceTests, TreeChange,
+};
+use overtone_core::registry::{EventKind, GuardLevel, Stage, Workflow};
 
 use crate::world::{World, stage, verdict};
 
@@ -22,12 +24,13 @@ fn at(agent: &str) -> World {
     world
 }
 
-const CASES: [(&str, &str, SendBackReason); 6] = [
+const CASES: [(&str, &str, SendBackReason); 7] = [
     ("developer", "DEV", SendBackReason::ChecksFailed),
     ("developer", "DEV", SendBackReason::NothingChanged),
     ("developer", "DEV", SendBackReason::TestsRemoved),
     ("tester", "TEST", SendBackReason::NothingRun),
     ("tester", "TEST", SendBackReason::TestFailed),
+    ("tester", "TEST", SendBackReason::Contradiction),
     ("code-reviewer", "REVIEW", SendBackReason::NothingRead),
 ];
 
@@ -93,14 +96,55 @@ fn an_honest_failure_needs_no_evidence() {
     assert!(!reply.result.contains("所見不符"));
 }
 
+/// A change of tests in which two assertions are gone.
+fn with_assertions(before: u32, after: u32) -> TreeChange {
+    let assertions = AssertionChange { before, after, gone: 2 };
+    TreeChange { files: vec!["tests/a.py".into()], assertions, ..TreeChange::default() }
+}
+
+#[test]
+fn tests_that_assert_less_are_asked_about() {
+    let mut world = at("developer");
+    world.facts.evidence = Evidence { change: Some(with_assertions(3, 1)), ..Evidence::default() };
+    let asked = world.stopped("developer", "a1", &verdict("PASS")).block.unwrap();
+    assert!(asked.contains("3 → 1"), "{asked}");
+    world.stopped("developer", "a1", &verdict("PASS"));
+    assert_eq!(world.result("DEV"), Some("fail"));
+}
+
+#[test]
+fn tests_that_expect_something_else_are_asked_about_at_the_strict_level_and_shown_to_the_reviewer() {
+    for guard in GuardLevel::ALL {
+        let mut world = at("developer");
+        world.workflow_mut().guard = guard;
+        world.facts.evidence = Evidence { change: Some(with_assertions(2, 2)), ..Evidence::default() };
+        let asked = world.stopped("developer", "a1", &verdict("PASS")).block;
+        if guard == GuardLevel::Strict {
+            assert!(asked.unwrap().contains("changed_tests"));
+            world.stopped("developer", "a1", &verdict("PASS"));
+            assert_eq!(world.result("DEV"), Some("fail"));
+        } else {
+            assert_eq!((asked, world.result("DEV")), (None, Some("pass")));
+            assert_eq!(world.workflow().review_notes.len(), 1);
+        }
+    }
+}
+
 #[test]
 fn an_explanation_is_believed_and_the_reviewer_gets_it() {
     let removed = TreeChange {
         files: vec!["tests/a.py".into()],
         tests_before: SourceTests { tests: 2, skipped: 0 },
         tests_after: SourceTests { tests: 1, skipped: 0 },
+        ..TreeChange::default()
     };
-    for (field, change) in [("unchanged", TreeChange::default()), ("removed_tests", removed)] {
+    let hollow = with_assertions(3, 1);
+    for (field, change) in [
+        ("unchanged", TreeChange::default()),
+        ("removed_tests", removed),
+        ("removed_tests", hollow),
+        ("changed_tests", with_assertions(2, 2)),
+    ] {
         let mut world = at("developer");
         world.facts.evidence = Evidence { change: Some(change), ..Evidence::default() };
         let report = format!("<!-- VERDICT: {{\"result\":\"PASS\",\"{field}\":\"it is obsolete\"}} -->");

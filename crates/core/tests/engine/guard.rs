@@ -1,9 +1,9 @@
 //! Work that is not done by the agent of a stage: noticed by default, denied at the strict level.
 
-use overtone_core::engine::state::{Pause, Status};
+use overtone_core::engine::state::{Ending, Pause, Status};
 use overtone_core::engine::{Folders, Permission, Reply, ToolCaller, Trigger};
 use overtone_core::evidence::{Activity, Evidence, TreeChange};
-use overtone_core::registry::{Agent, EventKind, GuardLevel, Violation, Workflow};
+use overtone_core::registry::{Agent, EventKind, GuardLevel, Violation, WarningReason, Workflow};
 
 use crate::world::{World, verdict};
 
@@ -132,6 +132,7 @@ fn what_keeps_the_gate_from_working_is_noticed_or_denied_for_everybody() {
         ("git commit --no-verify -m x", Violation::GitHooksSkipped),
         ("git push --force", Violation::ForcedPush),
         ("rm -rf ~/.overtone", Violation::OwnFilesChanged),
+        ("rm -rf \"$OVERTONE_HOME/sessions\"", Violation::OwnFilesChanged),
         ("echo '{}' > /home/ann/.overtone/sessions/s/workflow.json", Violation::OwnFilesChanged),
         ("echo '{\"disableAllHooks\":true}' > .claude/settings.json", Violation::HooksDisabled),
         ("claude plugin disable ot", Violation::HooksDisabled),
@@ -237,4 +238,31 @@ fn a_reviewer_that_changes_files_by_a_script_is_noticed_when_it_reports() {
     world.returned("code-reviewer", &call, &verdict("PASS"));
     assert_eq!(violations(&world).len(), 1);
     assert_eq!((world.status("REVIEW"), world.status("TEST")), (Status::Pending, Status::Pending));
+}
+
+#[test]
+fn only_so_many_agents_of_other_kinds_may_be_started() {
+    for level in GuardLevel::ALL {
+        let mut world = world(level);
+        let start = Trigger::Delegating {
+            subagent_type: "general-purpose",
+            description: "look around",
+            prompt: "look around",
+            tool_use_id: Some("t1"),
+        };
+        let nested = Trigger::AgentDelegating { subagent_type: "general-purpose" };
+        world.facts.helpers = world.facts.settings.max_helpers;
+        assert!(!is_denied(&world.fire(&start)) && !is_denied(&world.fire(&nested)));
+        for _ in 0..3 {
+            world.facts.helpers += 1;
+            assert!(is_denied(&world.fire(&start)) && is_denied(&world.fire(&nested)));
+        }
+        let recorded = world
+            .records
+            .iter()
+            .filter(|(_, record)| record.fields.contains(&("reason", WarningReason::HelperLimit.into())));
+        assert_eq!(recorded.count(), 2, "once for each of the two calls at the limit");
+        world.workflow_mut().ending = Some(Ending::Completed);
+        assert!(!is_denied(&world.fire(&start)), "without a running workflow there is no limit");
+    }
 }

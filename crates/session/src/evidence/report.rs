@@ -6,14 +6,14 @@ use std::path::Path;
 use overtone_claude::process::is_called_by_other;
 use overtone_claude::wire::HookInput;
 use overtone_core::engine::state::WorkflowState;
-use overtone_core::engine::{StageReport, Trigger, repairing_stage, stage_report};
-use overtone_core::evidence::{Activity, Check, Evidence, TreeChange};
+use overtone_core::engine::{StageReport, Trigger, repairing_stage, reports_failures, stage_report};
+use overtone_core::evidence::{Activity, Check, Evidence};
 use overtone_core::registry::{Agent, StageKey};
 use overtone_store::{CHECKS_FILE, Home, Session, WorkflowDoc};
 
 use crate::evidence::checks::{CheckContext, NeededCheck, PinnedChecks, not_started};
 use crate::evidence::transcript::{read_activity, transcript_of};
-use crate::evidence::work_tree::{TREE_FILE, WorkTree};
+use crate::evidence::work_tree::{TREE_FILE, TreeChanges, WorkTree};
 use crate::transcript::wait_for_report;
 
 /// Where evidence is collected.
@@ -31,7 +31,7 @@ pub(crate) struct Collected {
     /// The files that differ from the state after the last stage, if they were compared.
     pub(crate) changed_since_stage: Option<Vec<String>>,
     /// What the agent has changed, whatever its report says.
-    change: Option<TreeChange>,
+    change: Option<TreeChanges>,
     /// Files with evidence that another program has changed.
     pub(crate) edited: Vec<&'static str>,
     tree: Option<WorkTree>,
@@ -66,7 +66,7 @@ impl EvidenceContext<'_> {
         }
         let Some(earlier) = WorkTree::stored(self.session) else { return Collected::default() };
         let Some(now) = earlier.now(self.project) else { return Collected::default() };
-        let changed = now.changes_since(&earlier, self.project).files;
+        let changed = now.changes_since(&earlier, self.project).summary.files;
         Collected { changed_since_stage: Some(changed), tree: Some(now), ..Collected::default() }
     }
 
@@ -93,8 +93,9 @@ impl EvidenceContext<'_> {
         };
         let mut evidence = Evidence::default();
         if report.says_pass {
-            evidence.change.clone_from(&change);
+            evidence.change = change.as_ref().map(|change| change.summary.clone());
             evidence.activity = activity_until_report(report, input, trigger);
+            evidence.reports_failures = reports_failures(message_of(trigger));
             let stage = workflow.stage(report.key);
             self.add_checks(&mut evidence, |check| match stage {
                 Some(stage) if check.is_needed_by(stage) => Some(report.key),
@@ -193,17 +194,23 @@ fn activity_until_report(report: StageReport, input: &HookInput, trigger: &Trigg
     if !report.needs_activity || !Path::new(&*input.transcript_path()).exists() {
         return None;
     }
-    let (agent_id, message, may_be_early) = match *trigger {
-        Trigger::HandingBack { agent_id, message, .. } | Trigger::AgentStopped { agent_id, message, .. } => {
-            (agent_id, message, true)
-        }
-        Trigger::AgentReturned { agent_id, content, .. } => (agent_id?, content, false),
+    let (agent_id, may_be_early) = match *trigger {
+        Trigger::HandingBack { agent_id, .. } | Trigger::AgentStopped { agent_id, .. } => (agent_id, true),
+        Trigger::AgentReturned { agent_id, .. } => (agent_id?, false),
         _ => return None,
     };
     let transcript = transcript_of(input, agent_id)?;
     let begun = report.sent_back_at.max(report.started_at);
-    if may_be_early && !wait_for_report(&transcript, message, begun) {
+    if may_be_early && !wait_for_report(&transcript, message_of(trigger), begun) {
         return None;
     }
     read_activity(&transcript, report.started_at)
+}
+
+fn message_of<'a>(trigger: &Trigger<'a>) -> &'a str {
+    match *trigger {
+        Trigger::HandingBack { message, .. } | Trigger::AgentStopped { message, .. } => message,
+        Trigger::AgentReturned { content, .. } => content,
+        _ => "",
+    }
 }

@@ -14,7 +14,9 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use overtone_core::evidence::{SourceTests, TreeChange, count_in_source};
+use overtone_core::evidence::{
+    AssertionChange, SourceTests, TreeChange, assertions_in_source, count_in_source,
+};
 use overtone_store::{Session, StoreError, Transaction, files};
 use sha2::{Digest as _, Sha256};
 
@@ -35,12 +37,19 @@ const MAX_TOTAL_BYTES: u64 = 128 * 1024 * 1024;
 /// Sources with tests are text files of a reasonable size.
 const MAX_SOURCE_BYTES: u64 = 1024 * 1024;
 
-/// The state of a file: its digest, and the tests that it declares.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The state of a file: its digest, and what it tests.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FileState {
     /// `None` if the file is gone.
     digest: Option<String>,
-    tests: SourceTests,
+    tests: DeclaredTests,
+}
+
+/// The tests that a file declares, and a number for each of their assertions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct DeclaredTests {
+    counts: SourceTests,
+    assertions: Vec<u32>,
 }
 
 /// Where the files of a project are found.
@@ -57,9 +66,11 @@ pub(crate) enum Source {
 pub struct WorkTree {
     source: Source,
     files: BTreeMap<String, FileState>,
-    /// The tests that a failed attempt has removed, and those that it has disabled. They are missing until they are restored
-    /// or an agent explains why, although later attempts start without them.
-    missing: SourceTests,
+    /// The tests that a failed attempt has removed, and those that it has disabled, with the assertions that it has removed or
+    /// changed. They are missing until they are restored or an agent explains why, although later attempts start without them.
+    missing: DeclaredTests,
+    /// The assertions that it has put in their place.
+    replacements: Vec<u32>,
 }
 
 impl WorkTree {
@@ -75,7 +86,7 @@ impl WorkTree {
     /// The work tree as it is now. `None` if it is too large or cannot be read.
     pub fn now(&self, project: &Path) -> Option<Self> {
         let now = Self::read(project, self.source.clone())?;
-        Some(Self { missing: self.missing, ..now })
+        Some(Self { missing: self.missing.clone(), replacements: self.replacements.clone(), ..now })
     }
 
     fn read(project: &Path, source: Source) -> Option<Self> {
@@ -92,24 +103,29 @@ impl WorkTree {
             let state = read_file(&project.join(&path), &path, &mut budget)?;
             files.insert(path, state);
         }
-        Some(Self { source, files, missing: SourceTests::default() })
+        Some(Self { source, files, missing: DeclaredTests::default(), replacements: Vec::new() })
     }
 
     /// The tree as the state from which the next attempt starts, if this one has failed with these changes.
     #[must_use]
-    pub(crate) fn after_failure(mut self, change: &TreeChange) -> Self {
-        let (before, after) = (change.tests_before, change.tests_after);
-        self.missing = SourceTests {
-            tests: before.tests.saturating_sub(after.tests),
-            skipped: after.skipped.saturating_sub(before.skipped),
+    pub(crate) fn after_failure(mut self, changes: &TreeChanges) -> Self {
+        let (before, after) = (changes.summary.tests_before, changes.summary.tests_after);
+        self.missing = DeclaredTests {
+            counts: SourceTests {
+                tests: before.tests.saturating_sub(after.tests),
+                skipped: after.skipped.saturating_sub(before.skipped),
+            },
+            assertions: changes.gone.clone(),
         };
+        self.replacements = if changes.gone.is_empty() { Vec::new() } else { changes.added.clone() };
         self
     }
 
     /// The tree as the state from which the next agent starts.
     #[must_use]
     pub(crate) fn after_pass(mut self) -> Self {
-        self.missing = SourceTests::default();
+        self.missing = DeclaredTests::default();
+        self.replacements.clear();
         self
     }
 
@@ -136,8 +152,8 @@ impl WorkTree {
         }
     }
 
-    /// What has changed since `earlier`, with the number of tests before and after.
-    pub fn changes_since(&self, earlier: &Self, project: &Path) -> TreeChange {
+    /// What has changed since `earlier`, with the tests before and after.
+    pub fn changes_since(&self, earlier: &Self, project: &Path) -> TreeChanges {
         let all: BTreeSet<&String> = self.files.keys().chain(earlier.files.keys()).collect();
         let changed: Vec<&String> =
             all.into_iter().filter(|path| self.files.get(*path) != earlier.files.get(*path)).collect();
@@ -152,23 +168,67 @@ impl WorkTree {
             Source::Folder => BTreeMap::new(),
         };
         let tests_in = |tree: &Self, path: &String| match tree.files.get(path) {
-            Some(state) => state.tests,
+            Some(state) => state.tests.clone(),
             None => match at_beginning.get(path.as_str()) {
-                Some(text) => count_in_source(path, text),
-                None => SourceTests::default(),
+                Some(text) => DeclaredTests::read(path, text),
+                None => DeclaredTests::default(),
             },
         };
+        let missing = &earlier.missing;
         let mut change = TreeChange::default();
+        let (mut before, mut after) = (missing.assertions.clone(), Vec::new());
         for path in changed {
-            change.tests_before += tests_in(earlier, path);
-            change.tests_after += tests_in(self, path);
+            let (then, now) = (tests_in(earlier, path), tests_in(self, path));
+            change.tests_before += then.counts;
+            change.tests_after += now.counts;
+            before.extend(then.assertions);
+            after.extend(now.assertions);
             change.files.push(path.clone());
         }
-        let missing = earlier.missing;
-        change.tests_before += SourceTests { tests: missing.tests, skipped: 0 };
-        change.tests_after += SourceTests { tests: 0, skipped: missing.skipped };
-        change
+        change.tests_before += SourceTests { tests: missing.counts.tests, skipped: 0 };
+        change.tests_after += SourceTests { tests: 0, skipped: missing.counts.skipped };
+        let (gone, added) = (without(&mut before, &mut after), without(&mut after, &mut before));
+        let mut changes = TreeChanges { summary: change, gone, added };
+        let mut before_count = before.len();
+        let mut missing_assertions = missing.assertions.clone();
+        if without(&mut missing_assertions, &mut after).is_empty() {
+            // What a failed attempt had put in the place of the missing ones may go when they are back.
+            changes.gone = without(&mut changes.gone, &mut earlier.replacements.clone());
+            before_count = before_count.saturating_sub(earlier.replacements.len());
+        }
+        let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        changes.summary.assertions = AssertionChange {
+            before: count(before_count),
+            after: count(after.len()),
+            gone: count(changes.gone.len()),
+        };
+        changes
     }
+}
+
+/// What has changed between two states of a work tree.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TreeChanges {
+    pub summary: TreeChange,
+    /// The assertions that were removed or changed.
+    gone: Vec<u32>,
+    /// The assertions that are new.
+    added: Vec<u32>,
+}
+
+/// The numbers of the first list that the second one does not have, each as often as it is missing. Sorts both.
+fn without(list: &mut [u32], other: &mut [u32]) -> Vec<u32> {
+    list.sort_unstable();
+    other.sort_unstable();
+    let mut others = other.iter().peekable();
+    let mut left = Vec::new();
+    for number in &*list {
+        while others.next_if(|other| *other < number).is_some() {}
+        if others.next_if(|other| *other == number).is_none() {
+            left.push(*number);
+        }
+    }
+    left
 }
 
 /// Stores the work tree at the beginning of a workflow, for comparison with later states. Without a tree, that of an earlier
@@ -214,7 +274,7 @@ fn read_file(path: &Path, name: &str, budget: &mut u64) -> Option<FileState> {
     let metadata = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Some(FileState { digest: None, tests: SourceTests::default() });
+            return Some(FileState::default());
         }
         Err(_) => return None,
     };
@@ -222,7 +282,7 @@ fn read_file(path: &Path, name: &str, budget: &mut u64) -> Option<FileState> {
     if metadata.is_symlink() {
         let target = fs::read_link(path).unwrap_or_default();
         let digest = digest_of(target.as_os_str().as_encoded_bytes(), "link");
-        return Some(FileState { digest: Some(digest), tests: SourceTests::default() });
+        return Some(FileState { digest: Some(digest), ..FileState::default() });
     }
     let length = metadata.len();
     if metadata.is_file()
@@ -237,20 +297,26 @@ fn read_file(path: &Path, name: &str, budget: &mut u64) -> Option<FileState> {
     }
     let times = (metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec());
     let digest = digest_of(format!("{length} {times:?}").as_bytes(), "unread");
-    Some(FileState { digest: Some(digest), tests: SourceTests::default() })
+    Some(FileState { digest: Some(digest), ..FileState::default() })
 }
 
 fn read_bytes(path: &Path) -> io::Result<Option<Vec<u8>>> {
     files::read_limited(path, MAX_FILE_BYTES)
 }
 
-fn tests_in(name: &str, bytes: &[u8]) -> SourceTests {
+fn tests_in(name: &str, bytes: &[u8]) -> DeclaredTests {
     if bytes.len() as u64 > MAX_SOURCE_BYTES {
-        return SourceTests::default();
+        return DeclaredTests::default();
     }
     match std::str::from_utf8(bytes) {
-        Ok(text) => count_in_source(name, text),
-        Err(_) => SourceTests::default(),
+        Ok(text) => DeclaredTests::read(name, text),
+        Err(_) => DeclaredTests::default(),
+    }
+}
+
+impl DeclaredTests {
+    fn read(path: &str, text: &str) -> Self {
+        Self { counts: count_in_source(path, text), assertions: assertions_in_source(path, text) }
     }
 }
 
@@ -313,7 +379,7 @@ mod tests {
             put(project.path(), "specs/features/in-progress/x/tasks.md", "- [x] a\n");
             let after = before.now(project.path()).unwrap();
             assert_eq!(after.fingerprint(), before.fingerprint());
-            assert_eq!(after.changes_since(&before, project.path()), TreeChange::default());
+            assert_eq!(after.changes_since(&before, project.path()), TreeChanges::default());
         }
     }
 
@@ -348,12 +414,12 @@ mod tests {
                 "tests/test_a.py",
                 &format!("import pytest\n\n@pytest.mark.skip\n{ONE_TEST}"),
             );
-            assert!(change().removes_tests(), "{:?}", change());
+            assert!(change().summary.removes_tests(), "{:?}", change());
             fs::remove_file(project.path().join("tests/test_a.py")).unwrap();
-            assert!(change().removes_tests(), "{:?}", change());
+            assert!(change().summary.removes_tests(), "{:?}", change());
             put(project.path(), "tests/test_b.py", ONE_TEST);
-            assert!(!change().removes_tests(), "{:?}", change());
-            assert_eq!(change().files, ["tests/test_a.py", "tests/test_b.py"]);
+            assert!(!change().summary.removes_tests(), "{:?}", change());
+            assert_eq!(change().summary.files, ["tests/test_a.py", "tests/test_b.py"]);
         }
     }
 
@@ -366,23 +432,56 @@ mod tests {
         put(project.path(), "tests/test_b.py", &format!("@pytest.mark.skip\n{ONE_TEST}"));
         let failed = beginning.now(project.path()).unwrap();
         let change = failed.changes_since(&beginning, project.path());
-        assert!(change.removes_tests(), "{change:?}");
+        assert!(change.summary.removes_tests(), "{change:?}");
         let start = failed.clone().after_failure(&change);
         put(project.path(), "src/a.py", "a = 3\n");
         let again = start.now(project.path()).unwrap();
         let change = again.changes_since(&start, project.path());
-        assert!(change.removes_tests(), "{change:?}");
+        assert!(change.summary.removes_tests(), "{change:?}");
         let start = again.clone().after_failure(&change);
         put(project.path(), "tests/test_b.py", ONE_TEST);
         let change = start.now(project.path()).unwrap().changes_since(&start, project.path());
-        assert!(!change.removes_tests(), "{change:?}");
+        assert!(!change.summary.removes_tests(), "{change:?}");
         let explained = again.after_pass();
         put(project.path(), "src/a.py", "a = 4\n");
         let change = explained.now(project.path()).unwrap().changes_since(&explained, project.path());
         assert_eq!(
-            (change.tests_before, change.removes_tests()),
+            (change.summary.tests_before, change.summary.removes_tests()),
             (SourceTests { tests: 1, skipped: 1 }, false)
         );
+    }
+
+    #[test]
+    fn assertions_that_were_removed_or_changed_are_gone_and_moved_ones_are_not() {
+        let project = repository();
+        let source = |lines: &[&str]| format!("def test_one():\n    {}\n", lines.join("\n    "));
+        put(project.path(), "tests/test_a.py", &source(&["assert f(1) == 1", "assert f(2) == 2"]));
+        let beginning = WorkTree::at_beginning(project.path()).unwrap();
+        let assertions = || {
+            let now = beginning.now(project.path()).unwrap();
+            let AssertionChange { before, after, gone } =
+                now.changes_since(&beginning, project.path()).summary.assertions;
+            (before, after, gone)
+        };
+        put(project.path(), "tests/test_a.py", &source(&["assert f(1) == 1", "assert f(2) == 3"]));
+        assert_eq!(assertions(), (2, 2, 1));
+        let failed = beginning.now(project.path()).unwrap();
+        let changes = failed.changes_since(&beginning, project.path());
+        let start = failed.clone().after_failure(&changes);
+        put(project.path(), "src/a.py", "a = 3\n");
+        let again = start.now(project.path()).unwrap().changes_since(&start, project.path());
+        assert_eq!(again.summary.assertions.gone, 1, "it is missing until it is back");
+        put(project.path(), "tests/test_a.py", &source(&["pass"]));
+        assert_eq!(assertions(), (2, 0, 2));
+        put(
+            project.path(),
+            "tests/test_b.py",
+            &source(&["assert f(2) == 2", "assert f(1) == 1", "assert x"]),
+        );
+        assert_eq!(assertions(), (2, 3, 0));
+        put(project.path(), "tests/test_a.py", &source(&["assert f(1) == 1", "assert f(2) == 2"]));
+        let back = start.now(project.path()).unwrap().changes_since(&start, project.path());
+        assert_eq!(back.summary.assertions.gone, 0);
     }
 
     #[test]
@@ -396,7 +495,9 @@ mod tests {
         record_baseline(&session, WorkTree::at_beginning(project.path()).as_ref()).unwrap();
         let stored = WorkTree::stored(&session).unwrap();
         assert_eq!(stored, WorkTree::at_beginning(project.path()).unwrap());
-        let missing = WorkTree { missing: SourceTests { tests: 2, skipped: 1 }, ..stored.clone() };
+        let missing =
+            DeclaredTests { counts: SourceTests { tests: 2, skipped: 1 }, assertions: vec![1, 7, 7] };
+        let missing = WorkTree { missing, replacements: vec![3], ..stored.clone() };
         missing.store(&session).unwrap();
         assert_eq!(WorkTree::stored(&session).unwrap(), missing);
         assert_eq!(stored.now(project.path()).unwrap().fingerprint(), stored.fingerprint());
@@ -410,6 +511,6 @@ mod tests {
         let beginning = WorkTree::at_beginning(folder.path()).unwrap();
         put(folder.path(), "b.py", "b = 1\n");
         let now = beginning.now(folder.path()).unwrap();
-        assert_eq!(now.changes_since(&beginning, folder.path()).files, ["b.py"]);
+        assert_eq!(now.changes_since(&beginning, folder.path()).summary.files, ["b.py"]);
     }
 }

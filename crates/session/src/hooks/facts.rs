@@ -12,6 +12,7 @@ use overtone_core::engine::state::Millis;
 use overtone_core::engine::suggestion::SinceCompact;
 use overtone_core::engine::{
     Facts, Feature, FeatureHolder, FeatureOrigin, Folders, Snapshot, Trigger, is_delegation, is_out_of_order,
+    starts_helper,
 };
 use overtone_core::registry::Hook;
 use overtone_store::config::{Config, keys};
@@ -108,6 +109,9 @@ pub(crate) fn gather(
     }
     if hook == Hook::OnStart {
         facts.feature_holder = feature_holder(context, session, snapshot, facts.feature.as_ref());
+    }
+    if starts_helper(trigger) {
+        facts.helpers = session.helpers();
     }
     if hook == Hook::PreTask {
         facts.project_dir = project_dir_for_agent(context, input);

@@ -9,7 +9,7 @@ use overtone_core::engine::integrity;
 use overtone_core::engine::state::{Millis, Verdict};
 use overtone_core::engine::{
     Effect, Facts, Outcome, Permission, Record, Snapshot, ToolCaller, Trigger, concerns_guard, decide,
-    identify_agent, is_delegation, question_to_remember,
+    is_delegation, question_to_remember, starts_helper,
 };
 use overtone_core::evidence::CheckResult;
 use overtone_core::messages::Lang;
@@ -50,6 +50,15 @@ pub(crate) fn run(hook: Hook, environment: &Environment, bytes: &[u8], printer: 
         return Err("no home folder: set HOME or OVERTONE_HOME to an absolute path".into());
     };
     call.run_in_session(home, &home.session(&id), printer)
+}
+
+/// Counts an agent of another kind, and returns whether it exceeds the limit.
+fn is_one_helper_too_many(home: &Home, session: &Session) -> bool {
+    match session.count_helper() {
+        Ok(count) => count > Config::load_or_default(home).get(keys::MAX_HELPERS),
+        // Nothing is refused because of an error of ours.
+        Err(_) => false,
+    }
 }
 
 /// Whether the answer makes the client ask the user.
@@ -335,12 +344,10 @@ impl HookCall<'_> {
     /// Whether the call can have an effect on the session. The tests are cheap and end most calls here.
     fn is_relevant(&self, home: &Home, session: &Session) -> bool {
         match *self.trigger {
-            Trigger::Delegating { subagent_type, description, .. } => {
-                identify_agent(subagent_type, description).is_some() && session.has_workflow()
+            Trigger::Delegating { .. } | Trigger::AgentDelegating { .. } if starts_helper(self.trigger) => {
+                session.has_workflow() && is_one_helper_too_many(home, session)
             }
-            Trigger::AgentDelegating { subagent_type } => {
-                Agent::from_wire(subagent_type).is_some() && session.has_workflow()
-            }
+            Trigger::Delegating { .. } | Trigger::AgentDelegating { .. } => session.has_workflow(),
             Trigger::AgentStopped { agent_type, .. } | Trigger::HandingBack { agent_type, .. } => {
                 Agent::from_wire(agent_type).is_some() && session.has_workflow()
             }

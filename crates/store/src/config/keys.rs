@@ -64,6 +64,13 @@ pub const MAX_RETROS: &Setting<u32> = &Setting::integer(
     "retrospectives whose issues may start another round",
 );
 
+pub const MAX_HELPERS: &Setting<u32> = &Setting::integer(
+    "limits.helpers",
+    (0, 10_000),
+    limits::MAX_HELPERS,
+    "agents of other kinds that may be started while a workflow runs",
+);
+
 pub const FOREGROUND_AGENTS: &Setting<bool> =
     &Setting::boolean("agents.foreground", true, "run stage agents in the foreground");
 

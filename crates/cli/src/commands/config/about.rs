@@ -14,6 +14,7 @@ pub(super) fn description(lang: Lang, key: &Key) -> String {
         "limits.failures" => words::about_failures(lang),
         "limits.rejections" => words::about_rejections(lang),
         "limits.retros" => words::about_retros(lang),
+        "limits.helpers" => words::about_helpers(lang),
         "agents.foreground" => words::about_foreground(lang),
         "guard.level" => words::about_guard(lang),
         "dashboard.enabled" => words::about_dashboard(lang),

@@ -38,6 +38,10 @@ table! {
         NothingChanged("nothing-changed", 1),
         /// Tests were deleted or disabled.
         TestsRemoved("tests-removed", 1),
+        /// Tests expect something else than before.
+        TestsChanged("tests-changed", 1),
+        /// The report says PASS, and that tests failed.
+        Contradiction("contradiction", 1),
         /// The agent ran nothing.
         NothingRun("nothing-run", 1),
         /// The agent looked at nothing.

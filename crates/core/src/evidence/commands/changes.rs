@@ -8,13 +8,14 @@ use super::programs;
 /// The files that a command changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileChanges {
-    /// Files and folders that it certainly changes, relative to the folder in which it runs. They may begin with `~/`.
+    /// Files and folders that it certainly changes, relative to the folder in which it runs. They may begin with `~/` or with
+    /// [`OWN_HOME`].
     pub paths: Vec<String>,
     /// It may change other files as well: it runs a script, or a program that chooses its files itself.
     pub may_change_more: bool,
 }
 
-/// What a command does to files. `cd` is followed, variables are not.
+/// What a command does to files. `cd` is followed, variables are not, except for `$HOME` and `$OVERTONE_HOME`.
 pub fn file_changes(command: &str) -> FileChanges {
     let mut changes = FileChanges::default();
     let mut folder = Some(String::new());
@@ -57,6 +58,11 @@ fn enter(folder: Option<&str>, invocation: &Invocation) -> Option<String> {
 }
 
 fn joined(folder: Option<&str>, path: &str) -> Option<String> {
+    if let Some(rest) = below_own_home(path)
+        && !rest.contains(['$', '`'])
+    {
+        return Some(format!("{OWN_HOME}{rest}"));
+    }
     let path = match path.strip_prefix("$HOME").or_else(|| path.strip_prefix("${HOME}")) {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("~{rest}"),
         _ => path.to_owned(),
@@ -71,6 +77,15 @@ fn joined(folder: Option<&str>, path: &str) -> Option<String> {
         "" => Some(path),
         folder => Some(format!("{}/{path}", folder.trim_end_matches('/'))),
     }
+}
+
+/// The variable that names Overtone's folder, in front of a path below it.
+pub const OWN_HOME: &str = "$OVERTONE_HOME";
+
+/// The rest of a path that begins with the variable.
+fn below_own_home(path: &str) -> Option<&str> {
+    let rest = path.strip_prefix(OWN_HOME).or_else(|| path.strip_prefix("${OVERTONE_HOME}"))?;
+    if rest.is_empty() || rest.starts_with('/') { Some(rest) } else { None }
 }
 
 /// The files that the program is given to change. `None` for programs that choose their files themselves.
@@ -145,6 +160,8 @@ mod tests {
             ("cd sub && echo x > a.py", vec!["sub/a.py"]),
             ("cd /tmp && rm a.py && cd", vec!["/tmp/a.py"]),
             ("rm -rf ~/.overtone $HOME/.overtone/plugin", vec!["~/.overtone", "~/.overtone/plugin"]),
+            ("rm -rf \"$OVERTONE_HOME/sessions\"", vec!["$OVERTONE_HOME/sessions"]),
+            ("cd ${OVERTONE_HOME} && rm -r sessions", vec!["$OVERTONE_HOME/sessions"]),
             ("git checkout -- src/a.py", vec!["src/a.py"]),
             ("git restore src/a.py", vec!["src/a.py"]),
             ("git rm -q a.py", vec!["a.py"]),

@@ -11,7 +11,7 @@ use overtone_store::seal::{Layout, SealState};
 use overtone_store::{Session, StoreError, Transaction};
 use serde::{Deserialize, Serialize};
 
-use crate::evidence::work_tree::{FileState, Source, WorkTree};
+use crate::evidence::work_tree::{DeclaredTests, FileState, Source, WorkTree};
 
 /// A list of 20,000 paths with their digests has a few megabytes.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -25,6 +25,10 @@ struct TreeJson {
     missing_tests: u32,
     #[serde(default, skip_serializing_if = "is_zero")]
     disabled_tests: u32,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    missing_assertions: Vec<u32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    replacements: Vec<u32>,
     files: BTreeMap<String, FileJson>,
 }
 
@@ -36,6 +40,8 @@ struct FileJson {
     tests: u32,
     #[serde(default, skip_serializing_if = "is_zero")]
     skipped: u32,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    assertions: Vec<u32>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -78,11 +84,13 @@ pub(crate) fn read(session: &Session) -> Option<WorkTree> {
         None => Source::Folder,
     };
     let files = tree.files.into_iter().map(|(path, file)| {
-        let tests = SourceTests { tests: file.tests, skipped: file.skipped };
+        let counts = SourceTests { tests: file.tests, skipped: file.skipped };
+        let tests = DeclaredTests { counts, assertions: file.assertions };
         (path, FileState { digest: file.digest, tests })
     });
-    let missing = SourceTests { tests: tree.missing_tests, skipped: tree.disabled_tests };
-    Some(WorkTree { source, files: files.collect(), missing })
+    let counts = SourceTests { tests: tree.missing_tests, skipped: tree.disabled_tests };
+    let missing = DeclaredTests { counts, assertions: tree.missing_assertions };
+    Some(WorkTree { source, files: files.collect(), missing, replacements: tree.replacements })
 }
 
 /// Adds the tree to a transaction under the session's lock.
@@ -118,10 +126,19 @@ fn to_json(tree: &WorkTree) -> Vec<u8> {
         Source::Folder => None,
     };
     let files = tree.files.iter().map(|(path, state)| {
-        let SourceTests { tests, skipped } = state.tests;
-        (path.clone(), FileJson { digest: state.digest.clone(), tests, skipped })
+        let SourceTests { tests, skipped } = state.tests.counts;
+        let (digest, assertions) = (state.digest.clone(), state.tests.assertions.clone());
+        (path.clone(), FileJson { digest, tests, skipped, assertions })
     });
-    let SourceTests { tests: missing_tests, skipped: disabled_tests } = tree.missing;
-    let tree = TreeJson { base, missing_tests, disabled_tests, files: files.collect() };
+    let SourceTests { tests: missing_tests, skipped: disabled_tests } = tree.missing.counts;
+    let missing_assertions = tree.missing.assertions.clone();
+    let tree = TreeJson {
+        base,
+        missing_tests,
+        disabled_tests,
+        missing_assertions,
+        replacements: tree.replacements.clone(),
+        files: files.collect(),
+    };
     serde_json::to_vec(&tree).unwrap_or_default()
 }
