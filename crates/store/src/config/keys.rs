@@ -113,6 +113,7 @@ pub const KEYS: [Key; 17] = [
     MAX_FAILURES.key,
     MAX_REJECTIONS.key,
     MAX_RETROS.key,
+    MAX_HELPERS.key,
     FOREGROUND_AGENTS.key,
     GUARD_LEVEL.key,
     DASHBOARD_ENABLED.key,
