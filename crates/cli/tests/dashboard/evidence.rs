@@ -7,11 +7,11 @@ use crate::common::with_verdict;
 use crate::context::{Server, TestContext};
 
 /// Succeeds when the project has the file `good`.
-const CHECK: &str = r#"#!/bin/sh
+const CHECK: &str = "#!/bin/sh
 test -e good || { echo 'good is missing'; exit 3; }
 echo 'running 24 tests'
 echo 'test result: ok. 24 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s'
-"#;
+";
 
 /// A workflow in a project with a trusted check.
 fn with_check() -> TestContext {

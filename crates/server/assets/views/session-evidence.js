@@ -1,4 +1,5 @@
-// What Overtone saw of a workflow: for each stage its verdict, the receipts of its checks, and why reports were sent back.
+// What Overtone saw of a workflow: for each stage its verdict, the receipts of its checks, and why reports were sent
+// back.
 
 import { h } from '../dom.js';
 import { checkIcon, testCounts } from '../parts/checks.js';
@@ -66,8 +67,12 @@ function receiptItem(receipt) {
     h('p', { class: 'muted' }, t('command')),
     h('pre', { class: 'quote', tabindex: '0' }, command),
     error && h('p', {}, error),
-    output !== null && h('p', { class: 'muted' }, t('last_output')),
-    output !== null && h('pre', { class: 'quote', tabindex: '0', 'data-test': 'receipt-output' }, output || t('no_output')));
+    output !== null && lastOutput(output));
+}
+
+function lastOutput(output) {
+  const props = { class: 'quote', tabindex: '0', 'data-test': 'receipt-output' };
+  return [h('p', { class: 'muted' }, t('last_output')), h('pre', props, output || t('no_output'))];
 }
 
 function staleMark() {

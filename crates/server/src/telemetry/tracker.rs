@@ -459,6 +459,27 @@ mod tests {
     }
 
     #[test]
+    fn reports_of_stages_that_are_not_open_are_not_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("timeline");
+        let lines = [
+            r#"{"type":"workflow:start"}"#,
+            r#"{"type":"agent:complete","stage":"DEV"}"#,
+            r#"{"type":"stage:start","stage":"DEV"}"#,
+            r#"{"type":"agent:complete","stage":"DEV"}"#,
+            r#"{"type":"stage:start","stage":"TEST"}"#,
+            r#"{"type":"agent:complete","stage":"TEST"}"#,
+            r#"{"type":"stage:complete","stage":"DEV","result":"pass"}"#,
+            r#"{"type":"agent:complete","stage":"QA"}"#,
+        ];
+        files::append_lines(&path, &(lines.join("\n") + "\n")).unwrap();
+        let mut tracker = TimelineTracker::default();
+        read_rest(&mut tracker, &path);
+        let kept = tracker.workflow.unwrap().evidence;
+        assert_eq!(kept.keys().collect::<Vec<_>>(), ["TEST"]);
+    }
+
+    #[test]
     fn an_event_without_a_time_gets_that_of_the_event_before() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("timeline");
