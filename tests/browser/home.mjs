@@ -7,6 +7,7 @@ export const READY = {
   '#/': '[data-test="session-row"]',
   '#/session/one': '[data-test="handoff"]',
   '#/session/two': '[data-test="gantt-bar"]',
+  '#/session/checked': '[data-test="receipt"]',
   '#/session/torn': '[data-test="delete-button"]',
   '#/history': '[data-test^="tile-"]',
   '#/instinct': '[data-test="lesson"]',
@@ -26,6 +27,7 @@ export function fillHome(world) {
   world.begin('three', 'single', { project: 'blog' });
   world.delegate('three', 'developer', PASS, '', 'blog');
   world.stopTurn('three', 'blog');
+  runChecks(world, 'checked');
   world.put('overtone/sessions/torn/workflow.json', '{ torn');
   shelve(world, 'garden');
 }
@@ -39,6 +41,29 @@ function fail(world, session) {
   world.report(session, 'code-reviewer', PASS, '', 'blog');
   world.report(session, 'tester', FAIL, '', 'blog');
   world.send(session, 'developer', 2, 'blog');
+}
+
+// It succeeds once the project has the file `good`.
+const CHECK = `test -e good || { echo 'good is missing'; exit 3; }
+echo 'running 24 tests'
+echo 'test result: ok. 24 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s'
+`;
+
+/** A session with checks: a report that was sent back, its repair, a judge that needs no other run, and a run by the user. */
+export function runChecks(world, session) {
+  const project = 'workshop';
+  world.put('check.sh', CHECK);
+  const checks = ['[checks.test]', 'run = "sh ../check.sh"', '[checks.lint]', 'run = "echo clean"', 'stages = ["TEST"]'];
+  world.put(`${project}/overtone.toml`, `${checks.join('\n')}\n`);
+  world.run(['trust', '--yes'], { project });
+  world.begin(session, 'quick', { project });
+  world.send(session, 'developer', '', project);
+  world.report(session, 'developer', PASS, '', project);
+  world.put(`${project}/good`, '');
+  world.report(session, 'developer', PASS, '', project);
+  world.send(session, 'code-reviewer', '', project);
+  world.delegate(session, 'tester', PASS, '', project);
+  world.run(['checks', 'run', 'lint'], { project });
 }
 
 export function spend(world, session, agent, tokens = 1) {

@@ -28,6 +28,10 @@ function attack(world) {
     { type: IMAGE, category: SCRIPT, label: IMAGE, stage: IMAGE, agent: SCRIPT },
     { type: 'agent:delegate', category: 'agent', agent: 'javascript:alert(4)', stage: '"><b>', nested: { a: [IMAGE] } },
     { type: 'stage:start', category: 'stage', stage: 'DEV" onload="alert(5)' },
+    {
+      type: 'agent:complete', category: 'agent', agent: 'developer', stage: 'DEV', untrusted: [SCRIPT], notes: [IMAGE],
+      checks: [{ check: IMAGE, result: 'fail' }, { check: SCRIPT, result: 'pass', run: 1, failed: 0, skipped: 0 }],
+    },
   ]);
   world.put(`${PROJECT}/specs/features/backlog/${IMAGE}/tasks.md`, `---\nworkflow: ${SCRIPT}\n---\n- [ ] ${SCRIPT}\n`);
 }
@@ -48,6 +52,8 @@ scenario('hostile names, events and reports are only text in every view', async 
   await open(page, server, '#/session/one');
   await isTextOnly(page, main, IMAGE);
   await isTextOnly(page, by(page, 'event-list'), SCRIPT);
+  await isTextOnly(page, by(page, 'panel-evidence'), IMAGE);
+  await isTextOnly(page, by(page, 'panel-evidence'), SCRIPT);
   const number = await by(page, 'event-row').count();
   for (let n = 0; n < number; n += 1) {
     await by(page, 'event-row').nth(n).click();

@@ -45,6 +45,7 @@ export async function untilEqual(look, expected, what) {
 
 export class World {
   servers = [];
+  changes = 0;
 
   constructor() {
     assert.ok(BINARY, 'OVERTONE_BIN must name the binary: run `cargo xtask browser`');
@@ -136,6 +137,13 @@ export class World {
     const answer = this.hook('pre-task', 'PreToolUse', session, call, project);
     assert.equal(answer.hookSpecificOutput?.permissionDecision, 'allow', JSON.stringify(answer));
     this.hook('on-agent-start', 'SubagentStart', session, who(agent, n), project);
+    if (agent === 'developer') this.changeProject(project);
+  }
+
+  /** A developer that changes nothing is sent back. */
+  changeProject(project) {
+    this.changes += 1;
+    this.put(`${project}/src/change-${this.changes}.txt`, 'work');
   }
 
   report(session, agent, text = PASS, n = '', project = 'garden') {

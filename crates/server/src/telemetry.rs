@@ -13,6 +13,7 @@ mod http;
 mod ids;
 mod progress;
 mod safe_name;
+mod stage_evidence;
 mod totals;
 mod tracker;
 mod work_queue;

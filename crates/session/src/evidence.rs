@@ -11,7 +11,7 @@ mod report;
 mod transcript;
 mod work_tree;
 
-pub(crate) use checks::not_started;
+pub(crate) use checks::{last_lines, not_started};
 pub use detect::detect_checks;
 pub(crate) use report::{Collected, EvidenceContext};
 pub use transcript::read_activity;

@@ -21,7 +21,10 @@ mod usage;
 
 pub use condition::{Condition, pause_reason};
 pub use copy::{COPY_SUMMARY_FILE, Machine, copied_session_json, machine_of_copy};
-pub use evidence::{StageEvidence, WorkflowEvidence};
+pub use evidence::{
+    CheckOutcome, ReceiptJson, RecordedEvidence, RecordedStage, StageEvidence, StageEvidenceJson, TestsJson,
+    WorkflowEvidence,
+};
 pub use history::{AgentRun, History, HistoryReader, read_history};
 pub use lines::{Line, Lines, MAX_LINE, line_end};
 pub use page::{Direction, Page, Query, TimelineEvent, read_page};

@@ -55,8 +55,14 @@ fn to_json(value: &FieldValue) -> Value {
         FieldValue::Text(text) => json!(text),
         FieldValue::Number(number) => json!(number),
         FieldValue::List(list) => json!(list),
+        FieldValue::Objects(list) => list.iter().map(|fields| object(fields)).collect(),
         FieldValue::Nothing => Value::Null,
     }
+}
+
+fn object(fields: &[(&'static str, FieldValue)]) -> Value {
+    let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), to_json(value)));
+    Value::Object(fields.collect())
 }
 
 /// Counts the stages that were completed since the last compaction, backwards from the end of the timeline, up to `enough`.

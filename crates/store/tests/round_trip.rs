@@ -355,7 +355,8 @@ proptest! {
     ) {
         let (_dir, _home, session) = session();
         let record = |kind: &EventKind| Record::new(*kind).with("text", text.as_str()).with("list", list.clone())
-            .with("number", number).with("nothing", FieldValue::Nothing);
+            .with("number", number).with("nothing", FieldValue::Nothing)
+            .with("objects", FieldValue::Objects(vec![vec![("text", text.as_str().into()), ("number", number.into())]]));
         let records: Vec<_> = kinds.iter().map(record).collect();
         timeline::append(&session.timeline_file(), &records.iter().collect::<Vec<_>>(), Millis(at)).unwrap();
         let lines = fs::read_to_string(session.timeline_file()).unwrap();
@@ -366,6 +367,7 @@ proptest! {
             prop_assert_eq!(timeline::type_of(line.as_bytes()).unwrap().into_owned(), kind.name().as_bytes());
             let fields = (&entry.fields["text"], &entry.fields["list"], &entry.fields["number"], &entry.fields["nothing"]);
             prop_assert_eq!(fields, (&json!(text), &json!(list), &json!(number), &Value::Null));
+            prop_assert_eq!(&entry.fields["objects"], &json!([{ "text": text, "number": number }]));
         }
     }
 

@@ -7,14 +7,13 @@ mod text;
 use clap::{Args, ValueEnum};
 use overtone_core::engine::state::{Ending, SendBackReason, WorkflowState};
 use overtone_core::messages::{Lang, checks as words, cli};
-use overtone_session::view::WorkflowEvidence;
+use overtone_session::view::{StageEvidence, WorkflowEvidence};
 use overtone_store::Session;
 
 use crate::args::SessionArgs;
 use crate::context::Context;
 use crate::ui::error::{CommandError, CommandResult};
 use crate::ui::out;
-pub(super) use json::ReceiptJson;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -89,7 +88,7 @@ impl Report {
 
     /// What the reviewer was told about, of all stages.
     fn notes(&self) -> impl Iterator<Item = &str> {
-        self.evidence.stages.iter().flat_map(|stage| &stage.notes).map(String::as_str)
+        self.evidence.stages.iter().flat_map(|stage| &stage.recorded.notes).map(String::as_str)
     }
 }
 
@@ -111,19 +110,20 @@ fn reason_label(lang: Lang, reason: SendBackReason) -> String {
 }
 
 /// The evidence for a stage besides its receipts, one line each.
-fn stage_findings(lang: Lang, stage: &overtone_session::view::StageEvidence) -> Vec<String> {
+fn stage_findings(lang: Lang, stage: &StageEvidence) -> Vec<String> {
+    let recorded = &stage.recorded;
     let mut findings = Vec::new();
-    if let Some(count) = stage.changed_files {
+    if let Some(count) = recorded.changed_files {
         findings.push(words::files_changed(lang, count));
     }
-    for (reason, count) in &stage.sent_back {
+    for (reason, count) in &recorded.sent_back {
         findings.push(words::sent_back(lang, &reason_label(lang, *reason), *count));
     }
-    for reason in &stage.not_accepted {
+    for reason in &recorded.not_accepted {
         findings.push(words::failed_for(lang, &reason_label(lang, *reason)));
     }
-    if !stage.untrusted.is_empty() {
-        findings.push(words::not_run(lang, &stage.untrusted.join(", ")));
+    if !recorded.untrusted.is_empty() {
+        findings.push(words::not_run(lang, &recorded.untrusted.join(", ")));
     }
     findings
 }

@@ -127,6 +127,8 @@ fn a_red_check_is_sent_back_with_its_output_and_a_repaired_one_passes_with_a_rec
     assert_eq!(log, "", "the last run printed nothing");
     let timeline = context.run("timeline --type agent:complete --json").ok().stdout;
     assert!(timeline.contains("\"receipts\":[\"test: passed\"]"), "{timeline}");
+    assert!(timeline.contains(r#""checks":[{"check":"test","result":"pass"}]"#), "{timeline}");
+    context.run("replay").ok().has(&["no difference"]);
 }
 
 #[test]
@@ -202,7 +204,7 @@ fn a_workflow_does_not_end_with_files_on_which_the_checks_fail() {
     }
     context.stop();
     assert_eq!(context.json("status --json")["workflow"]["ending"], "completed");
-    context.run("replay").ok();
+    context.run("replay").ok().has(&["no difference"]);
 }
 
 #[test]

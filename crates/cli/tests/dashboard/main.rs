@@ -14,6 +14,7 @@ mod common;
 mod context;
 mod control;
 mod entering;
+mod evidence;
 mod fleet;
 mod http;
 mod impostors;

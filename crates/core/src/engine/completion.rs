@@ -161,7 +161,8 @@ fn send_back(workflow: &WorkflowState, at: usize, report: &Report, facts: &Facts
     let record = Record::warning(WarningReason::ReportSentBack);
     let record = record.with("agent", report.agent.name()).with("stage", key).with("slot", slot);
     let handoff = next.active_agents[at].handoff.as_deref().and_then(handoff_number);
-    outcome.emit(record.with("missing", reason.key()).with("handoff", handoff));
+    let record = record.with("missing", reason.key()).with("handoff", handoff);
+    outcome.emit(record.with_some("checks", evidence::checks_field(&facts.evidence)));
     outcome.push(Effect::PutWorkflow(next));
     match report.channel {
         Channel::Handback => outcome.reply.permission = Some(Permission::Deny { reason: text }),
@@ -367,10 +368,8 @@ impl<'a> ReportProcessor<'a> {
             .with("durationMs", spent)
             .with("agentId", self.agent_id())
             .with("slot", self.slot())
-            .with("handoff", number)
-            .with_some("receipts", evidence::receipts_field(&self.facts.evidence))
-            .with_some("untrusted", evidence::untrusted_field(&self.facts.evidence))
-            .with_some("changedFiles", evidence::changed_files(&self.facts.evidence))
+            .with("handoff", number);
+        let done = evidence::add_to_record(done, &self.facts.evidence)
             .with_some("notes", if self.notes.is_empty() { None } else { Some(self.notes.clone()) });
         self.outcome.emit(done);
         if self.report.agent == Agent::Grader

@@ -7,7 +7,7 @@ use crate::messages::evidence as words;
 use crate::registry::{Agent, GuardLevel, Stage, StageKey, TestMode};
 
 use crate::engine::marker::verdict_field;
-use crate::engine::outcome::FieldValue;
+use crate::engine::outcome::{FieldValue, Record};
 use crate::engine::quote::{cut, quoted};
 use crate::engine::state::{ActiveAgent, Millis, SendBackReason, StageState, Verdict, WorkflowState};
 use crate::engine::trigger::{Facts, Trigger};
@@ -317,13 +317,40 @@ pub(crate) fn receipts_field(evidence: &Evidence) -> Option<FieldValue> {
     Some(FieldValue::List(lines.collect()))
 }
 
+/// The results of the checks with their counts, one object each. Without output and commands, so that telemetry and the
+/// dashboard need no other file.
+pub(crate) fn checks_field(evidence: &Evidence) -> Option<FieldValue> {
+    if evidence.checks.is_empty() {
+        return None;
+    }
+    Some(FieldValue::Objects(evidence.checks.iter().map(|check| check_fields(&check.receipt)).collect()))
+}
+
+fn check_fields(receipt: &Receipt) -> Vec<(&'static str, FieldValue)> {
+    let verdict = if receipt.failure().is_none() { Verdict::Pass } else { Verdict::Fail };
+    let mut fields = vec![("check", receipt.check.as_str().into()), ("result", verdict.key().into())];
+    if let Some(TestCounts { run, failed, skipped }) = receipt.counts {
+        fields.extend([("run", run.into()), ("failed", failed.into()), ("skipped", skipped.into())]);
+    }
+    fields
+}
+
 /// The names of the checks that were not run, in the form in which they are part of a record.
 pub(crate) fn untrusted_field(evidence: &Evidence) -> Option<FieldValue> {
     if evidence.untrusted.is_empty() { None } else { Some(FieldValue::List(evidence.untrusted.clone())) }
 }
 
+/// The record of a report with everything that was found out about it.
+pub(crate) fn add_to_record(record: Record, evidence: &Evidence) -> Record {
+    record
+        .with_some("receipts", receipts_field(evidence))
+        .with_some("checks", checks_field(evidence))
+        .with_some("untrusted", untrusted_field(evidence))
+        .with_some("changedFiles", changed_files(evidence))
+}
+
 /// How many files the agent has changed, if known.
-pub(crate) fn changed_files(evidence: &Evidence) -> Option<u32> {
+fn changed_files(evidence: &Evidence) -> Option<u32> {
     let change = evidence.change.as_ref()?;
     u32::try_from(change.files.len()).ok()
 }

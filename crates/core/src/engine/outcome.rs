@@ -89,6 +89,8 @@ pub enum FieldValue {
     Text(String),
     Number(i64),
     List(Vec<String>),
+    /// Objects, each with its fields in order.
+    Objects(Vec<Vec<(&'static str, FieldValue)>>),
     Nothing,
 }
 

@@ -3,12 +3,16 @@
 //! Names with a common beginning are families (`state_running`, `state_stopped`): the page looks a value of the
 //! data up in its family.
 
-use crate::messages::Lang;
+use crate::messages::{Lang, checks};
 
-/// Every text of the page by its short name, arguments written `<argument>`.
+/// Every text of the page by its short name, arguments written `<argument>`. Why a report was sent back is worded like in the
+/// commands (`reason_no_verdict`).
 pub fn texts(lang: Lang) -> Vec<(String, String)> {
-    let short = |name: &'static str| name.rsplit("::").next().unwrap_or(name).to_owned();
-    samples(lang).into_iter().map(|sample| (short(sample.name), sample.text)).collect()
+    let short = |name: &'static str| name.rsplit("::").next().unwrap_or(name);
+    let reasons =
+        checks::samples(lang).into_iter().filter(|sample| short(sample.name).starts_with("reason_"));
+    let all = samples(lang).into_iter().chain(reasons);
+    all.map(|sample| (short(sample.name).to_owned(), sample.text)).collect()
 }
 
 messages! {
@@ -209,6 +213,30 @@ messages! {
     evidence_nothing_changed() { "沒有任何更動", "没有任何改动", "nothing was changed" }
     exit_code(code: &str) { "結束碼 {code}", "退出码 {code}", "exit code {code}" }
     no_output() { "（沒有輸出）", "（没有输出）", "(no output)" }
+    evidence() { "證據", "证据", "Evidence" }
+    receipts_of_user() { "由你執行", "由你运行", "Run by you" }
+    check_outcome(check: &str, outcome: &str) { "{check}：{outcome}", "{check}：{outcome}", "{check}: {outcome}" }
+    test_counts(run: &str, failed: &str, skipped: &str) {
+        "測試 {run}，失敗 {failed}，略過 {skipped}",
+        "测试 {run}，失败 {failed}，跳过 {skipped}",
+        "tests: {run} run, {failed} failed, {skipped} skipped"
+    }
+    ended_by_signal(signal: &str) { "訊號 {signal}", "信号 {signal}", "signal {signal}" }
+    files_changed_since() { "之後檔案有變更", "之后文件有变更", "files changed since" }
+    changed_files(n: &str) { "變更的檔案：{n}", "变更的文件：{n}", "files changed: {n}" }
+    sent_back_for(n: &str, reason: &str) {
+        "退回 {n} 次：{reason}",
+        "退回 {n} 次：{reason}",
+        "sent back {n}×: {reason}"
+    }
+    not_accepted_for(reason: &str) { "未採信：{reason}", "未采信：{reason}", "not accepted: {reason}" }
+    checks_not_run(names: &str) {
+        "未執行（未信任）：{names}",
+        "未运行（未信任）：{names}",
+        "not run, not trusted: {names}"
+    }
+    command() { "指令", "命令", "Command" }
+    last_output() { "最後的輸出", "最后的输出", "Last output" }
     handoffs() { "交接文件", "交接文件", "Handoffs" }
     usage() { "Token 與費用", "Token 与费用", "Tokens and cost" }
     agent() { "代理", "代理", "Agent" }

@@ -7,7 +7,8 @@ use crate::replay::line::Line;
 
 /// Fields that are not compared: times, ids and free texts, which the engine cannot reproduce, and the settings, which
 /// the replay takes from the line itself.
-const NOT_COMPARED: [&str; 7] = ["durationMs", "agentId", "error", "version", "limits", "from", "receipts"];
+const NOT_COMPARED: [&str; 9] =
+    ["durationMs", "agentId", "error", "version", "limits", "from", "receipts", "checks", "changedFiles"];
 
 /// Fields that earlier versions did not record. If they are absent, they are not compared.
 const ADDED_LATER: [&str; 5] = ["slot", "slots", "handoff", "idle", "tasks"];
@@ -76,8 +77,14 @@ fn to_json(value: &FieldValue) -> Value {
         FieldValue::Text(text) => json!(text),
         FieldValue::Number(number) => json!(number),
         FieldValue::List(list) => json!(list),
+        FieldValue::Objects(list) => list.iter().map(|fields| object(fields)).collect(),
         FieldValue::Nothing => Value::Null,
     }
+}
+
+fn object(fields: &[(&'static str, FieldValue)]) -> Value {
+    let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), to_json(value)));
+    Value::Object(fields.collect())
 }
 
 #[cfg(test)]

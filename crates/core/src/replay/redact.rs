@@ -173,7 +173,8 @@ mod tests {
             "stage":"TEST:2","agent":"tester","slot":"tester#2","agentId":"SECRET","error":"API Error: /home/SECRET",
             "SECRET":"x","feature":"SECRET","featureName":null,"by":"SECRET","reason":"SECRET","toolName":"SECRET",
             "count":3,"attempt":"SECRET","stages":["DEV","SECRET",["SECRET"],{"SECRET":1}],"result":{"SECRET":1},
-            "workflowType":"SECRET","limits":"SECRET","version":"0.1.0","source":"SECRET"}"#;
+            "workflowType":"SECRET","limits":"SECRET","version":"0.1.0","source":"SECRET",
+            "receipts":["SECRET: passed"],"checks":[{"check":"SECRET","result":"pass","run":3}]}"#;
         let copy = redact(line.replace('\n', " ").as_bytes());
         assert!(!copy.contains("SECRET"), "{copy}");
         let fields: Value = serde_json::from_str(&copy).unwrap();

@@ -1,9 +1,9 @@
 //! A report that says PASS passes only if what Overtone saw agrees with it.
 
 use overtone_core::engine::state::{Ending, SendBackReason};
-use overtone_core::engine::{Effect, Permission, repairing_stage};
+use overtone_core::engine::{Effect, FieldValue, Permission, repairing_stage};
 use overtone_core::evidence::{
-    Activity, AssertionChange, Check, CheckEnd, Evidence, SourceTests, TreeChange,
+    Activity, AssertionChange, Check, CheckEnd, Evidence, SourceTests, TestCounts, TreeChange,
 };
 use overtone_core::registry::{EventKind, GuardLevel, Stage, Workflow};
 
@@ -184,6 +184,29 @@ fn a_tester_whose_checks_overtone_ran_need_not_run_them_again() {
     let (_, done) =
         world.records.iter().rfind(|(_, record)| record.kind == EventKind::AgentComplete).unwrap();
     assert!(done.fields.iter().any(|(name, _)| *name == "receipts"), "{done:?}");
+}
+
+#[test]
+fn reports_are_recorded_with_the_counts_of_their_checks() {
+    let mut world = at("developer");
+    let mut evidence = Evidence::that_objects(SendBackReason::ChecksFailed);
+    evidence.checks[0].receipt.check.push_str("test");
+    evidence.checks[0].receipt.counts = Some(TestCounts { run: 3, failed: 1, skipped: 2 });
+    world.facts.evidence = evidence.clone();
+    assert!(world.stopped("developer", "a1", &verdict("PASS")).block.is_some());
+    let receipt = &mut evidence.checks[0].receipt;
+    (receipt.end, receipt.counts) = (CheckEnd::Exited(0), None);
+    world.facts.evidence = evidence;
+    world.stopped("developer", "a1", &verdict("PASS"));
+    let recorded = |kind: EventKind| {
+        let (_, record) = world.records.iter().rfind(|(_, record)| record.kind == kind).unwrap();
+        record.fields.iter().find(|(name, _)| *name == "checks").unwrap().1.clone()
+    };
+    let check = |result: &str| vec![("check", "test".into()), ("result", result.into())];
+    let counts = [("run", 3_u32.into()), ("failed", 1_u32.into()), ("skipped", 2_u32.into())];
+    let failed = [check("fail"), counts.to_vec()].concat();
+    assert_eq!(recorded(EventKind::SystemWarning), FieldValue::Objects(vec![failed]));
+    assert_eq!(recorded(EventKind::AgentComplete), FieldValue::Objects(vec![check("pass")]));
 }
 
 /// A tester before development writes the specification, which is judged by nobody's runs.

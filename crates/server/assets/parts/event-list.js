@@ -270,8 +270,8 @@ export class EventList {
 
 const TONE_ICONS = { bad: 'aborted', warn: 'retry', good: 'completed', plain: 'dot' };
 
-// Fields that are shown in columns of their own, or are for programs only.
-const HEAD = new Set(['id', 'session', 'ts', 'type', 'category', 'label', 'stage', 'agentId']);
+// Fields that are shown in columns of their own, or are for programs only: `receipts` says the same as `checks`.
+const HEAD = new Set(['id', 'session', 'ts', 'type', 'category', 'label', 'stage', 'agentId', 'checks']);
 // Fields whose values are clear without the name.
 const UNNAMED = new Set(['agent', 'workflowType', 'group', 'error', 'feature', 'result', 'reason']);
 

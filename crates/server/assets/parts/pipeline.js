@@ -5,6 +5,7 @@
 import { h, svg } from '../dom.js';
 import { stageOf } from '../store.js';
 import { count, duration, t, word } from '../text.js';
+import { checkChip, describeChecks } from './checks.js';
 import { icon } from './icon.js';
 
 const OPEN_VERDICTS = new Set(['fail', 'reject', 'blocked']);
@@ -21,8 +22,10 @@ function statusOf(stage) {
 /** Every stage is done, and the last turn has not ended yet. */
 export const areDone = (stages) => stages.length > 0 && stages.every((stage) => statusOf(stage) === 'done');
 
-export function pipeline(stages, size = 'normal') {
-  const steps = columns(stages).map(step);
+/** `evidence`: what was found out about the stages, if it is known. */
+export function pipeline(stages, size = 'normal', evidence = []) {
+  const checks = new Map(evidence.map((found) => [found.stage, found.checks]));
+  const steps = columns(stages.map((stage) => ({ ...stage, checks: checks.get(stage.key) ?? [] }))).map(step);
   const className = `pipeline pipeline-${size}${steps.length >= DENSE_FROM ? ' pipeline-dense' : ''}`;
   return h('div', { class: 'pipeline-frame', key: 'pipeline' },
     h('ol', { class: className, 'aria-label': t('pipeline'), 'data-test': 'pipeline' }, steps));
@@ -70,6 +73,7 @@ function node(stage) {
     h('span', { class: 'stage-emoji', 'aria-hidden': 'true' }, emoji),
     h('span', { class: 'stage-name', 'aria-hidden': 'true' }, stage.key),
     h('span', { class: 'stage-label', 'aria-hidden': 'true' }, label),
+    checkChip(stage.checks),
     mark(status, stage.attempts),
     h('span', { class: 'visually-hidden' }, describe(stage, label)));
 }
@@ -84,6 +88,7 @@ function mark(status, attempts) {
 function describe(stage, label) {
   const parts = [`${stage.key} ${label}`, word('status', statusOf(stage))];
   if (stage.result) parts.push(word('result', stage.result));
+  parts.push(...describeChecks(stage.checks));
   if (stage.attempts > 1) parts.push(t('attempts', { n: count(stage.attempts) }));
   if (stage.startedAt && stage.completedAt) {
     parts.push(duration(Date.parse(stage.completedAt) - Date.parse(stage.startedAt)));

@@ -1,4 +1,4 @@
-// Beside the events of a session: verdicts, tasks, the supervisor, handoffs, tokens, compactions.
+// Beside the events of a session: verdicts, evidence, tasks, the supervisor, handoffs, tokens, compactions.
 
 import { getText, path } from '../api.js';
 import { h } from '../dom.js';
@@ -10,10 +10,12 @@ import { taskMeter } from '../parts/session.js';
 import { toastProblem } from '../parts/toast.js';
 import { stageOf } from '../store.js';
 import { bytes, compact, cost, count, duration, moment, percent, t, word } from '../text.js';
+import { evidencePanel } from './session-evidence.js';
 
 export function sidePanels(detail, summary) {
   return [
     verdicts(detail),
+    evidencePanel(detail.evidence),
     tasks(detail.feature),
     supervisor(detail.supervisor),
     handoffs(detail),

@@ -104,7 +104,7 @@ class SessionView extends View {
       top,
       h('div', { class: 'session-title' }, h('div', {}, name, subtitle(session)), badges(session)),
       this.actions(session),
-      session.stages.length > 0 && pipeline(session.stages, 'large'),
+      session.stages.length > 0 && pipeline(session.stages, 'large', this.detail?.evidence?.stages),
       this.next(session),
       activeAgents(session),
       facts(session));

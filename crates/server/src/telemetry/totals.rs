@@ -18,13 +18,21 @@ pub(crate) enum Metric {
     Retries,
     Blocks,
     Workflows,
+    Checks,
     Tokens,
     CostUsd,
 }
 
 impl Metric {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::StageFailures, Self::Retries, Self::Blocks, Self::Workflows, Self::Tokens, Self::CostUsd];
+    pub(crate) const ALL: [Self; 7] = [
+        Self::StageFailures,
+        Self::Retries,
+        Self::Blocks,
+        Self::Workflows,
+        Self::Checks,
+        Self::Tokens,
+        Self::CostUsd,
+    ];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -32,6 +40,7 @@ impl Metric {
             Self::Retries => "overtone.retries",
             Self::Blocks => "overtone.blocks",
             Self::Workflows => "overtone.workflows",
+            Self::Checks => "overtone.checks",
             Self::Tokens => "overtone.tokens",
             Self::CostUsd => "overtone.cost_usd",
         }
@@ -43,6 +52,7 @@ impl Metric {
             Self::Retries => "{retry}",
             Self::Blocks => "{block}",
             Self::Workflows => "{workflow}",
+            Self::Checks => "{check}",
             Self::Tokens => "{token}",
             Self::CostUsd => "USD",
         }
@@ -53,6 +63,7 @@ impl Metric {
         match self {
             Self::StageFailures => Some("overtone.verdict"),
             Self::Workflows => Some("overtone.outcome"),
+            Self::Checks => Some("overtone.check.outcome"),
             Self::Tokens => Some("overtone.token.type"),
             Self::Retries | Self::Blocks | Self::CostUsd => None,
         }

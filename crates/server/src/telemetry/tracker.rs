@@ -3,6 +3,7 @@
 //! Only what has not ended is kept in memory, so a timeline may have any length, and reading again from the first line
 //! of the open workflow gives the same result.
 
+use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
@@ -14,11 +15,12 @@ use serde_json::{Map, Value};
 
 use crate::telemetry::progress::Cursor;
 use crate::telemetry::safe_name;
+use crate::telemetry::stage_evidence::{Report, StageEvidence};
 use crate::telemetry::totals::{Count, Metric};
 
 /// How many events are read at a time.
 const EVENTS_PER_READ: usize = 500;
-const RELEVANT_EVENTS: [EventKind; 11] = [
+const RELEVANT_EVENTS: [EventKind; 12] = [
     EventKind::WorkflowStart,
     EventKind::WorkflowComplete,
     EventKind::WorkflowAbort,
@@ -30,6 +32,7 @@ const RELEVANT_EVENTS: [EventKind; 11] = [
     EventKind::AgentError,
     EventKind::LoopStart,
     EventKind::LoopAdvance,
+    EventKind::SystemWarning,
 ];
 
 /// How far a timeline was read, and what is open at that offset.
@@ -49,6 +52,8 @@ struct OpenWorkflow {
     /// `None` after an abort; the user may resume the workflow.
     root: Option<Root>,
     spans: Spans,
+    /// The evidence for the open stages.
+    evidence: HashMap<String, StageEvidence>,
 }
 
 /// The root span: the workflow itself, or the part of it since it was resumed.
@@ -180,6 +185,7 @@ impl TimelineTracker {
             name: safe_name::name(text_field(&event.fields, "workflowType")).to_owned(),
             root: Some(Root { offset: event.offset, started: at }),
             spans: Spans::default(),
+            evidence: HashMap::new(),
         });
     }
 
@@ -211,7 +217,8 @@ impl TimelineTracker {
         batch.finished.push(workflow.root_span(root, outcome, fields, at));
         batch.counts.push(workflow.count(Metric::Workflows, "", outcome.name()));
         if outcome == Outcome::Aborted {
-            self.workflow = Some(OpenWorkflow { spans: Spans::default(), ..workflow });
+            self.workflow =
+                Some(OpenWorkflow { spans: Spans::default(), evidence: HashMap::new(), ..workflow });
         }
     }
 
@@ -219,10 +226,18 @@ impl TimelineTracker {
         let Some(workflow) = &mut self.workflow else { return };
         let Some(root) = workflow.root else { return };
         batch.counts.extend(workflow.count_event(kind, &event.fields));
+        if let Some(report) = Report::from_event(kind, &event.fields) {
+            let stage = text_field(&event.fields, "stage");
+            batch.counts.extend(workflow.count_checks(stage, &report));
+            workflow.add_report(stage, report);
+        }
         workflow.spans.add_event(event);
         for span in workflow.spans.take_ended() {
             let end = time(&span.ended()).unwrap_or(root.started);
             batch.finished.push(workflow.finished_span(root, &span, end, span_status(&span)));
+            if span.kind == SpanKind::Stage {
+                workflow.evidence.remove(&span.stage);
+            }
         }
     }
 }
@@ -245,6 +260,23 @@ impl OpenWorkflow {
             }
             EventKind::LoopAdvance => Some(self.count(Metric::Blocks, stage, "")),
             _ => None,
+        }
+    }
+
+    fn count_checks(&self, stage: &str, report: &Report) -> Vec<Count> {
+        let stage = if stage.is_empty() { "" } else { safe_name::name(stage) };
+        // Far below 2^32: an event is a line of bounded length.
+        let amount = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+        let count =
+            |(outcome, number)| Count::new(Metric::Checks, &self.name, stage, outcome, amount(number));
+        report.outcomes().map(count).into_iter().filter(Count::is_positive).collect()
+    }
+
+    /// Reports of a stage that is not open belong to no span.
+    fn add_report(&mut self, stage: &str, report: Report) {
+        let is_open = |span: &Span| span.kind == SpanKind::Stage && span.stage == stage;
+        if self.spans.open().any(is_open) {
+            self.evidence.entry(stage.to_owned()).or_default().add(report);
         }
     }
 
@@ -272,6 +304,13 @@ impl OpenWorkflow {
         }
     }
 
+    fn evidence_attributes(&self, span: &Span) -> Vec<(&'static str, Attribute)> {
+        match span.kind {
+            SpanKind::Stage => self.evidence.get(&span.stage).cloned().unwrap_or_default().attributes(),
+            SpanKind::Agent => Vec::new(),
+        }
+    }
+
     fn attributes(&self, span: &Span) -> Vec<(&'static str, Attribute)> {
         let name = |text: &str| Attribute::Text(safe_name::name(text).to_owned());
         let optional_name = |text: &str| if text.is_empty() { None } else { Some(name(text)) };
@@ -283,7 +322,8 @@ impl OpenWorkflow {
             ("overtone.attempt", span.attempt.as_i64().map(Attribute::Integer)),
             ("overtone.verdict", verdict.as_str().and_then(optional_name)),
         ];
-        all.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+        let known = all.into_iter().filter_map(|(key, value)| Some((key, value?)));
+        known.chain(self.evidence_attributes(span)).collect()
     }
 
     fn root_span(
@@ -349,8 +389,8 @@ mod tests {
 
     use super::*;
 
-    /// Parallel agents, an interrupted stage, an abort, a resumption, a replacement, and lines of other kinds.
-    const LINES: [&str; 24] = [
+    /// Parallel agents, an interrupted stage, an abort, a resumption, checks, a replacement, and lines of other kinds.
+    const LINES: [&str; 26] = [
         r#""type":"stage:start","stage":"DEV""#,
         r#""type":"workflow:start","workflowType":"quick""#,
         r#""type":"loop:start""#,
@@ -368,6 +408,8 @@ mod tests {
         r#""type":"stage:complete","stage":"DEV","result":"pass""#,
         r#""type":"loop:start","reason":"resumed""#,
         r#""type":"stage:start","stage":"DEV","attempt":4"#,
+        r#""type":"system:warning","reason":"report-sent-back","stage":"DEV","checks":[{"check":"t","result":"fail"}]"#,
+        r#""type":"agent:complete","agent":"developer","stage":"DEV","checks":[{"check":"t","result":"pass"}]"#,
         r#""type":"stage:complete","stage":"DEV","result":"pass""#,
         r#""type":"workflow:complete","failCount":1"#,
         r#""type":"workflow:start","workflowType":"standard""#,
@@ -401,7 +443,7 @@ mod tests {
         let whole = dir.path().join("whole");
         files::append_lines(&whole, &(0..LINES.len()).map(line).collect::<String>()).unwrap();
         let expected = read_rest(&mut TimelineTracker::default(), &whole);
-        assert_eq!((expected.finished.len(), expected.counts.len()), (11, 9));
+        assert_eq!((expected.finished.len(), expected.counts.len()), (11, 11));
         for cut in 0..=LINES.len() {
             let path = dir.path().join(cut.to_string());
             files::append_lines(&path, &(0..cut).map(line).collect::<String>()).unwrap();
@@ -414,6 +456,27 @@ mod tests {
             assert_eq!(found.finished, expected.finished, "cut at line {cut}");
             assert_eq!(found.counts, expected.counts, "cut at line {cut}");
         }
+    }
+
+    #[test]
+    fn reports_of_stages_that_are_not_open_are_not_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("timeline");
+        let lines = [
+            r#"{"type":"workflow:start"}"#,
+            r#"{"type":"agent:complete","stage":"DEV"}"#,
+            r#"{"type":"stage:start","stage":"DEV"}"#,
+            r#"{"type":"agent:complete","stage":"DEV"}"#,
+            r#"{"type":"stage:start","stage":"TEST"}"#,
+            r#"{"type":"agent:complete","stage":"TEST"}"#,
+            r#"{"type":"stage:complete","stage":"DEV","result":"pass"}"#,
+            r#"{"type":"agent:complete","stage":"QA"}"#,
+        ];
+        files::append_lines(&path, &(lines.join("\n") + "\n")).unwrap();
+        let mut tracker = TimelineTracker::default();
+        read_rest(&mut tracker, &path);
+        let kept = tracker.workflow.unwrap().evidence;
+        assert_eq!(kept.keys().collect::<Vec<_>>(), ["TEST"]);
     }
 
     #[test]

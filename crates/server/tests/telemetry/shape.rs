@@ -2,8 +2,8 @@
 
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::trace::v1::Span;
-use overtone_core::engine::Record;
-use overtone_core::registry::EventKind as Kind;
+use overtone_core::engine::{FieldValue, Record};
+use overtone_core::registry::{EventKind as Kind, WarningReason};
 
 use crate::collector::{Collector, text_attributes, value};
 use crate::test_home::{
@@ -135,6 +135,83 @@ fn sums_accumulate() {
     assert_eq!(collector.sum("overtone.workflows", &ended("replaced")), Some(1.0));
 }
 
+/// A check of a report; without counts its runner is not known.
+fn check(name: &str, result: &str, counts: Option<[u32; 3]>) -> Vec<(&'static str, FieldValue)> {
+    let mut fields = vec![("check", name.into()), ("result", result.into())];
+    if let Some([run, failed, skipped]) = counts {
+        fields.extend([("run", run.into()), ("failed", failed.into()), ("skipped", skipped.into())]);
+    }
+    fields
+}
+
+fn sent_back(key: &str, checks: Vec<Vec<(&'static str, FieldValue)>>) -> Record {
+    let record = Record::warning(WarningReason::ReportSentBack).with("agent", "developer").with("stage", key);
+    record.with("missing", "checks-failed").with("checks", FieldValue::Objects(checks))
+}
+
+/// A stage with two checks that is sent back once, and one without checks.
+fn write_workflow_with_checks(home: &TestHome) {
+    let passed = vec![check("secret-test", "pass", Some([24, 0, 1])), check("secret-lint", "pass", None)];
+    let failed =
+        vec![check("secret-test", "fail", Some([20, 3, 1])), check("secret-unit", "pass", Some([4, 0, 2]))];
+    let receipts = vec!["secret-test: passed, `make secret`".to_owned()];
+    home.write(
+        "s1",
+        &[
+            workflow("quick"),
+            stage("DEV", 1),
+            agent("DEV", "developer"),
+            sent_back("DEV", failed.clone()),
+            agent_done("DEV", "developer", "fail", "a1").with("checks", FieldValue::Objects(failed)),
+            stage_done("DEV", "fail"),
+            stage("DEV", 2),
+            agent("DEV", "developer"),
+            agent_done("DEV", "developer", "pass", "a2")
+                .with("receipts", receipts)
+                .with("checks", FieldValue::Objects(passed)),
+            stage_done("DEV", "pass"),
+            stage("TEST", 1),
+            Record::warning(WarningReason::Message).with("stage", "TEST"),
+            stage_done("TEST", "pass"),
+            completed("quick"),
+        ],
+    );
+}
+
+#[test]
+fn a_stage_has_the_counts_of_its_checks_and_of_the_reports_sent_back() {
+    let collector = Collector::start();
+    let home = TestHome::new(&collector.url());
+    write_workflow_with_checks(&home);
+    home.export();
+    let names =
+        ["checks.passed", "checks.failed", "tests.run", "tests.failed", "tests.skipped", "reports.sent_back"];
+    let counts = |span: &Span| {
+        names.map(|name| match value(&span.attributes, &format!("overtone.{name}")) {
+            Some(Value::IntValue(count)) => Some(count),
+            None => None,
+            other => panic!("{name}: {other:?}"),
+        })
+    };
+    let spans = collector.spans();
+    let of_spans = |prefix: &str| -> Vec<_> {
+        spans.iter().filter(|span| span.name.starts_with(prefix)).map(counts).collect()
+    };
+    let expected = [
+        [Some(1), Some(1), Some(24), Some(3), Some(3), Some(1)],
+        [Some(2), Some(0), Some(24), Some(0), Some(1), Some(0)],
+        [None, None, None, None, None, Some(0)],
+    ];
+    assert_eq!(of_spans("stage"), expected);
+    assert_eq!(of_spans("agent"), [[None; 6]; 2]);
+    assert_eq!(of_spans("workflow"), [[None; 6]]);
+    let with = |outcome| {
+        [("overtone.workflow", "quick"), ("overtone.stage", "DEV"), ("overtone.check.outcome", outcome)]
+    };
+    assert_eq!(collector.sum("overtone.checks", &with("passed")), Some(4.0));
+    assert_eq!(collector.sum("overtone.checks", &with("failed")), Some(2.0));
+}
+
 #[test]
 fn the_resource_names_the_service_machine_and_session() {
     let collector = Collector::start();
@@ -209,6 +286,7 @@ fn only_names_and_numbers_are_sent() {
     let collector = Collector::start();
     let home = TestHome::new(&collector.url());
     write_workflow_with_failures(&home);
+    write_workflow_with_checks(&home);
     home.write(
         "s1",
         &[
@@ -220,7 +298,7 @@ fn only_names_and_numbers_are_sent() {
         ],
     );
     home.export();
-    assert_eq!(collector.spans().len(), 11);
+    assert_eq!(collector.spans().len(), 17);
     for request in collector.requests() {
         let body = String::from_utf8_lossy(&request.body);
         for leak in ["secret", "/home", "main.rs", "header"] {

@@ -16,6 +16,7 @@ use overtone_store::{Session, StoreError, clock, files};
 use crate::evidence::WorkTree;
 
 pub use output::Output;
+pub(crate) use output::last_lines;
 pub use pinned::PinnedChecks;
 pub use progress::{RunningCheck, running_check};
 pub use run::{Finished, run_check};
@@ -98,7 +99,7 @@ impl CheckContext<'_> {
         self.session.save_check_log(&log, &finished.output.to_bytes())?;
         let receipt = Receipt { log: Some(log), ..finished.receipt(needed, started_at, self.fingerprint()) };
         self.session.add_receipt(&receipt)?;
-        Ok((receipt, output::last_lines(&finished.output.to_text())))
+        Ok((receipt, last_lines(&finished.output.to_text())))
     }
 
     /// The fingerprint of the work tree. If it cannot be read, the result matches no other, so that no receipt is believed
@@ -145,7 +146,7 @@ pub(crate) fn not_started(check: &str, stage: Option<StageKey>, error: &str) -> 
         tree: String::new(),
         log: None,
     };
-    CheckResult { receipt, last_lines: output::last_lines(error), previous: None, is_new: true }
+    CheckResult { receipt, last_lines: last_lines(error), previous: None, is_new: true }
 }
 
 #[cfg(test)]

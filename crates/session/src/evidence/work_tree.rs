@@ -175,34 +175,36 @@ impl WorkTree {
             },
         };
         let missing = &earlier.missing;
-        let mut change = TreeChange::default();
+        let mut summary = TreeChange::default();
         let (mut before, mut after) = (missing.assertions.clone(), Vec::new());
         for path in changed {
             let (then, now) = (tests_in(earlier, path), tests_in(self, path));
-            change.tests_before += then.counts;
-            change.tests_after += now.counts;
+            summary.tests_before += then.counts;
+            summary.tests_after += now.counts;
             before.extend(then.assertions);
             after.extend(now.assertions);
-            change.files.push(path.clone());
+            summary.files.push(path.clone());
         }
-        change.tests_before += SourceTests { tests: missing.counts.tests, skipped: 0 };
-        change.tests_after += SourceTests { tests: 0, skipped: missing.counts.skipped };
-        let (gone, added) = (without(&mut before, &mut after), without(&mut after, &mut before));
-        let mut changes = TreeChanges { summary: change, gone, added };
-        let mut before_count = before.len();
-        let mut missing_assertions = missing.assertions.clone();
-        if without(&mut missing_assertions, &mut after).is_empty() {
+        summary.tests_before += SourceTests { tests: missing.counts.tests, skipped: 0 };
+        summary.tests_after += SourceTests { tests: 0, skipped: missing.counts.skipped };
+        before.sort_unstable();
+        after.sort_unstable();
+        earlier.compare_assertions(summary, &before, &after)
+    }
+
+    /// Compares the assertions of the changed files in this earlier tree with those of now. Both lists are sorted.
+    fn compare_assertions(&self, summary: TreeChange, before: &[u32], after: &[u32]) -> TreeChanges {
+        let (mut gone, added) = (without(before, after), without(after, before));
+        let mut expected = before.len();
+        if without(&self.missing.assertions, after).is_empty() {
             // What a failed attempt had put in the place of the missing ones may go when they are back.
-            changes.gone = without(&mut changes.gone, &mut earlier.replacements.clone());
-            before_count = before_count.saturating_sub(earlier.replacements.len());
+            gone = without(&gone, &self.replacements);
+            expected = expected.saturating_sub(self.replacements.len());
         }
         let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
-        changes.summary.assertions = AssertionChange {
-            before: count(before_count),
-            after: count(after.len()),
-            gone: count(changes.gone.len()),
-        };
-        changes
+        let assertions =
+            AssertionChange { before: count(expected), after: count(after.len()), gone: count(gone.len()) };
+        TreeChanges { summary: TreeChange { assertions, ..summary }, gone, added }
     }
 }
 
@@ -216,13 +218,11 @@ pub struct TreeChanges {
     added: Vec<u32>,
 }
 
-/// The numbers of the first list that the second one does not have, each as often as it is missing. Sorts both.
-fn without(list: &mut [u32], other: &mut [u32]) -> Vec<u32> {
-    list.sort_unstable();
-    other.sort_unstable();
+/// The numbers of the first list that the second one does not have, each as often as it is missing. Both are sorted.
+fn without(list: &[u32], other: &[u32]) -> Vec<u32> {
     let mut others = other.iter().peekable();
     let mut left = Vec::new();
-    for number in &*list {
+    for number in list {
         while others.next_if(|other| *other < number).is_some() {}
         if others.next_if(|other| *other == number).is_none() {
             left.push(*number);

@@ -347,12 +347,13 @@ impl HookCall<'_> {
             Trigger::Delegating { .. } | Trigger::AgentDelegating { .. } if starts_helper(self.trigger) => {
                 session.has_workflow() && is_one_helper_too_many(home, session)
             }
-            Trigger::Delegating { .. } | Trigger::AgentDelegating { .. } => session.has_workflow(),
             Trigger::AgentStopped { agent_type, .. } | Trigger::HandingBack { agent_type, .. } => {
                 Agent::from_wire(agent_type).is_some() && session.has_workflow()
             }
             Trigger::AgentStarted { agent_type, .. } => Agent::from_wire(agent_type).is_some(),
-            Trigger::AgentReturned { .. }
+            Trigger::Delegating { .. }
+            | Trigger::AgentDelegating { .. }
+            | Trigger::AgentReturned { .. }
             | Trigger::Stopping { .. }
             | Trigger::ContinuingAgent { .. }
             | Trigger::UserAnswered

@@ -9,6 +9,8 @@ use overtone_core::engine::state::Millis;
 use overtone_store::clock;
 use serde_json::{Map, Value};
 
+use crate::view::evidence::CheckOutcome;
+
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Event<'a> {
     pub(crate) ts: Option<Cow<'a, str>>,
@@ -17,6 +19,13 @@ pub(crate) struct Event<'a> {
     pub(crate) agent_id: Option<Cow<'a, str>>,
     pub(crate) workflow: Option<Cow<'a, str>>,
     pub(crate) duration: Option<i64>,
+    pub(crate) reason: Option<Cow<'a, str>>,
+    /// Why a report was sent back.
+    pub(crate) missing: Option<Cow<'a, str>>,
+    pub(crate) changed_files: Option<u64>,
+    pub(crate) untrusted: Vec<String>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) checks: Vec<CheckOutcome>,
 }
 
 impl<'a> Event<'a> {
@@ -52,8 +61,14 @@ impl<'a> Event<'a> {
             b"agent" => &mut self.agent,
             b"agentId" => &mut self.agent_id,
             b"workflowType" => &mut self.workflow,
+            b"reason" => &mut self.reason,
+            b"missing" => &mut self.missing,
             b"durationMs" => {
                 self.duration = value.number();
+                return Some(());
+            }
+            b"changedFiles" => {
+                self.changed_files = value.number();
                 return Some(());
             }
             _ => return Some(()),
@@ -75,8 +90,20 @@ impl<'a> Event<'a> {
             agent_id: text("agentId"),
             workflow: text("workflowType"),
             duration: fields.get("durationMs").and_then(Value::as_i64),
+            reason: text("reason"),
+            missing: text("missing"),
+            changed_files: fields.get("changedFiles").and_then(Value::as_u64),
+            untrusted: texts(&fields, "untrusted"),
+            notes: texts(&fields, "notes"),
+            checks: CheckOutcome::from_event(&fields),
         })
     }
+}
+
+/// The texts in a list.
+fn texts(fields: &Map<String, Value>, name: &str) -> Vec<String> {
+    let list = fields.get(name).and_then(Value::as_array).into_iter().flatten();
+    list.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 #[derive(Clone, Copy)]
@@ -87,7 +114,7 @@ enum PlainValue<'a> {
 }
 
 impl PlainValue<'_> {
-    fn number(self) -> Option<i64> {
+    fn number<N: std::str::FromStr>(self) -> Option<N> {
         match self {
             Self::Other(digits) => std::str::from_utf8(digits).ok()?.parse().ok(),
             Self::Text(_) => None,
@@ -136,11 +163,27 @@ mod tests {
             any::<bool>().prop_map(Value::from),
             Just(Value::Null),
             Just(json!([1, {"stage": "x"}])),
+            Just(json!(["x", {"check": "test", "result": "pass", "run": 2}])),
         ]
     }
 
     fn key() -> impl Strategy<Value = String> {
-        let known = ["ts", "type", "stage", "agent", "agentId", "workflowType", "durationMs", "label"];
+        let known = [
+            "ts",
+            "type",
+            "stage",
+            "agent",
+            "agentId",
+            "workflowType",
+            "durationMs",
+            "label",
+            "reason",
+            "missing",
+            "changedFiles",
+            "untrusted",
+            "notes",
+            "checks",
+        ];
         prop_oneof![proptest::sample::select(known.to_vec()).prop_map(str::to_owned), any::<String>()]
     }
 

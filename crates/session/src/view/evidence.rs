@@ -1,16 +1,25 @@
 //! What Overtone saw of a session's current workflow: the receipts of its checks, and for each stage why reports were sent
 //! back or not accepted.
 
+mod json;
+mod recorded;
+
 use std::io;
-use std::path::Path;
+use std::path::{Component, Path};
 
-use overtone_core::engine::state::{Millis, SendBackReason, StageResult, WorkflowState};
+use overtone_core::engine::state::{Millis, StageResult, WorkflowState};
 use overtone_core::evidence::Receipt;
-use overtone_core::registry::{EventKind, StageKey, WarningReason};
+use overtone_core::registry::StageKey;
 use overtone_store::{Session, files};
-use serde_json::{Map, Value};
 
-use crate::view::Lines;
+use crate::evidence::last_lines;
+use crate::view::history::read_history;
+
+pub use json::{ReceiptJson, StageEvidenceJson, TestsJson};
+pub use recorded::{CheckOutcome, RecordedEvidence, RecordedStage};
+
+/// How much of a log is read to show its last lines.
+const LOG_BYTES: usize = 16 * 1024;
 
 /// The evidence for a workflow.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,133 +36,89 @@ pub struct StageEvidence {
     /// The verdict, or what another version wrote in its place.
     pub result: Option<String>,
     pub attempts: u32,
-    /// How many files its agents have changed, in all attempts together.
-    pub changed_files: Option<u64>,
-    /// Why reports were sent back, each with how often.
-    pub sent_back: Vec<(SendBackReason, usize)>,
-    /// Why attempts failed although their report said PASS.
-    pub not_accepted: Vec<SendBackReason>,
-    /// Checks that were needed and not run, because they were not trusted.
-    pub untrusted: Vec<String>,
-    /// What the reviewer was told to look at.
-    pub notes: Vec<String>,
+    pub recorded: RecordedStage,
 }
 
 impl WorkflowEvidence {
+    /// Reads the whole timeline.
     pub fn read(session: &Session, workflow: &WorkflowState) -> io::Result<Self> {
+        let receipts = session.receipts().map_err(io::Error::other)?;
+        let history = read_history(&session.timeline_file())?;
+        Ok(Self::new(workflow, &history.evidence, receipts))
+    }
+
+    /// From what was read already. Receipts of earlier workflows are left out.
+    pub fn new(workflow: &WorkflowState, recorded: &RecordedEvidence, mut receipts: Vec<Receipt>) -> Self {
         let stages = workflow.stages.iter().map(|stage| StageEvidence {
             key: stage.key,
             result: stage.result.as_ref().map(|result| StageResult::as_str(result).to_owned()),
             attempts: stage.attempts,
-            changed_files: None,
-            sent_back: Vec::new(),
-            not_accepted: Vec::new(),
-            untrusted: Vec::new(),
-            notes: Vec::new(),
+            recorded: recorded.stage(stage.key),
         });
         let since = workflow.created_at.unwrap_or(Millis(0));
-        let receipts = session.receipts().map_err(io::Error::other)?;
-        let receipts = receipts.into_iter().filter(|receipt| receipt.started_at >= since).collect();
-        let mut evidence = Self { stages: stages.collect(), receipts };
-        evidence.read_timeline(&session.timeline_file())?;
-        Ok(evidence)
+        receipts.retain(|receipt| receipt.started_at >= since);
+        Self { stages: stages.collect(), receipts }
     }
 
-    /// Lines that are not events are skipped.
-    fn read_timeline(&mut self, path: &Path) -> io::Result<()> {
-        let Some(file) = files::open_regular(path)? else { return Ok(()) };
-        let mut lines = Lines::new(file, 0)?;
-        while let Some(line) = lines.next_line()? {
-            if let Some(bytes) = line.bytes
-                && let Ok(fields) = serde_json::from_slice::<Map<String, Value>>(bytes)
-            {
-                self.add_event(&fields);
-            }
-        }
-        Ok(())
-    }
-
-    fn add_event(&mut self, fields: &Map<String, Value>) {
-        let kind = EventKind::from_name(text(fields, "type")).ok();
-        if kind == Some(EventKind::WorkflowStart) {
-            self.stages.iter_mut().for_each(StageEvidence::forget_events);
-            return;
-        }
-        let key = text(fields, "stage").parse::<StageKey>();
-        let Some(stage) = self.stages.iter_mut().find(|stage| Ok(stage.key) == key) else { return };
-        match kind {
-            Some(EventKind::AgentComplete) => stage.add_report(fields),
-            // The end of a workflow has no report.
-            Some(EventKind::StageRetry) => stage.add_failure(fields),
-            Some(EventKind::SystemWarning)
-                if text(fields, "reason") == WarningReason::ReportSentBack.name() =>
-            {
-                if let Some(reason) = SendBackReason::from_key(text(fields, "missing")) {
-                    stage.add_sent_back(reason);
-                }
-            }
-            _ => {}
+    /// Whether a later receipt is about other files than this one.
+    pub fn is_stale(&self, receipt: &Receipt) -> bool {
+        match self.receipts.last() {
+            Some(last) => last.tree != receipt.tree,
+            None => false,
         }
     }
-}
 
-impl StageEvidence {
-    /// The session had a workflow before, whose events are not about this one.
-    fn forget_events(&mut self) {
-        self.changed_files = None;
-        self.sent_back.clear();
-        self.not_accepted.clear();
-        self.untrusted.clear();
-        self.notes.clear();
-    }
-
-    fn add_report(&mut self, fields: &Map<String, Value>) {
-        if let Some(count) = fields.get("changedFiles").and_then(Value::as_u64) {
-            self.changed_files = Some(self.changed_files.unwrap_or(0).saturating_add(count));
+    /// The last lines that the run of this receipt printed. `None` if its log is gone, or a later run has replaced it.
+    pub fn last_lines(&self, session: &Session, receipt: &Receipt) -> Option<String> {
+        let log = receipt.log.as_deref()?;
+        let is_inside = Path::new(log).components().all(|part| matches!(part, Component::Normal(_)));
+        let last = self.receipts.iter().rfind(|other| other.log.as_deref() == Some(log))?;
+        if !is_inside || last != receipt {
+            return None;
         }
-        extend_new(&mut self.untrusted, fields, "untrusted");
-        extend_new(&mut self.notes, fields, "notes");
-    }
-
-    fn add_failure(&mut self, fields: &Map<String, Value>) {
-        self.not_accepted.extend(SendBackReason::from_key(text(fields, "reason")));
-    }
-
-    fn add_sent_back(&mut self, reason: SendBackReason) {
-        match self.sent_back.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, count)) => *count += 1,
-            None => self.sent_back.push((reason, 1)),
-        }
-    }
-}
-
-fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
-    fields.get(name).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// Adds the texts of a list that are not there yet.
-fn extend_new(texts: &mut Vec<String>, fields: &Map<String, Value>, name: &str) {
-    let list = fields.get(name).and_then(Value::as_array).into_iter().flatten();
-    for item in list.filter_map(Value::as_str) {
-        if !texts.iter().any(|known| known == item) {
-            texts.push(item.to_owned());
-        }
+        let (bytes, _) = files::read_tail(&session.dir().join(log), LOG_BYTES).ok()??;
+        Some(last_lines(&String::from_utf8_lossy(&bytes)))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use overtone_core::engine::state::SendBackReason;
+    use overtone_core::evidence::{CheckEnd, TestCounts};
     use overtone_core::registry::Workflow;
     use overtone_store::{Home, SessionId};
 
     use super::*;
 
-    #[test]
-    fn only_the_events_of_the_current_workflow_count() {
+    fn session() -> (tempfile::TempDir, Session) {
         let folder = tempfile::tempdir().unwrap();
         let session = Home::at(folder.path().to_owned()).session(&SessionId::parse("s").unwrap());
         session.create().unwrap();
-        let sent_back = r#"{"type":"system:warning","reason":"report-sent-back","stage":"DEV","missing":"checks-failed"}"#;
+        (folder, session)
+    }
+
+    fn workflow() -> WorkflowState {
+        WorkflowState::new("s", Workflow::Single, None, Millis(5))
+    }
+
+    fn receipt(at: i64, tree: &str, log: &str) -> Receipt {
+        Receipt {
+            check: "test".to_owned(),
+            command: "make test".to_owned(),
+            stage: "DEV".parse().ok(),
+            end: CheckEnd::Exited(0),
+            started_at: Millis(at),
+            duration_ms: 1,
+            counts: None,
+            tree: tree.to_owned(),
+            log: Some(log.to_owned()),
+        }
+    }
+
+    #[test]
+    fn only_the_events_of_the_current_workflow_count() {
+        let (_folder, session) = session();
+        let sent_back = r#"{"type":"system:warning","reason":"report-sent-back","stage":"DEV","missing":"checks-failed","checks":[{"check":"test","result":"fail","run":2,"failed":1,"skipped":0}]}"#;
         let lines = [
             r#"{"type":"workflow:start"}"#,
             sent_back,
@@ -162,17 +127,67 @@ mod tests {
             sent_back,
             sent_back,
             r#"{"type":"stage:retry","stage":"DEV","result":"fail","reason":"checks-failed"}"#,
-            r#"{"type":"agent:complete","stage":"DEV","changedFiles":2,"untrusted":["lint"],"notes":["n"]}"#,
+            r#"{"type":"agent:complete","stage":"DEV","changedFiles":2,"untrusted":["lint"],"notes":["n"],"checks":[7,{"check":"test","result":"pass","run":3,"failed":0,"skipped":1},{"check":"lint","result":"pass"}]}"#,
             r#"{"type":"agent:complete","stage":"DEV","changedFiles":1,"untrusted":["lint"]}"#,
             r#"{"type":"agent:complete","stage":"REVIEW","changedFiles":9}"#,
         ];
         files::append_lines(&session.timeline_file(), &(lines.join("\n") + "\n")).unwrap();
-        let workflow = WorkflowState::new("s", Workflow::Single, None, Millis(5));
-        let evidence = WorkflowEvidence::read(&session, &workflow).unwrap();
+        let evidence = WorkflowEvidence::read(&session, &workflow()).unwrap();
         let [dev] = &evidence.stages[..] else { panic!("{evidence:?}") };
-        assert_eq!(dev.sent_back, [(SendBackReason::ChecksFailed, 2)]);
-        assert_eq!(dev.not_accepted, [SendBackReason::ChecksFailed]);
-        assert_eq!((dev.changed_files, dev.untrusted.as_slice()), (Some(3), &["lint".to_owned()][..]));
-        assert_eq!(dev.notes, ["n"]);
+        let counts = TestCounts { run: 3, failed: 0, skipped: 1 };
+        let outcome = |check: &str, counts| CheckOutcome { check: check.to_owned(), passed: true, counts };
+        let expected = RecordedStage {
+            changed_files: Some(3),
+            sent_back: vec![(SendBackReason::ChecksFailed, 2)],
+            not_accepted: vec![SendBackReason::ChecksFailed],
+            untrusted: vec!["lint".to_owned()],
+            notes: vec!["n".to_owned()],
+            checks: vec![outcome("test", Some(counts)), outcome("lint", None)],
+        };
+        assert_eq!(dev.recorded, expected);
+    }
+
+    #[test]
+    fn a_timeline_of_another_program_cannot_grow_the_evidence() {
+        let (_folder, session) = session();
+        let line = |number: usize| {
+            format!("{{\"type\":\"agent:complete\",\"stage\":\"DEV\",\"notes\":[\"n{number}\"]}}\n")
+        };
+        let failure = "{\"type\":\"stage:retry\",\"stage\":\"DEV\",\"reason\":\"nothing-run\"}\n";
+        let text = (0..500).map(line).collect::<String>() + &failure.repeat(500);
+        files::append_lines(&session.timeline_file(), &text).unwrap();
+        let evidence = WorkflowEvidence::read(&session, &workflow()).unwrap();
+        let recorded = &evidence.stages[0].recorded;
+        assert_eq!((recorded.notes.len(), recorded.not_accepted.len()), (100, 100));
+    }
+
+    #[test]
+    fn a_receipt_is_stale_once_a_later_one_is_about_other_files() {
+        let all = ["a", "b", "b"].iter().zip(4..).map(|(tree, at)| receipt(at, tree, "checks/test.log"));
+        let evidence = WorkflowEvidence::new(&workflow(), &RecordedEvidence::default(), all.collect());
+        let stale: Vec<_> = evidence.receipts.iter().map(|one| evidence.is_stale(one)).collect();
+        assert_eq!(stale, [false, false], "the first receipt is from before the workflow");
+        let all = vec![receipt(6, "a", "x"), receipt(7, "b", "x")];
+        let evidence = WorkflowEvidence::new(&workflow(), &RecordedEvidence::default(), all);
+        assert!(evidence.is_stale(&evidence.receipts[0]) && !evidence.is_stale(&evidence.receipts[1]));
+    }
+
+    #[test]
+    fn the_last_lines_are_those_of_the_run_that_wrote_the_log() {
+        let (folder, session) = session();
+        session.save_check_log("checks/test.log", b"first\n\x1b[31mlast\n").unwrap();
+        files::write_atomic(&folder.path().join("outside"), b"secret", files::PRIVATE).unwrap();
+        let all = vec![
+            receipt(6, "a", "checks/test.log"),
+            receipt(7, "b", "checks/test.log"),
+            receipt(8, "b", "../../outside"),
+        ];
+        let evidence = WorkflowEvidence::new(&workflow(), &RecordedEvidence::default(), all);
+        let lines: Vec<_> = evidence.receipts.iter().map(|one| evidence.last_lines(&session, one)).collect();
+        let [None, Some(last), None] = &lines[..] else { panic!("{lines:?}") };
+        assert!(
+            last.starts_with("first\n") && last.ends_with("last") && !last.contains('\u{1b}'),
+            "{last:?}"
+        );
     }
 }

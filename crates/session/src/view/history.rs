@@ -20,6 +20,7 @@ use overtone_core::registry::EventKind;
 use overtone_store::{files, timeline};
 
 use crate::view::event::Event;
+use crate::view::evidence::RecordedEvidence;
 use crate::view::lines::Lines;
 
 #[derive(Debug, Clone, Default)]
@@ -27,6 +28,8 @@ pub struct History {
     pub workflows: Vec<WorkflowRun>,
     pub stages: Vec<StageRun>,
     pub agents: Vec<AgentRun>,
+    /// What was found out about the reports of the last workflow.
+    pub evidence: RecordedEvidence,
     /// How many lines are not valid events.
     pub unreadable: usize,
 }
@@ -62,7 +65,7 @@ pub struct AgentRun {
 }
 
 /// The events from which a history is built. Others are not parsed.
-const RELEVANT_EVENTS: [EventKind; 8] = [
+const RELEVANT_EVENTS: [EventKind; 9] = [
     EventKind::WorkflowStart,
     EventKind::WorkflowComplete,
     EventKind::WorkflowAbort,
@@ -71,6 +74,7 @@ const RELEVANT_EVENTS: [EventKind; 8] = [
     EventKind::StageRetry,
     EventKind::AgentComplete,
     EventKind::AgentError,
+    EventKind::SystemWarning,
 ];
 
 /// Reads a whole timeline. The history of a missing timeline is empty.
@@ -207,6 +211,7 @@ impl Builder {
     }
 
     fn add_event(&mut self, kind: EventKind, event: &Event) {
+        self.history.evidence.add_event(kind, event);
         match kind {
             EventKind::WorkflowStart => self.start_workflow(event),
             EventKind::WorkflowComplete => self.end_workflow(event, Ending::Completed),

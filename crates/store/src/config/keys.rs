@@ -103,7 +103,7 @@ pub const INSTINCT_ENABLED: &Setting<bool> =
     &Setting::boolean("instinct.enabled", true, "learn from tool use and pass lessons on to new sessions");
 
 /// All keys, in the order in which they are listed.
-pub const KEYS: [Key; 17] = [
+pub const KEYS: [Key; 18] = [
     LANGUAGE.key,
     COMPACT_THRESHOLD_MB.key,
     COMPACT_THRESHOLD_PERCENT.key,

@@ -6,11 +6,11 @@ use overtone_core::evidence::{Check, Receipt};
 use overtone_core::messages::checks as words;
 use overtone_core::registry::GuardLevel;
 use overtone_hook::ansi::{Text, Tone};
+use overtone_session::view::ReceiptJson;
 use overtone_store::clock;
 use serde::Serialize;
 
 use super::{ListArgs, session_of_checks};
-use crate::commands::evidence::ReceiptJson;
 use crate::context::Context;
 use crate::project_checks::{ProjectChecks, TrustState, stage_list};
 use crate::ui::error::{CommandError, CommandResult};
@@ -37,7 +37,7 @@ struct CheckJson<'a> {
     run: &'a str,
     stages: Vec<&'static str>,
     timeout_ms: u64,
-    last: Option<ReceiptJson<'a>>,
+    last: Option<ReceiptJson>,
 }
 
 pub(super) fn run(context: &Context, args: &ListArgs) -> CommandResult {
@@ -59,7 +59,7 @@ fn to_json<'a>(checks: &'a ProjectChecks, receipts: &'a [Receipt]) -> ChecksJson
         run: &check.run,
         stages: check.stages.iter().map(|stage| stage.key()).collect(),
         timeout_ms: u64::try_from(check.timeout.as_millis()).unwrap_or(u64::MAX),
-        last: last_receipt(check, receipts).map(ReceiptJson::new),
+        last: last_receipt(check, receipts).map(ReceiptJson::from),
     };
     ChecksJson {
         file: checks.path_text(),

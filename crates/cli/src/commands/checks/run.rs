@@ -9,12 +9,12 @@ use overtone_core::evidence::{Check, Receipt};
 use overtone_core::messages::{checks as words, cli};
 use overtone_hook::ansi::Tone;
 use overtone_session::evidence::checks::{CheckContext, NeededCheck, run_check};
+use overtone_session::view::ReceiptJson;
 use overtone_store::{Session, clock};
 use serde::Serialize;
 
 use super::session_of_checks;
 use crate::args::{OutputArgs, ProjectArgs};
-use crate::commands::evidence::ReceiptJson;
 use crate::context::Context;
 use crate::project_checks::{ProjectChecks, TrustState};
 use crate::ui::error::{CommandError, CommandResult, note};
@@ -45,9 +45,9 @@ pub(super) struct RunArgs {
 
 /// The output of `overtone checks run --json`.
 #[derive(Serialize)]
-struct RunJson<'a> {
+struct RunJson {
     passed: bool,
-    receipts: Vec<ReceiptJson<'a>>,
+    receipts: Vec<ReceiptJson>,
 }
 
 pub(super) fn run(context: &Context, args: &RunArgs) -> CommandResult {
@@ -65,7 +65,7 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> CommandResult {
     }
     let passed = receipts.iter().all(|receipt| receipt.failure().is_none());
     if args.output.json {
-        out::json(&RunJson { passed, receipts: receipts.iter().map(ReceiptJson::new).collect() })?;
+        out::json(&RunJson { passed, receipts: receipts.iter().map(ReceiptJson::from).collect() })?;
     }
     if passed { Ok(()) } else { Err(CommandError::silent(1)) }
 }

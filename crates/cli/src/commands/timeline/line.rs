@@ -11,8 +11,8 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use crate::context::Context;
 use crate::ui::quantity::timestamp;
 
-/// Shown in columns of their own, or for programs only.
-const HEAD: [&str; 4] = ["ts", "type", "category", "label"];
+/// Shown in columns of their own, or for programs only: `receipts` says the same as `checks`.
+const HEAD: [&str; 5] = ["ts", "type", "category", "label", "checks"];
 /// Fields whose value is shown without the name.
 const UNNAMED: [&str; 5] = ["stage", "agent", "result", "workflowType", "group"];
 /// A longer value, such as the output of a tool, is cut.
@@ -106,6 +106,8 @@ mod tests {
     fn details_are_short_and_in_order() {
         let line = r#"{"ts":"x","type":"stage:complete","stage":"DEV","agent":"developer","result":"pass","attempt":1,"durationMs":200000,"n":null}"#;
         assert_eq!(shown(line), "DEV · developer · pass · attempt=1 · 3m 20s");
+        let line = r#"{"receipts":["test: passed"],"checks":[{"check":"test","result":"pass"}]}"#;
+        assert_eq!(shown(line), "receipts=test: passed");
         assert_eq!(shown(r#"{"stages":["REVIEW","TEST"],"x":{"y":1}}"#), r#"stages=REVIEW,TEST · x={"y":1}"#);
     }
 

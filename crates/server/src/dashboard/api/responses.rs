@@ -4,6 +4,8 @@
 //! a change here has to be made there, too. What other crates already provide as JSON is passed through: summaries,
 //! timeline events, spans, supervisor rounds, the registry and the state of the fleet.
 
+mod evidence;
+
 use std::path::PathBuf;
 
 use overtone_core::engine::settings::Settings;
@@ -17,6 +19,8 @@ use overtone_store::instincts::Lesson;
 use overtone_store::specs::{Feature, Shelf};
 use serde::Serialize;
 use serde_json::{Map, Value};
+
+pub(crate) use evidence::EvidenceResponse;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct ErrorResponse {
@@ -93,6 +97,8 @@ pub(crate) struct SessionResponse {
     /// The session's machine, if the sessions of all machines are shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) machine: Option<Value>,
+    /// `None` without a workflow.
+    pub(crate) evidence: Option<EvidenceResponse>,
     pub(crate) usage: SessionUsage,
     pub(crate) spans: Vec<Value>,
     pub(crate) compactions_at: Vec<Value>,

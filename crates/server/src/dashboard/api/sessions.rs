@@ -10,19 +10,17 @@ use axum::response::{IntoResponse, Response};
 use overtone_core::engine::commands::describe_next_step;
 use overtone_core::messages::dashboard as messages;
 use overtone_session::view::{
-    AgentUsage, SessionState, SkippedFile, Summary, TimelineEvent, Tokens, agent_usage,
-};
-use overtone_session::view::{
-    agent_conversation, agent_conversations, machine_of_copy, read_page, spans, supervision_rounds,
-    supervisor_switch,
+    AgentUsage, History, SessionState, SkippedFile, Summary, TimelineEvent, Tokens, WorkflowEvidence,
+    agent_conversation, agent_conversations, agent_usage, machine_of_copy, read_page, spans,
+    supervision_rounds, supervisor_switch,
 };
 use overtone_store::files;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::responses::{
-    AgentUsageResponse, CountWithLimit, FeatureTasks, Handoff, SessionListResponse, SessionResponse,
-    SessionUsage, SupervisorRounds, TokenUsage,
+    AgentUsageResponse, CountWithLimit, EvidenceResponse, FeatureTasks, Handoff, SessionListResponse,
+    SessionResponse, SessionUsage, SupervisorRounds, TokenUsage,
 };
 use super::{AppState, find_session, run_blocking};
 use crate::dashboard::app::{App, lock};
@@ -151,6 +149,8 @@ fn detail(app: &App, origin: SessionOrigin, summary: &Summary) -> SessionRespons
         }
     };
     let events = last_events(summary);
+    let shared = app.histories.update(&summary.session);
+    let reader = lock(&shared);
     SessionResponse {
         summary: fields,
         retros: CountWithLimit::retros(workflow, settings),
@@ -159,7 +159,8 @@ fn detail(app: &App, origin: SessionOrigin, summary: &Summary) -> SessionRespons
         handoffs: handoffs(origin, summary),
         supervisor: is_supervised.then_some(SupervisorRounds { enabled, rounds }),
         machine,
-        usage: usage(app, summary),
+        evidence: evidence(summary, reader.history()),
+        usage: usage(app, summary, reader.history()),
         spans: spans(&events),
         compactions_at: event_times(&events, "session:compact"),
     }
@@ -198,8 +199,17 @@ fn handoffs(origin: SessionOrigin, summary: &Summary) -> Vec<Handoff> {
     of_stages.chain(others).filter(|(file, _, _)| is_available(file)).map(handoff).collect()
 }
 
+/// The evidence for the workflow. Receipts that cannot be read are left out; those of a mirrored session are on its own
+/// machine.
+fn evidence(summary: &Summary, history: &History) -> Option<EvidenceResponse> {
+    let workflow = summary.workflow.as_ref()?;
+    let receipts = summary.session.receipts().unwrap_or_default();
+    let evidence = WorkflowEvidence::new(workflow, &history.evidence, receipts);
+    Some(EvidenceResponse::new(&summary.session, &evidence))
+}
+
 /// The tokens and costs of each agent of the session, and their sum.
-fn usage(app: &App, summary: &Summary) -> SessionUsage {
+fn usage(app: &App, summary: &Summary, history: &History) -> SessionUsage {
     let conversations: HashMap<_, _> = summary
         .origin
         .transcript
@@ -208,11 +218,9 @@ fn usage(app: &App, summary: &Summary) -> SessionUsage {
         .unwrap_or_default()
         .into_iter()
         .collect();
-    let shared = app.histories.update(&summary.session);
-    let reader = lock(&shared);
     let mut total = Tokens::default();
     let mut agents = Vec::new();
-    for run in &reader.history().agents {
+    for run in &history.agents {
         let Some(id) = run.id.as_deref() else { continue };
         let Some(length) = conversations.get(id) else { continue };
         if let Some(usage) = cached_usage(app, summary, id, *length, true) {

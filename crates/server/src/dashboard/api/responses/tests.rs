@@ -2,10 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use overtone_core::engine::state::Millis;
+use overtone_core::engine::state::{Millis, SendBackReason, WorkflowState};
+use overtone_core::evidence::{CheckEnd, Receipt, TestCounts};
 use overtone_core::messages::Lang;
-use overtone_session::view::{SkippedFile, Summary, copied_session_json, registry};
-use overtone_store::{Home, SessionId};
+use overtone_core::registry::Workflow;
+use overtone_session::view::{
+    CheckOutcome, RecordedEvidence, SkippedFile, Summary, WorkflowEvidence, copied_session_json, registry,
+};
+use overtone_store::{Home, Session, SessionId};
 use serde_json::json;
 
 use super::*;
@@ -164,6 +168,47 @@ fn session_usage(is_known: bool) -> SessionUsage {
     SessionUsage { agents: vec![agent], total: token_usage() }
 }
 
+fn counts(is_known: bool) -> Option<TestCounts> {
+    is_known.then_some(TestCounts { run: 3, failed: 1, skipped: 2 })
+}
+
+fn receipt(end: CheckEnd, is_known: bool) -> Receipt {
+    Receipt {
+        check: "test".to_owned(),
+        command: "make test".to_owned(),
+        stage: if is_known { "DEV".parse().ok() } else { None },
+        end,
+        started_at: Millis(6),
+        duration_ms: 1,
+        counts: counts(is_known),
+        tree: "t".to_owned(),
+        log: is_known.then(|| "checks/test.log".to_owned()),
+    }
+}
+
+fn workflow() -> WorkflowState {
+    WorkflowState::new("s", Workflow::Single, None, Millis(5))
+}
+
+/// A stage with a check, and its receipts.
+fn evidence(session: &Session, is_known: bool) -> EvidenceResponse {
+    let receipt = |end| receipt(end, is_known);
+    session.save_check_log("checks/test.log", b"boom").unwrap();
+    let ends = [CheckEnd::Exited(1), CheckEnd::Signalled(9), CheckEnd::NotStarted("e".to_owned())];
+    let receipts = ends.map(receipt).to_vec();
+    let mut evidence = WorkflowEvidence::new(&workflow(), &RecordedEvidence::default(), receipts);
+    let dev = &mut evidence.stages[0];
+    dev.result = is_known.then(|| "pass".to_owned());
+    dev.recorded.changed_files = is_known.then_some(1);
+    dev.recorded.sent_back = vec![(SendBackReason::ChecksFailed, 2)];
+    dev.recorded.not_accepted = vec![SendBackReason::ChecksFailed];
+    dev.recorded.untrusted = vec!["lint".to_owned()];
+    dev.recorded.notes = vec!["n".to_owned()];
+    dev.recorded.checks =
+        vec![CheckOutcome { check: "test".to_owned(), passed: true, counts: counts(is_known) }];
+    EvidenceResponse::new(session, &evidence)
+}
+
 /// With every optional value, or without any.
 fn feature(is_known: bool) -> FeatureResponse {
     let text = |text: &str| is_known.then(|| text.to_owned());
@@ -309,12 +354,23 @@ fn a_session_has_the_documented_fields() {
             supervisor: is_known
                 .then(|| SupervisorRounds { enabled: Some(true), rounds: vec![json!({ "round": 1 })] }),
             machine: Some(if is_known { json!({ "id": "m", "name": "n" }) } else { Value::Null }),
+            evidence: Some(evidence(&summary.session, is_known)),
             usage: session_usage(is_known),
             spans: Vec::new(),
             compactions_at: vec![json!("2026-02-23T14:00:00.000Z")],
         };
         assert_eq!(differences("Session", &session), [""; 0]);
     }
+}
+
+#[test]
+fn only_the_newest_receipts_are_sent() {
+    let (_dir, summary) = summary();
+    let receipts = (0..205).map(|number| receipt(CheckEnd::Exited(number), true)).collect();
+    let evidence = WorkflowEvidence::new(&workflow(), &RecordedEvidence::default(), receipts);
+    let response = json!(EvidenceResponse::new(&summary.session, &evidence));
+    let receipts = response["receipts"].as_array().unwrap();
+    assert_eq!((receipts.len(), &receipts[199]["exitCode"]), (200, &json!(204)));
 }
 
 #[test]
