@@ -220,18 +220,14 @@ fn start(
     let mut attached = AttachedFeature::Nothing;
     let problems =
         update_session(context.home()?, session, Some(&request.project), DocumentMode::Replace, |snapshot| {
-            let plan = |feature, feature_is_new| Start {
-                session_id: session.id().as_str(),
-                workflow: request.workflow,
-                feature,
-                feature_is_new,
+            let plan = Start {
                 force: request.force,
                 guard: checks.guard,
                 by: Some(context.initiator(snapshot)),
-                now: clock::now(),
+                ..Start::new(session.id().as_str(), request.workflow, clock::now())
             };
             // A refusal comes before any folder is created.
-            init(snapshot, &plan(None, false)).map_err(StartError::Refused)?;
+            init(snapshot, &plan).map_err(StartError::Refused)?;
             session.pin_checks(&checks.checks).map_err(StartError::Evidence)?;
             record_baseline(session, tree.as_ref()).map_err(StartError::Evidence)?;
             session.forget_helpers().map_err(StartError::Evidence)?;
@@ -240,7 +236,13 @@ fn start(
             }
             attached = feature::attach(&request.project, request.workflow, request.named)
                 .map_err(StartError::Specs)?;
-            init(snapshot, &plan(attached.name(), attached.is_new())).map_err(StartError::Refused)
+            let plan = Start {
+                feature: attached.name(),
+                feature_is_new: attached.is_new(),
+                tasks_ticked: attached.tasks_ticked(),
+                ..plan
+            };
+            init(snapshot, &plan).map_err(StartError::Refused)
         });
     match problems {
         Ok(problems) if problems.is_empty() => {

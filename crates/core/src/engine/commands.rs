@@ -63,11 +63,30 @@ pub struct Start<'a> {
     pub feature: Option<&'a str>,
     /// The folder of the feature was created for this workflow.
     pub feature_is_new: bool,
+    /// How many tasks of the feature are ticked already, without those that stand for stages.
+    pub tasks_ticked: Option<u32>,
     pub force: bool,
     pub guard: GuardLevel,
     /// Who starts it, for the timeline. Records of earlier versions do not have it.
     pub by: Option<&'a str>,
     pub now: Millis,
+}
+
+impl<'a> Start<'a> {
+    /// A workflow without a feature, at the default guard level.
+    pub fn new(session_id: &'a str, workflow: Workflow, now: Millis) -> Self {
+        Self {
+            session_id,
+            workflow,
+            feature: None,
+            feature_is_new: false,
+            tasks_ticked: None,
+            force: false,
+            guard: GuardLevel::default(),
+            by: None,
+            now,
+        }
+    }
 }
 
 /// Starts a workflow with a fresh loop.
@@ -78,9 +97,7 @@ pub fn init(snapshot: &Snapshot, start: &Start) -> Result<Outcome, Refusal> {
     }
     let mut workflow = WorkflowState::new(start.session_id, start.workflow, start.feature, start.now);
     workflow.guard = start.guard;
-    if start.feature_is_new {
-        workflow.tasks_ticked = Some(0);
-    }
+    workflow.tasks_ticked = start.tasks_ticked;
     if let Some(earlier) = &snapshot.workflow {
         workflow.completed_stages = earlier.completed_stages;
         workflow.disown_agents(earlier);
@@ -297,8 +314,7 @@ mod tests {
     use super::*;
 
     fn start(force: bool) -> Start<'static> {
-        let (workflow, guard, now) = (Workflow::Quick, GuardLevel::default(), Millis(1));
-        Start { session_id: "s", workflow, feature: None, feature_is_new: false, force, guard, by: None, now }
+        Start { force, ..Start::new("s", Workflow::Quick, Millis(1)) }
     }
 
     fn snapshot(outcome: &Outcome) -> Snapshot {

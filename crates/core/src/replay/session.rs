@@ -48,6 +48,7 @@ impl Session {
                     workflow: *workflow,
                     feature: feature.as_deref(),
                     feature_is_new: *feature_is_new,
+                    tasks_ticked: None,
                     force: true,
                     guard: *guard,
                     by: by.as_deref(),

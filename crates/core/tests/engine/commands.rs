@@ -6,7 +6,7 @@ use overtone_core::engine::settings::Settings;
 use overtone_core::engine::state::{Ending, Millis, StoppedBy};
 use overtone_core::engine::{FieldValue, Permission, Reply, StartSource, Trigger};
 use overtone_core::messages::Lang;
-use overtone_core::registry::{EventKind, GuardLevel, Workflow};
+use overtone_core::registry::{EventKind, Workflow};
 
 const WORDS: &str = "use the other table";
 
@@ -139,17 +139,7 @@ fn a_message_is_kept_when_a_new_workflow_starts() {
 }
 
 fn start(force: bool) -> Start<'static> {
-    let (workflow, now) = (Workflow::Single, Millis(9));
-    Start {
-        session_id: "s",
-        workflow,
-        feature: None,
-        feature_is_new: false,
-        force,
-        guard: GuardLevel::default(),
-        by: None,
-        now,
-    }
+    Start { force, ..Start::new("s", Workflow::Single, Millis(9)) }
 }
 
 #[test]

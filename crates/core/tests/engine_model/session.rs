@@ -15,7 +15,7 @@ use overtone_core::engine::{
 use overtone_core::evidence::Evidence;
 use overtone_core::messages::prompt::MESSAGE_MARK;
 use overtone_core::messages::{Lang, stage_name};
-use overtone_core::registry::{Agent, EventKind, GuardLevel, WarningReason};
+use overtone_core::registry::{Agent, EventKind, WarningReason};
 use proptest_state_machine::StateMachineTest;
 
 use crate::events::due_agents;
@@ -188,9 +188,7 @@ impl Session {
             }
             Event::Message(n) => refused(world.send_message(&format!("message-{n}")).is_err()),
             Event::Init(workflow, force) => {
-                let (session_id, workflow, force, now) = ("s", *workflow, *force, world.facts.now);
-                let (feature, feature_is_new, guard, by) = (None, false, GuardLevel::default(), None);
-                let start = Start { session_id, workflow, feature, feature_is_new, force, guard, by, now };
+                let start = Start { force: *force, ..Start::new("s", *workflow, world.facts.now) };
                 refused(world.command(commands::init(&world.snapshot, &start)).is_err())
             }
         }

@@ -16,7 +16,7 @@ use overtone_core::engine::state::{SendBackReason, WorkflowState};
 use overtone_core::engine::suggestion::SinceCompact;
 use overtone_core::engine::{Effect, Trigger};
 use overtone_core::evidence::Evidence;
-use overtone_core::registry::{Agent, GuardLevel, Workflow};
+use overtone_core::registry::{Agent, Workflow};
 use overtone_core::replay::{Difference, Replay, mismatches, parse, redact};
 use overtone_store::timeline;
 use proptest::prelude::*;
@@ -87,14 +87,11 @@ fn before_report(world: &mut World) {
 
 fn init(world: &mut World, workflow: Workflow, with_feature: bool) {
     let start = Start {
-        session_id: "s",
-        workflow,
         feature: with_feature.then_some("f"),
         feature_is_new: with_feature,
         force: true,
-        guard: GuardLevel::default(),
         by: Some("model"),
-        now: world.facts.now,
+        ..Start::new("s", workflow, world.facts.now)
     };
     let outcome = commands::init(&world.snapshot, &start).unwrap();
     world.apply(outcome.effects);

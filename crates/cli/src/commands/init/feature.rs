@@ -27,6 +27,17 @@ impl AttachedFeature {
         }
     }
 
+    /// How many of its tasks are ticked, without those that stand for stages.
+    pub(super) fn tasks_ticked(&self) -> Option<u32> {
+        let (Self::Created(feature) | Self::Resumed(feature, _) | Self::Joined(feature)) = self else {
+            return None;
+        };
+        match &feature.tasks {
+            Some(tasks) => u32::try_from(tasks.checked_work).ok(),
+            None => Some(0),
+        }
+    }
+
     pub(super) const fn is_new(&self) -> bool {
         matches!(self, Self::Created(_))
     }
