@@ -27,6 +27,8 @@ mod prompt;
 mod quote;
 mod redact;
 mod release;
+mod report;
+mod send_back;
 mod session;
 pub mod settings;
 pub mod state;

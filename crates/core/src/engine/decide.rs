@@ -3,10 +3,11 @@
 use crate::registry::Agent;
 
 use crate::engine::agents::AgentIds;
-use crate::engine::completion::{self, Channel, Report};
+use crate::engine::completion;
 use crate::engine::gate::{self, Delegation};
 use crate::engine::integrity::show_user_notices;
 use crate::engine::outcome::Outcome;
+use crate::engine::report::{Channel, Report};
 use crate::engine::tools::{self, AgentResult, Failure};
 use crate::engine::trigger::{Facts, Snapshot, ToolCaller, Trigger};
 use crate::engine::{guard, permission, prompt, session, stopping};

@@ -6,12 +6,13 @@ use crate::registry::{Agent, EventKind, WarningReason};
 use crate::engine::agents::{
     AgentIds, find_by_call, find_by_id, identify, mark_background, position_of_reporter,
 };
-use crate::engine::completion::{self, Channel, Report};
+use crate::engine::completion;
 use crate::engine::instinct::{Observation, ObservationKind, Signal, preferred_tool};
 use crate::engine::notices::deliver_notices;
 use crate::engine::outcome::{Effect, Outcome, Record};
 use crate::engine::redact::{command_name, first_line};
 use crate::engine::release::{INTERRUPTED, Released, lost_agent_record, release_failed_launch};
+use crate::engine::report::{Channel, Report};
 use crate::engine::state::{LoopState, Pause, WorkflowState};
 use crate::engine::trigger::{Facts, Snapshot};
 use crate::engine::verdict::API_ERROR;
