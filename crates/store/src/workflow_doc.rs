@@ -171,19 +171,19 @@ fn read_stage(key: &str, value: &Value) -> Option<StageState> {
     Some(StageState {
         key: key.parse().ok()?,
         status: string(fields, "status").and_then(|s| Status::from_key(&s)).unwrap_or(Status::Pending),
-        result: fields.get("result").and_then(read_result),
+        result: field(fields, "result").and_then(read_result),
         mode: string(fields, "mode").and_then(|mode| TestMode::from_key(&mode)),
         attempts: count(fields, "attempts"),
         started_at: time(fields, "startedAt"),
         completed_at: time(fields, "completedAt"),
         handoff: string(fields, "handoff"),
-        last_result: fields.get("lastResult").and_then(read_result),
+        last_result: field(fields, "lastResult").and_then(read_result),
     })
 }
 
 /// Reads ids alone, as older versions wrote them, and ids with the agent's name.
 fn read_finished(document: &Map<String, Value>) -> Vec<FinishedAgent> {
-    let list = document.get("finishedAgents").and_then(Value::as_array).into_iter().flatten();
+    let list = field(document, "finishedAgents").and_then(Value::as_array).into_iter().flatten();
     list.filter_map(|value| match value {
         Value::String(id) => Some(FinishedAgent { id: id.clone(), agent: None }),
         Value::Object(fields) => Some(FinishedAgent {
@@ -455,38 +455,43 @@ fn child<'a>(fields: &'a mut Map<String, Value>, name: &str) -> &'a mut Map<Stri
     }
 }
 
+/// A field by its name. State files have at most a few dozen fields, so comparing the names is cheaper than hashing one.
+fn field<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    fields.iter().find(|(key, _)| *key == name).map(|(_, value)| value)
+}
+
 fn object<'a>(fields: &'a Map<String, Value>, name: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
-    fields.get(name).and_then(Value::as_object).into_iter().flatten()
+    field(fields, name).and_then(Value::as_object).into_iter().flatten()
 }
 
 fn string(fields: &Map<String, Value>, name: &str) -> Option<String> {
-    fields.get(name)?.as_str().map(str::to_owned)
+    field(fields, name)?.as_str().map(str::to_owned)
 }
 
 fn flag(fields: &Map<String, Value>, name: &str) -> bool {
-    fields.get(name).and_then(Value::as_bool).unwrap_or(false)
+    field(fields, name).and_then(Value::as_bool).unwrap_or(false)
 }
 
 fn strings(fields: &Map<String, Value>, name: &str) -> Vec<String> {
-    let list = fields.get(name).and_then(Value::as_array).into_iter().flatten();
+    let list = field(fields, name).and_then(Value::as_array).into_iter().flatten();
     list.filter_map(|value| value.as_str().map(str::to_owned)).collect()
 }
 
 pub(crate) fn count(fields: &Map<String, Value>, name: &str) -> u32 {
-    let number = fields.get(name).and_then(Value::as_u64).unwrap_or(0);
+    let number = field(fields, name).and_then(Value::as_u64).unwrap_or(0);
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 /// `None` if the field is missing or null.
 fn optional_count(fields: &Map<String, Value>, name: &str) -> Option<u32> {
-    match fields.get(name)? {
+    match field(fields, name)? {
         Value::Null => None,
         _ => Some(count(fields, name)),
     }
 }
 
 pub(crate) fn time(fields: &Map<String, Value>, name: &str) -> Option<Millis> {
-    clock::from_iso(fields.get(name)?.as_str()?)
+    clock::from_iso(field(fields, name)?.as_str()?)
 }
 
 pub(crate) fn iso(at: Option<Millis>) -> Value {

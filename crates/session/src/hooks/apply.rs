@@ -93,11 +93,11 @@ impl Documents {
     }
 }
 
-/// Applies the effects and calls `print_answer` in between. Returns warnings: errors that came after the answer and undo
-/// nothing.
+/// Applies the effects and calls `print_answer` in between. Afterwards the documents are those that were written. Returns
+/// warnings: errors that came after the answer and undo nothing.
 pub(crate) fn apply_effects(
     context: &EffectContext,
-    documents: Documents,
+    documents: &mut Documents,
     effects: &[Effect],
     lock: Option<SessionLock>,
     print_answer: impl FnOnce() -> io::Result<()>,
@@ -137,7 +137,7 @@ fn writes_to_session_folder(effect: &Effect) -> bool {
 
 fn prepare(
     context: &EffectContext,
-    documents: Documents,
+    documents: &mut Documents,
     effects: &[Effect],
 ) -> Result<Transaction, StoreError> {
     let mut transaction = Transaction::default();
@@ -169,7 +169,7 @@ fn prepare(
 /// repeated: the loop if it starts again, otherwise the workflow.
 fn put_state(
     context: &EffectContext,
-    documents: Documents,
+    documents: &mut Documents,
     effects: &[Effect],
     transaction: &mut Transaction,
 ) -> Result<(), StoreError> {
@@ -187,7 +187,7 @@ fn put_state(
     };
     let key = documents.key;
     let looping = match looping {
-        Some(state) => Some(documents.looping.unwrap_or_default().with(state.clone())),
+        Some(state) => Some(documents.looping.take().unwrap_or_default().with(state.clone())),
         // An earlier version wrote the session: its loop is sealed with its workflow.
         None if workflow.is_some() && documents.workflow.is_some() && !documents.is_sealed => {
             context.session.looping()?
@@ -198,15 +198,16 @@ fn put_state(
         transaction.put_loop(context.session, document, key)?;
     }
     if let Some(state) = workflow.cloned() {
-        let document = match documents.workflow {
+        let document = match documents.workflow.take() {
             Some(document) => document.with(state),
             None => new_workflow(context.session, state),
         };
-        transaction.put_workflow(context.session, &document, key)?;
+        transaction.put_workflow(context.session, documents.workflow.insert(document), key)?;
     }
     if starts_again && let Some(document) = &looping {
         transaction.put_loop(context.session, document, key)?;
     }
+    documents.looping = looping.or(documents.looping.take());
     Ok(())
 }
 

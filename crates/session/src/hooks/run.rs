@@ -1,6 +1,7 @@
 //! Runs one hook, from the payload to the answer.
 
 use std::error::Error;
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use overtone_claude::process::{is_called_by_other, parent_client};
@@ -237,7 +238,7 @@ impl HookCall<'_> {
     ) -> Result<Attempt, Box<dyn Error>> {
         let project = self.environment.project(self.input);
         let context = self.fact_context(home, project.as_deref());
-        let Decision { documents, facts, outcome, is_forged, mut warnings, .. } =
+        let Decision { mut documents, snapshot, facts, outcome, is_forged, mut warnings } =
             self.decide(&context, session, collected)?;
         if mode == Mode::ReadOnly && !outcome.effects.is_empty() {
             return Ok(Attempt { must_write: true, is_forged, warnings: Warnings::new() });
@@ -253,13 +254,16 @@ impl HookCall<'_> {
             now: facts.now,
             tree: tree.as_ref(),
         };
+        let Outcome { reply, effects } = outcome;
         let answer = match self.hook {
             // The client passes this text to the summariser and shows it to the user, unchanged in both cases.
-            Hook::PreCompact if facts.has_screen => outcome.reply.system_message.unwrap_or_default(),
-            _ => render(self.hook, outcome.reply, self.input.tool_input())?,
+            Hook::PreCompact if facts.has_screen => reply.system_message.unwrap_or_default(),
+            _ => render(self.hook, reply, self.input.tool_input())?,
         };
         let print = || printer.print(&answer);
-        warnings.extend(apply::apply_effects(&effect_context, documents, &outcome.effects, lock, print)?);
+        warnings.extend(apply::apply_effects(&effect_context, &mut documents, &effects, lock, print)?);
+        // The process ends soon. Freeing each of their small parts would take a tenth of the hook's time.
+        mem::forget((documents, snapshot, effects));
         Ok(Attempt { must_write: false, is_forged, warnings })
     }
 

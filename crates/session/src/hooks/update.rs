@@ -49,7 +49,7 @@ pub fn update_session<R: Error + 'static>(
         integrity::record_edit(&snapshot, edit, &mut outcome);
     }
     let context = command_context(home, session, project);
-    apply::apply_effects(&context, documents, &outcome.effects, Some(lock), || Ok(()))
+    apply::apply_effects(&context, &mut documents, &outcome.effects, Some(lock), || Ok(()))
 }
 
 /// Makes the state that another program wrote that of the session. Returns what went wrong without undoing the change, or
@@ -61,8 +61,9 @@ pub fn accept_edit(home: &Home, session: &Session, by: &str) -> Result<Option<Ve
     let context = command_context(home, session, None);
     // The loop stays as it is.
     let edited = LoadedWorkflow { document: Some(edited), is_sealed: true, ..LoadedWorkflow::default() };
-    let documents = Documents::new(edited, LoadedLoop::default());
-    let mut warnings = apply::apply_effects(&context, documents, &outcome.effects, Some(lock), || Ok(()))?;
+    let mut documents = Documents::new(edited, LoadedLoop::default());
+    let mut warnings =
+        apply::apply_effects(&context, &mut documents, &outcome.effects, Some(lock), || Ok(()))?;
     if let Err(error) = session.forget_edit() {
         warnings.push(error.to_string());
     }
