@@ -214,10 +214,7 @@ impl<'a> ReportProcessor<'a> {
     fn note_changes_of_reader(&mut self) {
         let agent = self.report.agent;
         let Some(change) = &self.facts.evidence.change else { return };
-        if agent.may_change_files()
-            || !self.workflow.outside.may_be_more
-            || !self.workflow.active_agents.is_empty()
-        {
+        if agent.may_change_files() || !self.workflow.awaits_comparison() {
             return;
         }
         let noted = guard::note_changes(&self.workflow, agent.name(), &change.files, self.facts);

@@ -10,7 +10,7 @@ use crate::registry::{GuardLevel, Stage, StageKey, Violation, WarningReason};
 
 use crate::engine::outcome::{Effect, Outcome, Permission, Record, Reply};
 use crate::engine::quote::quoted;
-use crate::engine::state::{Pause, StageState, Status, StoppedBy, WorkflowState};
+use crate::engine::state::{Pause, Status, StoppedBy, WorkflowState};
 use crate::engine::text::{key_list, named_files, next_step_text};
 use crate::engine::trigger::{Facts, Folders, Snapshot, ToolCaller, Trigger};
 
@@ -135,6 +135,10 @@ pub(crate) fn with_comparison(
     let (Some(paths), Some(workflow)) = (&facts.changed_since_stage, &snapshot.workflow) else {
         return decide(snapshot);
     };
+    // The tree is compared before the session is locked, so another call may have found the same changes first.
+    if !workflow.awaits_comparison() {
+        return decide(snapshot);
+    }
     let mut noted = match guarded_workflow(snapshot) {
         Some(workflow) => note_changes(workflow, MAIN, paths, facts),
         None => Outcome::default(),
@@ -469,18 +473,24 @@ fn with_reopened(record: Record, reopened: &[StageKey]) -> Record {
     record.with("reopened", reopened.iter().map(ToString::to_string).collect::<Vec<_>>())
 }
 
-/// Opens the stages after DEV again that have judged the code as it was. While a stage is running, this has to wait: the
-/// stages before it stay as they are.
+/// Opens the stages after DEV again that have judged the code as it was. At `strict` a change by a script, which no call shows
+/// before it happens, opens DEV as well: its agent takes the change over or reverts it. While a stage is running, this has to
+/// wait: the stages before it stay as they are.
 fn judge_again(workflow: &mut WorkflowState) -> Vec<StageKey> {
     let mut reopened = Vec::new();
     workflow.outside.judge_again = workflow.stages.iter().any(|stage| stage.status == Status::Active);
     if workflow.outside.judge_again {
         return reopened;
     }
-    let after = workflow.stages.iter_mut().skip_while(|stage| stage.key.stage != Stage::Dev).skip(1);
-    for stage in after.filter(|stage| stage.key.stage.is_judge() && StageState::is_resolved(stage)) {
-        stage.reopen();
-        reopened.push(stage.key);
+    let opens_development = workflow.guard == GuardLevel::Strict;
+    let from_development = workflow.stages.iter_mut().skip_while(|stage| stage.key.stage != Stage::Dev);
+    for stage in from_development.filter(|stage| stage.is_resolved()) {
+        let is_opened =
+            if stage.key.stage == Stage::Dev { opens_development } else { stage.key.stage.is_judge() };
+        if is_opened {
+            stage.reopen();
+            reopened.push(stage.key);
+        }
     }
     if !reopened.is_empty() {
         workflow.update_current_stage();

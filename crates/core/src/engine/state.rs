@@ -209,6 +209,12 @@ impl WorkflowState {
         self.ending.is_none()
     }
 
+    /// Whether the work tree has to be compared before the next step: somebody else may have changed files, and no agent is
+    /// at work, which changes files as well.
+    pub fn awaits_comparison(&self) -> bool {
+        self.outside.may_be_more && self.active_agents.is_empty()
+    }
+
     pub fn resolved_count(&self) -> usize {
         self.stages.iter().filter(|stage| stage.is_resolved()).count()
     }

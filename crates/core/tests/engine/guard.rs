@@ -205,6 +205,38 @@ fn a_script_of_the_main_agent_is_noticed_when_the_tree_is_compared() {
 }
 
 #[test]
+fn at_strict_a_script_of_the_main_agent_opens_development_again() {
+    for (level, opened) in [(GuardLevel::Notice, false), (GuardLevel::Strict, true)] {
+        let mut world = world(level);
+        world.pass(&["developer"]);
+        bash(&mut world, "python3 fix.py", ToolCaller::Main);
+        world.facts.changed_since_stage = Some(vec!["src/a.py".to_owned()]);
+        assert_eq!(world.delegate("code-reviewer").is_err(), opened, "{level:?}");
+        assert_eq!(world.status("DEV") == Status::Pending, opened, "{level:?}");
+        world.facts.changed_since_stage = None;
+        if opened {
+            world.pass(&["developer", "code-reviewer"]);
+        }
+    }
+}
+
+/// REVIEW and TEST are delegated in one message, so two hooks compare the work tree at the same moment.
+#[test]
+fn a_change_that_two_calls_have_found_at_once_is_handled_once() {
+    let mut world = world(GuardLevel::Notice);
+    world.pass(&["developer"]);
+    edit(&mut world, "/p/src/a.py", "", ToolCaller::Main);
+    world.facts.changed_since_stage = Some(vec!["src/a.py".to_owned()]);
+    let calls = ["code-reviewer", "tester"].map(|agent| (agent, world.delegate(agent).unwrap()));
+    world.facts.changed_since_stage = None;
+    for (agent, call) in calls {
+        world.returned(agent, &call, &verdict("PASS"));
+    }
+    assert!(world.delegate("retrospective").is_ok(), "both have judged the changed code");
+    assert_eq!(violations(&world).len(), 1);
+}
+
+#[test]
 fn nothing_is_guarded_while_the_user_has_taken_over() {
     let mut stopped = world(GuardLevel::Strict);
     stopped.stop_by_user();

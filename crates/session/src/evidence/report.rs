@@ -61,7 +61,7 @@ impl EvidenceContext<'_> {
     /// files and no agent is at work, which changes files as well.
     pub(crate) fn before_stage(&self) -> Collected {
         let Some(workflow) = self.workflow() else { return Collected::default() };
-        if !workflow.state.outside.may_be_more || !workflow.state.active_agents.is_empty() {
+        if !workflow.state.awaits_comparison() {
             return Collected::default();
         }
         let Some(earlier) = WorkTree::stored(self.session) else { return Collected::default() };
@@ -176,13 +176,22 @@ impl EvidenceContext<'_> {
 
 impl Collected {
     /// The work tree to write with the new state: the state that the next agent starts from if `accepted` says that a report
-    /// was accepted and whether it has passed, or the state that was compared.
-    pub(crate) fn next_tree(&self, accepted: Option<bool>) -> Option<WorkTree> {
+    /// was accepted and whether it has passed, or the state that was compared. `workflow` is the one that was decided on: if
+    /// another call has compared the tree in the meantime, agents may have changed files since this one did.
+    pub(crate) fn next_tree(
+        &self,
+        accepted: Option<bool>,
+        workflow: Option<&WorkflowState>,
+    ) -> Option<WorkTree> {
+        let awaits_comparison = match workflow {
+            Some(workflow) => workflow.awaits_comparison(),
+            None => false,
+        };
         let tree = self.tree.clone()?;
         match (accepted, &self.change) {
             (Some(false), Some(change)) => Some(tree.after_failure(change)),
             (Some(_), _) => Some(tree.after_pass()),
-            (None, _) if self.changed_since_stage.is_some() => Some(tree),
+            (None, _) if self.changed_since_stage.is_some() && awaits_comparison => Some(tree),
             (None, _) => None,
         }
     }

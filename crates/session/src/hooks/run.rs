@@ -243,7 +243,7 @@ impl HookCall<'_> {
         if mode == Mode::ReadOnly && !outcome.effects.is_empty() {
             return Ok(Attempt { must_write: true, is_forged, warnings: Warnings::new() });
         }
-        let tree = collected.next_tree(accepted_report(&outcome.effects));
+        let tree = collected.next_tree(accepted_report(&outcome.effects), snapshot.workflow.as_ref());
         let effect_context = EffectContext {
             home,
             session,
