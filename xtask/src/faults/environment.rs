@@ -226,9 +226,10 @@ fn without_permissions(case: &Case, folders: u32, files: u32) -> Result<Vec<Stri
     // Root is not asked for permissions, so it has to become somebody else.
     let as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"];
     let wrapper = if nix::unistd::geteuid().is_root() { &as_nobody[..] } else { &[] };
-    // A copy that everybody may run, and a way to it.
+    // A copy that everybody may run, and a way to it. Another process writes it: a program that is still open for writing
+    // in a process which another thread has just forked from this one cannot be started.
     let program = case.root().join("bin/program");
-    fs::copy(case.program(), &program).map_err(|e| Error::io("cannot copy", &program, &e))?;
+    shell::run(Command::new("cp").arg(case.program()).arg(&program))?;
     for path in case.root().ancestors().take(2).chain([program.as_path()]) {
         set_mode(path, 0o755)?;
     }
