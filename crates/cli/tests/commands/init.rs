@@ -37,6 +37,8 @@ fn the_object_has_its_shape() {
             "checksTrusted",
             "checksError",
             "guard",
+            "retro",
+            "docs",
             "next"
         ]
     );
