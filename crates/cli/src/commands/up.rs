@@ -266,7 +266,6 @@ impl Report {
             version: context.environment.version,
             start: start_command(&plugin.display().to_string()),
             language: self.lang.tag(),
-            economy: self.economy.name(),
             client: self.client.as_ref().map(Client::program),
             registered: self.is_registered(),
             refused,
@@ -276,6 +275,7 @@ impl Report {
                 HookKind::Small => "small",
                 HookKind::Whole => "whole",
             },
+            economy: self.economy.name(),
         }
     }
 }
@@ -291,13 +291,13 @@ struct UpJson<'a> {
     version: &'static str,
     start: String,
     language: &'static str,
-    economy: &'static str,
     client: Option<&'a Path>,
     registered: bool,
     refused: Option<String>,
     link: Option<&'a Path>,
     hook_binary: &'a Path,
     hook_program: &'static str,
+    economy: &'static str,
 }
 
 fn version(client: &Client) -> String {

@@ -110,8 +110,12 @@ fn stages_that_are_not_needed_are_shown_as_skipped() {
     context.agent("s1", "code-reviewer", Some("PASS"));
     context.agent("s1", "tester", Some("PASS"));
     let status = context.json("status --json");
-    let results: Vec<_> =
-        status["stages"].as_array().unwrap().iter().map(|stage| stage["result"].clone()).collect();
+    let results: Vec<_> = status["workflow"]["stages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|stage| stage["result"].clone())
+        .collect();
     assert_eq!(results, ["pass", "pass", "pass", "skipped", "skipped"]);
     context.run("status").ok().has(&["⏩🔁Retrospective → ⏩📝Docs", "(5/5)"]);
     let skipped = context.run("timeline --type stage:complete").ok();
@@ -132,7 +136,7 @@ fn a_changed_document_needs_the_last_stage() {
     context.agent("s1", "tester", Some("PASS"));
     let status = context.json("status --json");
     assert_eq!(
-        (&status["stages"][3]["result"], &status["stages"][4]["result"]),
+        (&status["workflow"]["stages"][3]["result"], &status["workflow"]["stages"][4]["result"]),
         (&json!("skipped"), &json!(null))
     );
 }
