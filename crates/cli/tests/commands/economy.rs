@@ -141,6 +141,34 @@ fn a_changed_document_needs_the_last_stage() {
     );
 }
 
+/// The prompt that an agent is started with.
+fn prompt_of(context: &TestContext, agent: &str) -> String {
+    let answer = context.delegate("s1", agent).json();
+    answer["hookSpecificOutput"]["updatedInput"]["prompt"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn reviewer_and_tester_are_told_what_is_known_about_the_change() {
+    let context = TestContext::for_commands();
+    git(&context.project(), &["init", "-q"]);
+    put(&context.project().join("overtone.toml"), "[checks.unit]\nrun = 'true'\n");
+    git(&context.project(), &["add", "-A"]);
+    git(&context.project(), &["commit", "-qm", "first"]);
+    context.run("trust --yes").ok();
+    context.run("init quick").ok();
+    put(&context.project().join("lock.rs"), "fn lock() {}\n");
+    context.agent("s1", "developer", Some("PASS"));
+    let reviewer = prompt_of(&context, "code-reviewer");
+    assert!(reviewer.contains("(git diff ") && reviewer.contains("lock.rs"), "{reviewer}");
+    let tester = prompt_of(&context, "tester");
+    assert!(tester.contains("do not run them again") && tester.contains("unit"), "{tester}");
+    // Checks that were not run are not green.
+    context.run("trust --revoke").ok();
+    context.run("init quick --force").ok();
+    context.agent("s1", "developer", Some("PASS"));
+    assert!(!prompt_of(&context, "tester").contains("do not run them again"));
+}
+
 #[test]
 fn rules_are_fixed_at_the_start_and_a_project_skips_nothing_that_the_user_wants() {
     let context = TestContext::for_commands();
