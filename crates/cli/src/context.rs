@@ -44,6 +44,11 @@ impl Context {
         self.config.get(setting)
     }
 
+    /// A value that the user has configured.
+    pub(crate) fn explicit_setting<T: SettingValue>(&self, setting: &Setting<T>) -> Option<T> {
+        self.config.get_explicit(setting)
+    }
+
     /// Who gave this command, as the timeline records it.
     pub(crate) fn initiator(&self, snapshot: &Snapshot) -> &'static str {
         let arguments: Vec<_> = env::args().skip(1).collect();

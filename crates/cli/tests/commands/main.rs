@@ -14,6 +14,7 @@ mod common;
 mod config;
 mod context;
 mod demo;
+mod economy;
 mod foreign;
 mod general;
 mod init;

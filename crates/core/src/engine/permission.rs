@@ -62,7 +62,7 @@ const OWN_COMMANDS: [OwnCommand; 13] = [
     OwnCommand {
         words: &["init"],
         positionals: &[Value::Workflow],
-        options: &[JSON, ("--feature", Value::Name)],
+        options: &[JSON, ("--brief", Value::Flag), ("--feature", Value::Name)],
         writes: true,
     },
     OwnCommand {
@@ -241,6 +241,7 @@ mod tests {
             "overtone status",
             " overtone  status --json ",
             "overtone init standard --feature add-login",
+            "overtone init standard --brief --feature add-login",
             "overtone init --feature=add-login quick",
             "overtone 'specs' \"new\" x --backlog",
             "overtone specs new x --workflow tdd --json",

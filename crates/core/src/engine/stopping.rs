@@ -3,6 +3,7 @@
 use crate::messages::{evidence as words, flow, looping};
 use crate::registry::{Agent, EventKind, StageKey, WarningReason};
 
+use crate::engine::by_rule::complete_by_rule;
 use crate::engine::completion::fail_for_final_checks;
 use crate::engine::evidence;
 use crate::engine::flow::{Step, next_step};
@@ -131,6 +132,10 @@ impl StopDecision<'_> {
             return self.stay_stopped();
         }
         let is_read_only = self.looping.turn == Some(Turn::Looking);
+        // The loop's text shows the stages that are left out. Nothing happens while the user only looks, or decides.
+        if !is_read_only && self.looping.paused.is_none() {
+            complete_by_rule(&mut self.workflow, self.facts, &mut self.outcome);
+        }
         self.fail_unchecked_stages();
         match next_step(&self.workflow, &self.facts.settings) {
             Step::AskUser(key) => self.abort(key),

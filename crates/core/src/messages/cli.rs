@@ -492,6 +492,21 @@ messages! {
     about_helpers() { "工作流進行中可啟動的其他代理數量上限", "工作流进行中可启动的其他代理数量上限", "agents of other kinds that may be started while a workflow runs" }
     about_foreground() { "階段代理在前景執行", "阶段代理在前台运行", "run stage agents in the foreground" }
     about_guard() { "關卡的嚴格程度：notice 或 strict；專案只能更嚴格", "关卡的严格程度：notice 或 strict；项目只能更严格", "how strictly the gate is kept: notice or strict; a project can only make it stricter" }
+    about_economy() {
+        "已安裝代理的工具：standard，或 lean（每次請求送出較少 token）",
+        "已安装代理的工具：standard，或 lean（每次请求发送较少 token）",
+        "tools of the installed agents: standard, or lean to send fewer tokens with every request"
+    }
+    about_stage_retro() {
+        "何時執行 RETRO：always，或 on-trouble（有階段失敗、被拒絕或受阻時）",
+        "何时执行 RETRO：always，或 on-trouble（有阶段失败、被拒绝或受阻时）",
+        "when RETRO runs: always, or on-trouble if a stage failed, rejected or was blocked"
+    }
+    about_stage_docs() {
+        "何時執行 DOCS：always，或 on-change（文件或使用者看得到的行為有變更時）",
+        "何时执行 DOCS：always，或 on-change（文档或用户看得到的行为有变更时）",
+        "when DOCS runs: always, or on-change if a document or something visible to users changed"
+    }
     about_dashboard() { "工作階段開始時啟動 dashboard", "会话开始时启动 dashboard", "start the dashboard when a session starts" }
     about_port() { "dashboard 在本機的連接埠", "dashboard 在本机的端口", "port of the dashboard on this machine" }
     about_idle() { "dashboard 閒置多少分鐘後結束", "dashboard 闲置多少分钟后结束", "stop the dashboard after this many idle minutes" }

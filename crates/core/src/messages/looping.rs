@@ -30,6 +30,11 @@ messages! {
         "下一步：{developer}，依审查意见修改，然后重跑 {stages}。",
         "Next: {developer} acts on the findings, then {stages} again."
     }
+    next_direct_repair(developer: &str, stages: &str) {
+        "下一步：{developer}，依回報指出的位置修復，然後重跑 {stages}。",
+        "下一步：{developer}，依回报指出的位置修复，然后重跑 {stages}。",
+        "Next: {developer} repairs what the report points at, then {stages} again."
+    }
     next_again(agent: &str) { "下一步：{agent}，再做一次。", "下一步：{agent}，再做一次。", "Next: {agent} again." }
     next_tasks(count: usize, first: &str, developer: &str) {
         "還有 {count} 個未勾選任務，第一個：{first}。下一步：{developer}，完成並勾選 tasks.md。",

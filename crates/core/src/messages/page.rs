@@ -138,6 +138,7 @@ messages! {
     result_issues() { "有建議", "有建议", "issues noted" }
     result_fail() { "失敗", "失败", "failed" }
     result_reject() { "被退回", "被退回", "rejected" }
+    result_skipped() { "依規則略過", "按规则跳过", "skipped by rule" }
     result_blocked() { "需要你", "需要你", "needs you" }
     attempt(n: &str) { "第 {n} 次", "第 {n} 次", "attempt {n}" }
     attempts(n: &str) { "共 {n} 次嘗試", "共 {n} 次尝试", "{n} attempts" }

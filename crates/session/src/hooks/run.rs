@@ -196,6 +196,8 @@ impl HookCall<'_> {
             facts::gather(self.hook, context, Some(session), self.input, self.trigger, &snapshot)?;
         facts.evidence = collected.evidence.clone();
         facts.changed_since_stage.clone_from(&collected.changed_since_stage);
+        facts.workflow_change.clone_from(&collected.workflow_change);
+        facts.green_checks.clone_from(&collected.green_checks);
         let mut edited = collected.edited.clone();
         if self.depends_on_evidence() {
             edited.extend(documents.missing_files(session));
@@ -302,7 +304,7 @@ impl HookCall<'_> {
         let Some(project) = self.environment.project(self.input) else { return Ok(Collected::default()) };
         let context = EvidenceContext { home, session, project: &project };
         let collected = match self.trigger {
-            Trigger::Delegating { .. } => context.before_stage(),
+            Trigger::Delegating { .. } => context.before_stage(self.trigger),
             Trigger::Stopping { .. } => self.collect_at_end(&context)?,
             _ => context.for_event(self.input, self.trigger),
         };
@@ -313,7 +315,7 @@ impl HookCall<'_> {
 
     /// What is known at a Stop. Checks are run only if the workflow would complete with it.
     fn collect_at_end(&self, context: &EvidenceContext) -> Result<Collected, Box<dyn Error>> {
-        let mut collected = context.before_stage();
+        let mut collected = context.before_stage(self.trigger);
         if !context.session.has_pinned_checks() {
             return Ok(collected);
         }

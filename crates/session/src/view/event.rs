@@ -20,6 +20,7 @@ pub(crate) struct Event<'a> {
     pub(crate) workflow: Option<Cow<'a, str>>,
     pub(crate) duration: Option<i64>,
     pub(crate) reason: Option<Cow<'a, str>>,
+    pub(crate) by: Option<Cow<'a, str>>,
     /// Why a report was sent back.
     pub(crate) missing: Option<Cow<'a, str>>,
     pub(crate) changed_files: Option<u64>,
@@ -62,6 +63,7 @@ impl<'a> Event<'a> {
             b"agentId" => &mut self.agent_id,
             b"workflowType" => &mut self.workflow,
             b"reason" => &mut self.reason,
+            b"by" => &mut self.by,
             b"missing" => &mut self.missing,
             b"durationMs" => {
                 self.duration = value.number();
@@ -91,6 +93,7 @@ impl<'a> Event<'a> {
             workflow: text("workflowType"),
             duration: fields.get("durationMs").and_then(Value::as_i64),
             reason: text("reason"),
+            by: text("by"),
             missing: text("missing"),
             changed_files: fields.get("changedFiles").and_then(Value::as_u64),
             untrusted: texts(&fields, "untrusted"),

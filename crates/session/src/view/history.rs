@@ -15,6 +15,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::sync::Arc;
 
+use overtone_core::engine::RULE;
 use overtone_core::engine::state::{Ending, Millis};
 use overtone_core::registry::EventKind;
 use overtone_store::{files, timeline};
@@ -217,6 +218,8 @@ impl Builder {
             EventKind::WorkflowComplete => self.end_workflow(event, Ending::Completed),
             EventKind::WorkflowAbort => self.end_workflow(event, Ending::Aborted),
             EventKind::StageStart => self.start_stage(event),
+            // No agent has worked on a stage that a rule has completed.
+            EventKind::StageComplete if event.by.as_deref() == Some(RULE) => {}
             EventKind::StageComplete => self.add_verdict(event, true),
             EventKind::StageRetry => self.add_verdict(event, false),
             EventKind::AgentComplete => self.add_agent(event, false),

@@ -20,6 +20,7 @@ mod install;
 mod integrity;
 mod interactive;
 mod kit;
+mod lean;
 mod loading;
 mod parallel;
 mod permissions;
