@@ -39,7 +39,7 @@ pub struct Peer {
 }
 
 /// The peers. Their versions are in `crates/testkit/peers.txt`.
-pub(super) const PEERS: [Peer; 1] = [Peer {
+static PEERS: [Peer; 1] = [Peer {
     name: "oh-my-claudecode",
     package: "oh-my-claude-sisyphus",
     prefix: "oh-my-claudecode:",
@@ -53,6 +53,20 @@ pub(super) const PEERS: [Peer; 1] = [Peer {
         (Role::DocUpdater, "writer"),
     ],
 }];
+
+impl Peer {
+    pub fn all() -> &'static [Self] {
+        &PEERS
+    }
+
+    /// The folder of the plugin. Panics if no command of `xtask` has installed it.
+    #[track_caller]
+    pub fn plugin(&self) -> PathBuf {
+        let folder = env::var_os(PEERS_VARIABLE)
+            .unwrap_or_else(|| panic!("{PEERS_VARIABLE} is not set\nhint: run `cargo xtask discipline`"));
+        PathBuf::from(folder).join(self.name).join("node_modules").join(self.package)
+    }
+}
 
 impl Column {
     pub fn all() -> Vec<Self> {
@@ -98,12 +112,7 @@ impl Column {
         match self {
             Self::Bare => None,
             Self::Notice | Self::Strict => Some(sandbox.plugin()),
-            Self::Peer(peer) => {
-                let folder = env::var_os(PEERS_VARIABLE).unwrap_or_else(|| {
-                    panic!("{PEERS_VARIABLE} is not set\nhint: run `cargo xtask discipline`")
-                });
-                Some(PathBuf::from(folder).join(peer.name).join("node_modules").join(peer.package))
-            }
+            Self::Peer(peer) => Some(peer.plugin()),
         }
     }
 
