@@ -14,7 +14,7 @@ use crate::{Actor, Request};
 /// The input of a session.
 #[derive(Debug, Default, Serialize)]
 pub struct Bill {
-    /// The main agent first, then the stages in the order in which they began.
+    /// The main agent first, then the stages in the order of the workflow.
     pub stages: Vec<StageBill>,
 }
 
@@ -67,8 +67,13 @@ pub struct Piece<'a> {
 }
 
 impl Bill {
-    /// Counts all requests. `look` is shown every piece of them.
-    pub(super) fn new(requests: &[Request], reader: &Reader, mut look: impl FnMut(&Piece<'_>)) -> Self {
+    /// Counts all requests. `order` has the names of the stages in their order; `look` is shown every piece of the requests.
+    pub(super) fn new(
+        requests: &[Request],
+        order: &[String],
+        reader: &Reader,
+        mut look: impl FnMut(&Piece<'_>),
+    ) -> Self {
         let mut bill = Self::default();
         for (number, request) in requests.iter().enumerate() {
             let segments = reader.segments(request);
@@ -79,6 +84,8 @@ impl Bill {
                 look(&Piece { stage: &stage.name, request: number, origin, bytes, text: &segment.text });
             }
         }
+        // Stages that run at the same time begin in any order.
+        bill.stages.sort_by_key(|stage| order.iter().position(|name| *name == stage.name));
         bill
     }
 

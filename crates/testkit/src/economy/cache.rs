@@ -81,3 +81,41 @@ fn dollars(model: &str, read: u64, written: u64, uncached: u64) -> f64 {
     let tokens = read as f64 * READ + written as f64 * WRITE + uncached as f64;
     tokens * price / 1e6
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::economy::Origin;
+
+    /// Segments of four characters, which are one token each; `!` marks a breakpoint.
+    fn segments(texts: &[&str]) -> Vec<Segment> {
+        let segment = |text: &&str| Segment {
+            origin: Origin::Work,
+            text: text.trim_end_matches('!').to_owned(),
+            is_breakpoint: text.ends_with('!'),
+        };
+        texts.iter().map(segment).collect()
+    }
+
+    fn counts(cost: Cost) -> (u64, u64, u64) {
+        (cost.read, cost.written, cost.uncached)
+    }
+
+    #[test]
+    fn what_was_written_is_read_by_the_next_request() {
+        let mut cache = Cache::default();
+        let first = cache.answer(&segments(&["tool", "syst!", "user!", "rest"]), "claude-sonnet-5-5");
+        assert_eq!(counts(first), (0, 3, 1));
+        let second =
+            cache.answer(&segments(&["tool", "syst!", "user", "rest", "more!"]), "claude-sonnet-5-5");
+        assert_eq!(counts(second), (3, 2, 0));
+        assert!((second.dollars - (3.0 * 0.1 + 2.0 * 1.25) * 3.0 / 1e6).abs() < 1e-12, "{second:?}");
+        let other = cache.answer(&segments(&["tool", "else!", "user!"]), "claude-sonnet-5-5");
+        assert_eq!(counts(other), (0, 3, 0), "a change makes everything behind it new");
+    }
+
+    #[test]
+    fn a_model_without_a_price_costs_nothing() {
+        assert!(Cache::default().answer(&segments(&["text"]), "other").dollars.abs() < f64::EPSILON);
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use overtone_core::registry::{PLUGIN_PREFIX, StageKey, Workflow};
@@ -30,6 +30,8 @@ struct Parts {
     progress: Progress,
     /// What the agents of each kind still have to do, stage by stage.
     agents: HashMap<&'static str, VecDeque<Part>>,
+    /// The stages whose agents have asked for their first turn.
+    begun: Vec<StageKey>,
 }
 
 /// What the main agent did last.
@@ -56,18 +58,54 @@ impl Cast {
             agents.entry(key.stage.agent().name()).or_default().push_back(Part { key, steps });
         }
         let state = SessionFiles { folder: session.to_owned() };
-        let progress = Progress::Asked;
-        Self(Arc::new(Mutex::new(Parts { workflow, language, folders, state, progress, agents })))
+        let (progress, begun) = (Progress::Asked, Vec::new());
+        Self(Arc::new(Mutex::new(Parts { workflow, language, folders, state, progress, agents, begun })))
     }
 
     pub(super) fn answer(&self, request: &Request) -> Turn {
-        let mut parts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match request.actor() {
-            Actor::Main => parts.answer_main(request),
+        let mut parts = self.lock();
+        let (turn, wait) = match request.actor() {
+            Actor::Main => (parts.answer_main(request), None),
             Actor::Sub(agent) => parts.answer_agent(agent, request),
-            Actor::ForeignSub | Actor::Compaction | Actor::Reviewer | Actor::Side => text("ok"),
+            Actor::ForeignSub | Actor::Compaction | Actor::Reviewer | Actor::Side => (text("ok"), None),
+        };
+        drop(parts);
+        match wait {
+            Some(wait) => self.hold(turn, wait),
+            None => turn,
         }
     }
+
+    /// Holds the turn back until the stage beside it has come so far.
+    fn hold(&self, turn: Turn, wait: Wait) -> Turn {
+        let (gate, cast) = (Gate::closed(), self.clone());
+        let turn = turn.behind(&gate);
+        thread::spawn(move || {
+            wait_until("the stage beside it", || cast.is_over(wait));
+            gate.open();
+        });
+        turn
+    }
+
+    fn is_over(&self, wait: Wait) -> bool {
+        let parts = self.lock();
+        match wait {
+            Wait::Begun(key) => parts.begun.contains(&key) || parts.state.is_complete(key),
+            Wait::Complete(key) => parts.state.is_complete(key),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Parts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What an agent waits for that works beside another one. So every run has the same texts: which files have changed when an agent
+/// begins, and which stage was complete first.
+#[derive(Debug, Clone, Copy)]
+enum Wait {
+    Begun(StageKey),
+    Complete(StageKey),
 }
 
 impl Parts {
@@ -108,40 +146,28 @@ impl Parts {
         }))
     }
 
-    fn answer_agent(&mut self, agent: &str, request: &Request) -> Turn {
+    fn answer_agent(&mut self, agent: &str, request: &Request) -> (Turn, Option<Wait>) {
         let Some(part) = self.agents.get_mut(agent).and_then(VecDeque::front_mut) else {
             panic!("{agent} has nothing left to do, but received: {}", request.new_text());
         };
+        let (key, beside) = (part.key, earlier_of_group(self.workflow, part.key));
+        let is_first = !self.begun.contains(&key);
+        if is_first {
+            self.begun.push(key);
+        }
         loop {
-            let Some(step) = part.steps.pop_front() else {
-                panic!("{agent} was asked again after its report: {}", request.new_text());
-            };
-            match step {
-                Step::Calls(calls) => {
+            match part.steps.pop_front() {
+                Some(Step::Calls(calls)) => {
                     if let Some(turn) = self.folders.turn(calls, &request.text()) {
-                        return turn;
+                        let wait = if is_first { beside.map(Wait::Begun) } else { None };
+                        return (turn, wait);
                     }
                 }
-                Step::Report => return self.last_words(agent),
+                Some(Step::Report) | None => break,
             }
         }
-    }
-
-    /// The report of an agent. Agents that work at the same time report one after the other in the order of the workflow, so that
-    /// every run has the same texts.
-    fn last_words(&mut self, agent: &str) -> Turn {
-        let Some(part) = self.agents.get_mut(agent).and_then(VecDeque::pop_front) else {
-            panic!("{agent} reports for no stage");
-        };
-        let turn = report(self.language.report(part.key));
-        let Some(earlier) = earlier_of_group(self.workflow, part.key) else { return turn };
-        let (gate, state) = (Gate::closed(), self.state.clone());
-        let turn = turn.behind(&gate);
-        thread::spawn(move || {
-            wait_until("the report of the stage beside it", || state.is_complete(earlier));
-            gate.open();
-        });
-        turn
+        self.agents.get_mut(agent).and_then(VecDeque::pop_front);
+        (report(self.language.report(key)), beside.map(Wait::Complete))
     }
 }
 

@@ -50,7 +50,15 @@ pub fn play(
         Subject::Plain | Subject::Peer(_) => stage.run_alone(),
     };
     let reader = Reader::new(Steady::new(&sandbox), agents(&sandbox));
-    Played::Bill(Box::new(Bill::new(&requests, &reader, look)))
+    Played::Bill(Box::new(Bill::new(&requests, &stage_names(subject), &reader, look)))
+}
+
+/// The stages of the run's workflow, in their order.
+fn stage_names(subject: Subject) -> Vec<String> {
+    match subject {
+        Subject::Workflow(workflow) => workflow.stage_keys().map(|key| key.to_string()).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// The instructions of the agents of the installed plugin.

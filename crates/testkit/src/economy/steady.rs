@@ -7,6 +7,9 @@ use crate::{ROOT, Sandbox};
 /// tag begins.
 const LABELS: [&str; 5] = ["OS Version: ", "duration_ms: ", "created: ", "seconds_elapsed: ", " tests in "];
 
+/// The marks of stages that wait and of stages that run. Two agents that start at the same time may see each other as either.
+const MARKS: [(&str, &str); 1] = [("🔄", "⬜")];
+
 /// Replaces what belongs to one run or one machine.
 #[derive(Debug)]
 pub(super) struct Steady {
@@ -31,6 +34,9 @@ impl Steady {
 
     pub(super) fn text(&self, text: &str) -> String {
         let mut text = text.replace(&self.flat_root, &flattened(ROOT)).replace(&self.root, ROOT);
+        for (mark, other) in MARKS {
+            text = text.replace(mark, other);
+        }
         for label in LABELS {
             if text.contains(label) {
                 text = without_values(&text, label);
