@@ -8,8 +8,8 @@ use serde_json::json;
 use super::case::{Case, Role};
 use crate::{Sandbox, UserShell};
 
-/// Where `cargo xtask discipline` has installed the peers.
-const PEERS_VARIABLE: &str = "OVERTONE_DISCIPLINE_PEERS";
+/// Where `cargo xtask discipline` and `cargo xtask tokens` have installed the peers.
+const PEERS_VARIABLE: &str = "OVERTONE_PEERS";
 
 /// The language of Overtone's texts in the benchmark, so that its page is in one language.
 pub(super) const LANGUAGE: (&str, &str) = ("OVERTONE_LANG", "en");
