@@ -10,7 +10,7 @@ mod plot;
 mod results;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::kit::{KitProgram, refuse_unknown};
@@ -31,6 +31,7 @@ const CHECKED: [&str; 2] = ["plain", "quick"];
 const JOBS: usize = 2;
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "these are the flags of a command line")]
 pub(crate) struct Options {
     /// Only this run, such as quick or chat; may be repeated. The run that it is compared with is played too
     #[arg(long = "run", value_name = "NAME")]
@@ -78,7 +79,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     let client = e2e::newest_client()?;
     let mut kit = prepare(&client, options.binary.as_deref())?;
-    let sessions = chosen(kit.lines(&["list"])?, options)?;
+    let sessions = chosen(&kit.lines::<Session>(&["list"])?, options)?;
     let absent = fetch_peers(&mut kit, &sessions)?;
     let sessions: Vec<_> =
         sessions.into_iter().filter(|session| !absent.contains_key(&session.run)).collect();
@@ -101,7 +102,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 }
 
 /// Plays a short part and compares its counts with the committed ones.
-fn check(binary: Option<&std::path::Path>, jobs: usize) -> Result<()> {
+fn check(binary: Option<&Path>, jobs: usize) -> Result<()> {
     let kit = prepare(&e2e::newest_client()?, binary)?;
     let mut sessions: Vec<Session> = kit.lines(&["list"])?;
     sessions.retain(|session| {
@@ -119,7 +120,7 @@ fn check(binary: Option<&std::path::Path>, jobs: usize) -> Result<()> {
     ))
 }
 
-fn prepare(client: &str, binary: Option<&std::path::Path>) -> Result<KitProgram> {
+fn prepare(client: &str, binary: Option<&Path>) -> Result<KitProgram> {
     for program in ["python3", "npm"] {
         tools::require(program)?;
     }
@@ -127,7 +128,7 @@ fn prepare(client: &str, binary: Option<&std::path::Path>) -> Result<KitProgram>
 }
 
 /// The sessions that the options name, with those that they are compared with.
-fn chosen(all: Vec<Session>, options: &Options) -> Result<Vec<Session>> {
+fn chosen(all: &[Session], options: &Options) -> Result<Vec<Session>> {
     let names = |of: fn(&Session) -> &str| all.iter().map(of).collect::<Vec<_>>();
     refuse_unknown("run", &options.runs, &names(|session| &session.run))?;
     refuse_unknown("profile", &options.profiles, &names(|session| &session.profile))?;

@@ -118,7 +118,7 @@ pub(super) fn bars(verdicts: &[Verdict]) -> String {
             holds.to_owned(),
         ]
     };
-    table(["run", "bar", "found", "verdict"], 1, verdicts.iter().map(line))
+    table(["run", "bar", "found", "verdict"], 4, verdicts.iter().map(line))
 }
 
 /// What the origins are.
@@ -187,7 +187,7 @@ mod tests {
         let results = results();
         let page = render(&results, &judge(&results), &BTreeMap::new(), "1.2.3");
         for part in
-            ["Claude Code 1.2.3", "≤ 3.20 |  3.50 | **missed**", "does not support `lean`", "**always-on**"]
+            ["Claude Code 1.2.3", "≤ 3.20 | 3.50  | **missed**", "does not support `lean`", "**always-on**"]
         {
             assert!(page.contains(part), "no {part} in {page}");
         }

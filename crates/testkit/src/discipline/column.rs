@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn the_list_of_versions_has_every_peer() {
         let listed = include_str!("../../peers.txt");
-        for peer in PEERS {
+        for peer in Peer::all() {
             let line =
                 listed.lines().find(|line| line.starts_with(&format!("{} {} ", peer.name, peer.package)));
             assert!(line.is_some(), "{}", peer.name);

@@ -155,15 +155,10 @@ impl Parts {
         if is_first {
             self.begun.push(key);
         }
-        loop {
-            match part.steps.pop_front() {
-                Some(Step::Calls(calls)) => {
-                    if let Some(turn) = self.folders.turn(calls, &request.text()) {
-                        let wait = if is_first { beside.map(Wait::Begun) } else { None };
-                        return (turn, wait);
-                    }
-                }
-                Some(Step::Report) | None => break,
+        while let Some(Step::Calls(calls)) = part.steps.pop_front() {
+            if let Some(turn) = self.folders.turn(calls, &request.text()) {
+                let wait = if is_first { beside.map(Wait::Begun) } else { None };
+                return (turn, wait);
             }
         }
         self.agents.get_mut(agent).and_then(VecDeque::pop_front);

@@ -61,6 +61,9 @@ const CLIENT_OPENINGS: [&str; 8] = [
 const CONTEXT_BLOCK: &str = "[Overtone Workflow Context]";
 const CONTEXT_END: &str = "\n---\n\n";
 
+/// How the names of tools begin that a plugin brings.
+const PLUGIN_TOOL: &str = "mcp__plugin_";
+
 /// The program whose output counts as a page.
 const PROGRAM: &str = "overtone ";
 
@@ -82,7 +85,9 @@ impl Reader {
         let body = request.body();
         let mut found = Found { steady: &self.steady, segments: Vec::new() };
         for tool in list(&body["tools"]) {
-            found.add(tool, vec![(Origin::Client, tool_text(tool))]);
+            let name = tool["name"].as_str().unwrap_or_default();
+            let origin = if name.starts_with(PLUGIN_TOOL) { Origin::AlwaysOn } else { Origin::Client };
+            found.add(tool, vec![(origin, tool_text(tool))]);
         }
         for block in list(&body["system"]) {
             found.add(block, self.instructions(&text_of(block)));
@@ -92,7 +97,9 @@ impl Reader {
             let role = message["role"].as_str().unwrap_or_default();
             match &message["content"] {
                 Value::Array(blocks) => {
-                    blocks.iter().for_each(|block| found.add(block, pieces(role, block, &commands)));
+                    for block in blocks {
+                        found.add(block, pieces(role, block, &commands));
+                    }
                 }
                 content => found.add(content, pieces(role, content, &commands)),
             }
@@ -242,12 +249,12 @@ fn opened_by(line: &str) -> Option<Origin> {
     CLIENT_OPENINGS.iter().any(|opening| line.starts_with(opening)).then_some(Origin::Client)
 }
 
-/// Whether a line of a list is about an agent or a skill of a plugin: `- plugin:name: what it does`.
+/// Whether a line of a list is about something of a plugin: `- plugin:name: what it does`, or the name of a tool.
 fn is_of_plugin(line: &str) -> bool {
-    let Some(item) = line.strip_prefix("- ") else { return false };
-    let Some((name, _)) = item.split_once(": ") else { return false };
+    let Some(item) = line.strip_prefix("- ") else { return line.starts_with(PLUGIN_TOOL) };
+    let Some((name, _)) = item.split_once(' ') else { return false };
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == ':';
-    name.contains(':') && name.chars().all(is_name)
+    name.trim_end_matches(':').contains(':') && name.chars().all(is_name)
 }
 
 #[cfg(test)]
@@ -272,7 +279,7 @@ mod tests {
     #[test]
     fn the_client_joins_its_reminders_with_texts_of_hooks_and_plugins() {
         let text = "# Environment\n - Platform: linux\n\nAvailable agent types for the Agent tool:\n- Plan: plans\n\
-                    - ot:tester: TEST stage\n- Explore: looks: around\n\nSessionStart hook additional context: hello\n\n\
+                    - ot:tester: TEST stage\n- a:b (a:c): d\nmcp__plugin_a\n- Explore: looks: around\n\nSessionStart hook additional context: hello\n\n\
                     - own: line\n\nPostToolUse:Agent hook additional context: next\n\nToday's date is X.";
         let owned = |origin, text: &str| (origin, text.to_owned());
         assert_eq!(
@@ -282,7 +289,7 @@ mod tests {
                     Origin::Client,
                     "# Environment\n - Platform: linux\n\nAvailable agent types for the Agent tool:\n- Plan: plans\n"
                 ),
-                owned(Origin::AlwaysOn, "- ot:tester: TEST stage\n"),
+                owned(Origin::AlwaysOn, "- ot:tester: TEST stage\n- a:b (a:c): d\nmcp__plugin_a\n"),
                 owned(Origin::Client, "- Explore: looks: around\n\n"),
                 owned(Origin::AlwaysOn, "SessionStart hook additional context: hello\n\n- own: line\n\n"),
                 owned(Origin::Injected, "PostToolUse:Agent hook additional context: next\n\n"),

@@ -49,8 +49,17 @@ pub fn play(
         Subject::Workflow(workflow) => stage.run_workflow(workflow),
         Subject::Plain | Subject::Peer(_) => stage.run_alone(),
     };
+    ensure_nothing_failed(&requests);
     let reader = Reader::new(Steady::new(&sandbox), agents(&sandbox));
     Played::Bill(Box::new(Bill::new(&requests, &stage_names(subject), &reader, look)))
+}
+
+/// Panics if a call of an agent failed or was refused: the script would be wrong, and the counts with it.
+fn ensure_nothing_failed(requests: &[Request]) {
+    for request in requests {
+        let failed = request.failed_calls();
+        assert!(failed.is_empty(), "a call of {:?} failed: {failed:?}", request.actor());
+    }
 }
 
 /// The stages of the run's workflow, in their order.

@@ -72,9 +72,9 @@ fn handoffs_named(text: &str) -> Vec<&str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
     let mut found = Vec::new();
     for word in text.split(|c| !is_part(c)) {
-        let begins = word.bytes().take_while(u8::is_ascii_digit).count() == 2;
-        if begins && word.as_bytes().get(2) == Some(&b'-') && word.ends_with(".md") && !found.contains(&word)
-        {
+        let Some(stem) = word.strip_suffix(".md") else { continue };
+        let digits = stem.bytes().take_while(u8::is_ascii_digit).count();
+        if digits == 2 && stem[digits..].starts_with('-') && !found.contains(&word) {
             found.push(word);
         }
     }

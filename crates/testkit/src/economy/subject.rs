@@ -50,6 +50,7 @@ impl Subject {
     }
 
     /// The run that it is compared with.
+    #[must_use]
     pub fn baseline(self) -> Self {
         match self {
             Self::PlainChat | Self::Chat | Self::ChatDirect => Self::PlainChat,
