@@ -63,7 +63,8 @@ impl Counts {
 
     /// Takes over the counts of what was played.
     pub(super) fn accept(&mut self, results: &Results) {
-        self.rows.extend(results.bills().map(|(session, bill)| (key(session), row(bill))));
+        let ours = results.bills().filter(|(session, _)| !session.is_peer);
+        self.rows.extend(ours.map(|(session, bill)| (key(session), row(bill))));
     }
 
     /// One line for each session whose input is not the committed one within the tolerance.
@@ -129,6 +130,10 @@ mod tests {
         let text = counts().to_text();
         assert!(text.contains("quick\tdefault\ten\t2\t12000\t0\t2000\t0\t0\t0\n"), "{text}");
         assert_eq!(Counts::from_text(&text).unwrap(), counts());
+        let peer = Session { is_peer: true, ..session("other", "default") };
+        let mut with_peer = counts();
+        with_peer.accept(&Results { played: vec![(peer, Ok(bill(1, 1)))] });
+        assert_eq!(with_peer, counts(), "other products change by themselves");
         assert!(Counts::from_text("head\nquick\tdefault\n").is_err());
     }
 

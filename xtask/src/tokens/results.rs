@@ -15,13 +15,16 @@ pub(super) const ORIGINS: [(&str, &str); 6] = [
 ];
 
 /// A session, as the program that plays it lists it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Session {
     pub(super) run: String,
     pub(super) profile: String,
     pub(super) language: String,
     /// The run that it is compared with.
     pub(super) baseline: String,
+    /// Whether another product is measured. It may do something else in every run, so its counts are only shown.
+    pub(super) is_peer: bool,
 }
 
 impl Session {
@@ -162,7 +165,7 @@ pub(super) mod tests {
 
     pub(crate) fn session(run: &str, profile: &str) -> Session {
         let [run, profile, language, baseline] = [run, profile, "en", "plain"].map(str::to_owned);
-        Session { run, profile, language, baseline }
+        Session { run, profile, language, baseline, is_peer: false }
     }
 
     /// A bill of the main agent with so many tokens of the client and of pages, four bytes each.

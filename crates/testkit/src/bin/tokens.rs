@@ -10,11 +10,15 @@ const USAGE: &str = "usage: tokens list | tokens play RUN PROFILE LANGUAGE [--pi
 
 /// A session that can be played.
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Session {
     run: &'static str,
     profile: &'static str,
     language: &'static str,
+    /// The run that it is compared with.
     baseline: &'static str,
+    /// Whether another product is measured, which may do something else in every run.
+    is_peer: bool,
 }
 
 /// The last line that `play` prints.
@@ -58,6 +62,7 @@ fn list() -> ExitCode {
                     profile: profile.name(),
                     language: language.tag(),
                     baseline: subject.baseline().name(),
+                    is_peer: matches!(subject, Subject::Peer(_)),
                 });
             }
         }
