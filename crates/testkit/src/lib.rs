@@ -36,6 +36,7 @@ mod actor;
 mod child;
 mod client;
 pub mod discipline;
+pub mod economy;
 mod flatten;
 mod invocation;
 mod launch;
