@@ -128,6 +128,7 @@ pub const KEYS: [Key; 18] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
     Fleet,
+    Prices,
     Remote,
     Telemetry,
 }
@@ -136,6 +137,7 @@ impl Section {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fleet => "fleet",
+            Self::Prices => "prices",
             Self::Remote => "remote",
             Self::Telemetry => "telemetry",
         }
