@@ -1,5 +1,6 @@
 //! The input of the engine: the stored state, what happened, and what was looked up for it.
 
+use crate::economy::Spending;
 use crate::messages::Lang;
 use crate::registry::Agent;
 
@@ -238,9 +239,11 @@ pub struct Facts {
     pub session_dir: String,
     /// The lessons of this project that are confident enough to be used.
     pub lessons: Vec<Learned>,
-    /// What was found out about the work behind a report that says PASS.
     /// How many agents of other kinds were started in this session since its workflow began, if this event starts one.
     pub helpers: u32,
+    /// What the workflow has used so far, at a Stop.
+    pub spent: Option<Spending>,
+    /// What was found out about the work behind a report that says PASS.
     pub evidence: Evidence,
     /// The folders that a tool call may change files in.
     pub folders: Folders,
