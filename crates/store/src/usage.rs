@@ -39,6 +39,9 @@ pub struct LastPart {
     pub stage: Option<String>,
     #[serde(default)]
     pub attempt: Option<u32>,
+    /// When its last message was written, in milliseconds.
+    #[serde(default)]
+    pub at: i64,
 }
 
 /// `usage-offsets.json`.
@@ -57,6 +60,9 @@ struct Offsets {
     /// When the workflow started that `spent` is about.
     #[serde(default)]
     workflow: Option<String>,
+    /// When that workflow was last seen open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    open_until: Option<String>,
     /// What that workflow has used, by model.
     #[serde(default)]
     spent: Vec<CountsJson>,
@@ -81,11 +87,13 @@ impl Offsets {
             agent: entry.agent.clone(),
             stage: entry.stage.clone(),
             attempt: entry.attempt,
+            at: entry.at.0,
         };
         self.last.insert(entry.file.clone(), last);
         let Some(workflow) = entry.workflow else { return };
         if self.start_of_workflow() < Some(workflow) {
             self.workflow = Some(clock::to_iso(workflow));
+            self.open_until = None;
             self.spent.clear();
         }
         if self.start_of_workflow() == Some(workflow) {
@@ -162,6 +170,21 @@ impl UsageLedger {
         if self.offsets.last.remove(file).is_some() {
             self.is_changed = true;
         }
+    }
+
+    /// Remembers that the workflow which started then is open. It is written with the next change.
+    pub fn note_open(&mut self, workflow: Option<Millis>, now: Millis) {
+        if workflow.is_some() && self.offsets.start_of_workflow() == workflow {
+            self.offsets.open_until = Some(clock::to_iso(now));
+        }
+    }
+
+    /// Until when the workflow which started then was open, as far as it is known.
+    pub fn open_until(&self, workflow: Option<Millis>) -> Option<Millis> {
+        if self.offsets.start_of_workflow() != workflow {
+            return None;
+        }
+        clock::from_iso(self.offsets.open_until.as_deref()?)
     }
 
     /// What the workflow that started then has used, with what was added.

@@ -8,10 +8,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use overtone_core::messages::cli as words;
+use overtone_session::usage::update_ledger;
 use overtone_session::view::{
     CostGroup, CostReport, History, SessionCosts, SessionUsage, UsageSource, cost_report, read_history,
 };
-use overtone_store::config::Config;
 use overtone_store::{Session, clock};
 
 use crate::args::SessionArgs;
@@ -30,7 +30,7 @@ Examples:
   overtone cost --prices                the prices in force
 
 Costs are list prices for the tokens in the client's own records, in dollars.
-They are counted when an agent or the main agent stops. Models without a price
+They are counted when an agent or the main agent stops, and by this command. Models without a price
 show their tokens only; `+` marks a sum that such tokens are missing from.
 Times and days are UTC.";
 
@@ -169,6 +169,8 @@ fn count(context: &Context, args: &CostArgs, selected: Option<&SelectedSession>)
     let mut sources = Sources::default();
     let mut read = Vec::new();
     for session in sessions {
+        // What cannot be recorded now is recorded by the next hook.
+        let _ = update_ledger(&session);
         match read_session(context, &session) {
             Ok(found) => {
                 sources.add(&session, &found.usage);
@@ -188,8 +190,7 @@ fn count(context: &Context, args: &CostArgs, selected: Option<&SelectedSession>)
         })
         .collect();
     let since = args.since.map(|since| since.resolve(clock::now()));
-    let prices = Config::load_or_default(home).prices();
-    let report = cost_report(&costs, args.by.cost_group(), since, &prices);
+    let report = cost_report(&costs, args.by.cost_group(), since, &context.prices());
     Ok(Costs { group: args.by, report, sources, sessions: costs.len() })
 }
 

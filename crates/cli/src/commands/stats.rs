@@ -8,7 +8,6 @@ use overtone_core::engine::text::duration;
 use overtone_core::messages::cli as words;
 use overtone_hook::ansi::Text;
 use overtone_session::view::{Filter, SessionUsage, StageStatistics, Statistics, read_history, statistics};
-use overtone_store::config::Config;
 use serde::Serialize;
 
 use crate::args::SessionArgs;
@@ -67,9 +66,8 @@ pub(crate) fn run(context: &Context, args: &StatsArgs) -> CommandResult {
         let usage = SessionUsage::load(&session, &history).unwrap_or_default();
         counted.push((history, usage));
     }
-    let prices = Config::load_or_default(context.home()?).prices();
     let sessions = counted.iter().map(|(history, usage)| (history, &*usage.entries));
-    let figures = statistics(sessions, &Filter::default(), &prices);
+    let figures = statistics(sessions, &Filter::default(), &context.prices());
     if args.session.output.json {
         return out::json(&to_json(selected.as_ref(), &figures));
     }

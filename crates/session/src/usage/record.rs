@@ -14,6 +14,9 @@ use crate::usage::conversation::{Part, agent_conversation, agent_ids, conversati
 /// So many bytes without a message are not read again. Fewer are, which saves writing a file.
 const SKIPPED_BYTES: u64 = 1024 * 1024;
 
+/// The client has written the last message of an agent by then, in milliseconds.
+const LATE: i64 = 60_000;
+
 /// What usage is recorded for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RecordContext<'a> {
@@ -51,8 +54,19 @@ pub(crate) fn record_session(context: &RecordContext, transcript: &Path) -> io::
         context.read_left_over(&mut ledger, transcript, &id)?;
     }
     let spent = ledger.spent_since(context.workflow.created_at);
+    if context.workflow.is_open() {
+        ledger.note_open(context.workflow.created_at, context.now);
+    }
     ledger.commit()?;
     Ok(spent)
+}
+
+/// Whether the client may still write the last message of an agent that has ended.
+fn may_grow(ledger: &UsageLedger, name: &str, now: Millis) -> bool {
+    match ledger.last_part(name) {
+        Some(part) => now.since(Millis(part.at)) < LATE,
+        None => false,
+    }
 }
 
 fn open(conversation: &Path) -> io::Result<Option<File>> {
@@ -77,7 +91,7 @@ impl RecordContext<'_> {
         let active = Attribution::of_active(self.workflow, id);
         let is_active = active.is_some();
         if file.metadata()?.len() == ledger.offset(&name) {
-            if !is_active {
+            if !is_active && !may_grow(ledger, &name, self.now) {
                 ledger.close(&name);
             }
             return Ok(());
@@ -118,10 +132,17 @@ impl RecordContext<'_> {
         };
         let last = ledger.last_part(&name).and_then(|part| part.message.clone());
         // What was used before the workflow or after its end does not belong to it.
-        let workflow = if self.workflow.is_open() { self.workflow.created_at } else { None };
-        let parts = read_parts(file, from, scope, last, workflow)?;
+        let workflow = self.workflow.created_at;
+        let (boundary, before, since) = if self.workflow.is_open() {
+            (workflow, None, workflow)
+        } else {
+            // The client writes the last message after the Stop that completes the workflow.
+            let ended = ledger.open_until(workflow);
+            (ended, ended.and(workflow), None)
+        };
+        let parts = read_parts(file, from, scope, last, boundary)?;
         let end = parts.before.to.max(parts.since.to);
-        for (part, workflow) in [(parts.before, None), (parts.since, workflow)] {
+        for (part, workflow) in [(parts.before, before), (parts.since, since)] {
             if !part.usage.is_empty() {
                 ledger.add(&self.entry(&name, part, workflow, source))?;
             }

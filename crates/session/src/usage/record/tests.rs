@@ -12,6 +12,8 @@ struct Fixture {
     dir: tempfile::TempDir,
     session: Session,
     workflow: WorkflowState,
+    /// Seconds since the start of the workflow.
+    now: i64,
 }
 
 impl Fixture {
@@ -30,7 +32,7 @@ impl Fixture {
             agent_id: Some("a1".to_owned()),
             ..ActiveAgent::default()
         });
-        Self { dir, session, workflow }
+        Self { dir, session, workflow, now: 10 }
     }
 
     fn transcript(&self) -> PathBuf {
@@ -42,7 +44,8 @@ impl Fixture {
     }
 
     fn context(&self) -> RecordContext<'_> {
-        RecordContext { session: &self.session, workflow: &self.workflow, now: Millis(0) }
+        let now = Millis(START.0 + self.now * 1000);
+        RecordContext { session: &self.session, workflow: &self.workflow, now }
     }
 
     fn agent_stops(&self, id: &str) {
@@ -152,8 +155,13 @@ fn an_agent_that_is_continued_is_counted_again() {
     append(&fixture.conversation("a1"), &message("b1", 6, 40));
     fixture.agent_stops("a1");
     let active = std::mem::take(&mut fixture.workflow.active_agents);
+    let name = conversation_name(&fixture.conversation("a1"));
+    let is_closed = |fixture: &Fixture| fixture.session.usage_ledger().unwrap().is_closed(&name);
     fixture.stop();
+    assert!(!is_closed(&fixture), "its last message may come");
+    fixture.now = 100;
     fixture.stop();
+    assert!(is_closed(&fixture));
     fixture.workflow.active_agents = active;
     fixture.workflow.stages[0].attempts = 3;
     append(&fixture.conversation("a1"), &message("b2", 60, 5));
@@ -168,9 +176,10 @@ fn after_its_end_nothing_counts_for_the_workflow() {
     append(&fixture.transcript(), &message("m1", 5, 3));
     fixture.stop();
     fixture.workflow.ending = Some(Ending::Completed);
-    append(&fixture.transcript(), &message("m2", 9, 100));
-    assert_eq!(fixture.stop(), 3);
-    assert_eq!(fixture.summary(), ["main  0 3 workflow", "main  0 100 outside"]);
+    // The client writes the last message of the workflow after the Stop that completes it.
+    append(&fixture.transcript(), &(message("m2", 9, 4) + &message("m3", 20, 100)));
+    assert_eq!(fixture.stop(), 7);
+    assert_eq!(fixture.summary(), ["main  0 3 workflow", "main  0 4 workflow", "main  0 100 outside"]);
 }
 
 #[test]
