@@ -4,6 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use overtone_claude::Environment;
+use overtone_core::economy::PriceTable;
 use overtone_core::engine::settings::Settings;
 use overtone_core::engine::{Caller, Snapshot, initiator};
 use overtone_core::messages::{Lang, cli as words};
@@ -37,6 +38,11 @@ impl Context {
 
     pub(crate) fn settings(&self) -> Settings {
         self.config.settings()
+    }
+
+    /// The prices of models that are in force.
+    pub(crate) fn prices(&self) -> PriceTable {
+        self.config.prices()
     }
 
     /// A value of the configuration.

@@ -13,6 +13,7 @@ use crate::files::{self, PRIVATE};
 use crate::{Home, StoreError};
 
 pub mod keys;
+mod prices;
 
 pub use keys::{KEYS, Section};
 

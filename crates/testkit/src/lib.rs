@@ -70,6 +70,6 @@ pub use run::Run;
 pub use sandbox::Sandbox;
 pub use script::Script;
 pub use terminal::{Key, Terminal};
-pub use turn::{Gate, Turn, error, report, text, tool, tools};
+pub use turn::{Gate, Turn, Usage, error, report, text, tool, tools};
 pub use user::UserShell;
 pub use wait::{wait_for, wait_until};

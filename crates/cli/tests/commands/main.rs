@@ -13,6 +13,7 @@ mod checks;
 mod common;
 mod config;
 mod context;
+mod cost;
 mod demo;
 mod economy;
 mod foreign;

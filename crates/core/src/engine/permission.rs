@@ -36,7 +36,7 @@ enum Value {
 
 const JSON: (&str, Value) = ("--json", Value::Flag);
 
-const OWN_COMMANDS: [OwnCommand; 13] = [
+const OWN_COMMANDS: [OwnCommand; 14] = [
     reading(&["status"], &[], &[JSON]),
     reading(
         &["timeline"],
@@ -51,6 +51,7 @@ const OWN_COMMANDS: [OwnCommand; 13] = [
         ],
     ),
     reading(&["stats"], &[], &[JSON]),
+    reading(&["cost"], &[], &[JSON, ("--by", Value::Word), ("--since", Value::Word)]),
     reading(&["checks"], &[], &[JSON]),
     reading(&["checks", "detect"], &[], &[JSON]),
     reading(&["evidence"], &[], &[JSON, ("--report", Value::Word)]),
@@ -274,6 +275,8 @@ mod tests {
             "overtone status --session other",
             "overtone status other",
             "overtone stats --all",
+            "overtone cost --all",
+            "overtone cost --by stage --csv",
             "overtone timeline --follow",
             "overtone timeline other",
             "overtone specs new x --project /elsewhere",

@@ -1,5 +1,6 @@
 //! The input of the engine: the stored state, what happened, and what was looked up for it.
 
+use crate::economy::Spending;
 use crate::messages::Lang;
 use crate::registry::Agent;
 
@@ -240,6 +241,8 @@ pub struct Facts {
     pub lessons: Vec<Learned>,
     /// How many agents of other kinds were started in this session since its workflow began, if this event starts one.
     pub helpers: u32,
+    /// What the workflow has used so far, at a Stop.
+    pub spent: Option<Spending>,
     /// What was found out about the work behind a report that says PASS.
     pub evidence: Evidence,
     /// What has changed since the workflow began, if it is known and the decision or the context block depends on it.

@@ -62,6 +62,16 @@ messages! {
         "重试：失败 {failures} 次，拒绝 {rejections} 次（均已修复）。",
         "Fixed along the way: failures {failures}, rejections {rejections}."
     }
+    spent(cost: &str, input: &str, output: &str, cached: &str) {
+        "💰 {cost}：token 輸入 {input}、輸出 {output}、快取 {cached}。",
+        "💰 {cost}：token 输入 {input}、输出 {output}、缓存 {cached}。",
+        "💰 {cost}: {input} tokens in, {output} out, {cached} cached."
+    }
+    spent_without_price(input: &str, output: &str, cached: &str) {
+        "💰 token 輸入 {input}、輸出 {output}、快取 {cached}（此模型沒有價格）。",
+        "💰 token 输入 {input}、输出 {output}、缓存 {cached}（此模型没有价格）。",
+        "💰 {input} tokens in, {output} out, {cached} cached; the model has no price."
+    }
     archived(feature: &str) {
         "📦 Feature {feature} 已歸檔。",
         "📦 Feature {feature} 已归档。",

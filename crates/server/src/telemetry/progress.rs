@@ -30,6 +30,9 @@ pub(crate) struct Cursor {
     /// The offset of the first line of the workflow that has not ended yet.
     #[serde(rename = "opened")]
     pub(crate) workflow_offset: Option<u64>,
+    /// How far the ledger of the session was counted.
+    #[serde(rename = "usage")]
+    pub(crate) usage_offset: u64,
     /// Fields of other versions, which are preserved.
     #[serde(flatten)]
     pub(crate) other: Map<String, Value>,
@@ -138,7 +141,9 @@ impl ProgressState {
         let cursor = |session: &Session| {
             let offset =
                 first_recent_workflow(&session.timeline_file(), Millis(now.0 - DAY_MS)).unwrap_or_default();
-            (session.id().to_string(), Cursor { offset, ..Cursor::default() })
+            let usage_offset =
+                session.usage_file().symlink_metadata().map(|file| file.len()).unwrap_or_default();
+            (session.id().to_string(), Cursor { offset, usage_offset, ..Cursor::default() })
         };
         Self { since: now.0, sessions: sessions.iter().map(cursor).collect(), ..Self::default() }
     }

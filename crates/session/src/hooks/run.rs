@@ -30,6 +30,8 @@ use crate::hooks::guard::{Printer, lock_timeout};
 use crate::hooks::limits::handle_file_size_signal;
 use crate::hooks::trigger::Event;
 use crate::hooks::update::file_change;
+use crate::hooks::usage;
+use crate::usage::RecordContext;
 use overtone_claude::Environment;
 
 /// Errors that did not keep the hook from answering.
@@ -192,8 +194,18 @@ impl HookCall<'_> {
         if let Some(edit) = edit {
             integrity::leave_edit_notices(&mut snapshot, edit, self.language(&context.config));
         }
-        let (mut facts, warnings) =
+        let (mut facts, mut warnings) =
             facts::gather(self.hook, context, Some(session), self.input, self.trigger, &snapshot)?;
+        if let Some(workflow) = &snapshot.workflow
+            && !is_forged
+        {
+            let record = RecordContext { session, workflow, now: facts.now };
+            match usage::record(&record, self.input, self.trigger) {
+                Ok(spent) => facts.spent = spent.map(|spent| spent.spending(&context.config.prices())),
+                // The next reading finds what is missing.
+                Err(error) => warnings.push(format!("cannot record what was used: {error}")),
+            }
+        }
         facts.evidence = collected.evidence.clone();
         facts.changed_since_stage.clone_from(&collected.changed_since_stage);
         facts.workflow_change.clone_from(&collected.workflow_change);

@@ -24,6 +24,7 @@ pub(crate) struct Event<'a> {
     /// Why a report was sent back.
     pub(crate) missing: Option<Cow<'a, str>>,
     pub(crate) changed_files: Option<u64>,
+    pub(crate) attempt: Option<u32>,
     pub(crate) untrusted: Vec<String>,
     pub(crate) notes: Vec<String>,
     pub(crate) checks: Vec<CheckOutcome>,
@@ -73,6 +74,10 @@ impl<'a> Event<'a> {
                 self.changed_files = value.number();
                 return Some(());
             }
+            b"attempt" => {
+                self.attempt = value.number();
+                return Some(());
+            }
             _ => return Some(()),
         };
         *field = match value {
@@ -96,6 +101,7 @@ impl<'a> Event<'a> {
             by: text("by"),
             missing: text("missing"),
             changed_files: fields.get("changedFiles").and_then(Value::as_u64),
+            attempt: fields.get("attempt").and_then(Value::as_u64).and_then(|number| number.try_into().ok()),
             untrusted: texts(&fields, "untrusted"),
             notes: texts(&fields, "notes"),
             checks: CheckOutcome::from_event(&fields),

@@ -149,6 +149,7 @@ pub const KEYS: [Key; 21] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
     Fleet,
+    Prices,
     Remote,
     Telemetry,
 }
@@ -157,6 +158,7 @@ impl Section {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fleet => "fleet",
+            Self::Prices => "prices",
             Self::Remote => "remote",
             Self::Telemetry => "telemetry",
         }

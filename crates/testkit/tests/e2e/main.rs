@@ -11,6 +11,7 @@ mod background;
 mod ccc;
 mod checks;
 mod compaction;
+mod cost;
 mod delegation;
 mod discipline;
 mod foreign;

@@ -137,12 +137,13 @@ fn name(lang: Lang, stage: Stage) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use overtone_core::economy::PriceTable;
     use overtone_core::engine::settings::Settings;
     use overtone_core::engine::state::{Millis, StageResult, Verdict};
     use overtone_core::registry::Workflow;
 
     fn display(lang: Lang) -> DisplayOptions {
-        DisplayOptions { lang, settings: Settings::default(), colours: false }
+        DisplayOptions { lang, settings: Settings::default(), prices: PriceTable::default(), colours: false }
     }
 
     fn workflow() -> WorkflowState {
