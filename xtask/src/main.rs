@@ -48,7 +48,7 @@ enum Task {
     /// Everything that CI checks; stops at the first failure
     ///
     /// Format, clippy, all tests with the real clients, layer invariants, generated files, a real browser, dependency
-    /// rules, and short parts of the proofs. Installs what is missing, and says so: the table is in xtask/src/tools.rs.
+    /// rules, short parts of the proofs, and of the token measurement. Installs what is missing, and says so: the table is in xtask/src/tools.rs.
     /// Run it before you push.
     Ci(ci::Options),
     /// Check who may depend on whom

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use overtone_testkit::Client;
-use overtone_testkit::economy::{Language, Piece, Played, Profile, Subject, play};
+use overtone_testkit::economy::{Bill, Language, Piece, Played, Profile, Subject, play};
 use serde::Serialize;
 
 const USAGE: &str = "usage: tokens list | tokens play RUN PROFILE LANGUAGE [--pieces]";
@@ -29,7 +29,7 @@ struct Outcome<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     not_supported: Option<&'a str>,
     #[serde(flatten)]
-    bill: Option<&'a overtone_testkit::economy::Bill>,
+    bill: Option<&'a Bill>,
 }
 
 fn main() -> ExitCode {

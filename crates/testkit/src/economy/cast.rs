@@ -1,7 +1,7 @@
 //! Plays the agents of a measured session. The main agent does what Overtone's texts tell it, and nothing else.
 
 use std::collections::{HashMap, VecDeque};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -30,6 +30,8 @@ struct Parts {
     progress: Progress,
     /// What the agents of each kind still have to do, stage by stage.
     agents: HashMap<&'static str, VecDeque<Part>>,
+    /// The stages that the main agent has delegated.
+    delegated: Vec<StageKey>,
     /// The stages whose agents have asked for their first turn.
     begun: Vec<StageKey>,
 }
@@ -58,8 +60,17 @@ impl Cast {
             agents.entry(key.stage.agent().name()).or_default().push_back(Part { key, steps });
         }
         let state = SessionFiles { folder: session.to_owned() };
-        let (progress, begun) = (Progress::Asked, Vec::new());
-        Self(Arc::new(Mutex::new(Parts { workflow, language, folders, state, progress, agents, begun })))
+        let (progress, delegated, begun) = (Progress::Asked, Vec::new(), Vec::new());
+        Self(Arc::new(Mutex::new(Parts {
+            workflow,
+            language,
+            folders,
+            state,
+            progress,
+            agents,
+            delegated,
+            begun,
+        })))
     }
 
     pub(super) fn answer(&self, request: &Request) -> Turn {
@@ -127,23 +138,30 @@ impl Parts {
                 if asks_for_page(request, self.workflow) {
                     return skill(self.workflow.name(), self.language.job());
                 }
-                self.delegate()
+                self.delegate(request)
             }
-            Progress::Delegating => self.delegate(),
+            Progress::Delegating => self.delegate(request),
         }
     }
 
-    /// Starts the agents of the next stages, or says the last words if there are none.
-    fn delegate(&self) -> Turn {
+    /// Starts the agents of the next stages, or says the last words if there are none. Honest work passes at once, so panics if a
+    /// stage is open again.
+    fn delegate(&mut self, request: &Request) -> Turn {
         let keys = self.state.next_stages(self.workflow);
         if keys.is_empty() {
             return text(self.language.job_done());
         }
-        tools(keys.into_iter().map(|key| {
-            let agent = format!("{PLUGIN_PREFIX}{}", key.stage.agent().name());
-            let prompt = self.language.delegation(self.workflow, key);
-            tool("Agent", json!({"subagent_type": agent, "description": key.to_string(), "prompt": prompt}))
-        }))
+        for key in &keys {
+            assert!(!self.delegated.contains(key), "{key} is open again: {}", request.new_text());
+        }
+        self.delegated.extend(&keys);
+        tools(keys.into_iter().map(|key| self.delegation(key)))
+    }
+
+    fn delegation(&self, key: StageKey) -> Turn {
+        let agent = format!("{PLUGIN_PREFIX}{}", key.stage.agent().name());
+        let prompt = self.language.delegation(self.workflow, key);
+        tool("Agent", json!({"subagent_type": agent, "description": key.to_string(), "prompt": prompt}))
     }
 
     fn answer_agent(&mut self, agent: &str, request: &Request) -> (Turn, Option<Wait>) {
@@ -194,9 +212,9 @@ fn asks_for_page(request: &Request, workflow: Workflow) -> bool {
 }
 
 /// What Overtone wrote about the session.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct SessionFiles {
-    folder: std::path::PathBuf,
+    folder: PathBuf,
 }
 
 impl SessionFiles {
@@ -224,4 +242,50 @@ impl SessionFiles {
 
 fn is_complete(stages: &Value, key: StageKey) -> bool {
     stages[key.to_string()]["status"] == "completed"
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn asks(page: &str, printed: &str) -> bool {
+        let message = |role: &str, text: &str| json!({"role": role, "content": text});
+        let messages = [message("user", page), message("assistant", "init"), message("user", printed)];
+        let request = Request::new(Actor::Main, json!({"messages": messages}), BTreeMap::new(), &[]);
+        asks_for_page(&request, Workflow::Quick)
+    }
+
+    #[test]
+    fn the_page_of_the_workflow_is_opened_only_if_a_text_asks_for_it() {
+        assert!(asks("3. Invoke the skill `ot:<workflow>` with the request.", "Started"));
+        assert!(asks("3. Follow what it prints.", "Now run the skill ot:quick."));
+        assert!(!asks(
+            "3. Follow what it prints.",
+            "Started quick\nNext, delegate DEVELOPER (ot:developer)."
+        ));
+    }
+
+    #[test]
+    fn the_next_stage_is_delegated_with_those_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let put = |stages: Value| {
+            let file = folder.path().join("workflow.json");
+            std::fs::File::create(file)
+                .and_then(|file| Ok(serde_json::to_writer(file, &json!({"stages": stages}))?))
+                .unwrap();
+        };
+        let files = SessionFiles { folder: folder.path().to_owned() };
+        let next = || {
+            let keys = files.next_stages(Workflow::Quick);
+            keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(next(), "DEV");
+        put(json!({"DEV": {"status": "completed"}}));
+        assert_eq!(next(), "REVIEW TEST");
+        let done = json!({"status": "completed"});
+        put(json!({"DEV": done, "REVIEW": done, "TEST": done, "RETRO": done}));
+        assert_eq!(next(), "DOCS", "a stage may be completed without being delegated");
+    }
 }

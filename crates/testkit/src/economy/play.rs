@@ -13,7 +13,6 @@ use super::steady::Steady;
 use super::step::{Folders, Step};
 use super::subject::{Profile, Subject};
 use super::words::Language;
-
 use crate::{Client, Invocation, Request, Sandbox, Turn, text, tool};
 
 /// The user has allowed everything that the job needs, so that nobody is asked.
@@ -27,7 +26,8 @@ pub enum Played {
     NotSupported(String),
 }
 
-/// Plays the session and counts what the client has sent. `look` is shown every piece of it. Panics if an agent is sent back or the job is not done.
+/// Plays the session and counts what the client has sent. `look` is shown every piece of it. Panics if a call fails, an agent is
+/// sent back, or the job is not done.
 #[track_caller]
 pub fn play(
     subject: Subject,
@@ -43,11 +43,11 @@ pub fn play(
     {
         return Played::NotSupported(reason);
     }
-    let stage = Stage { sandbox: &sandbox, subject, language };
+    let session = Session { sandbox: &sandbox, subject, language };
     let requests = match subject {
-        Subject::PlainChat | Subject::Chat | Subject::ChatDirect => stage.chat(),
-        Subject::Workflow(workflow) => stage.run_workflow(workflow),
-        Subject::Plain | Subject::Peer(_) => stage.run_alone(),
+        Subject::PlainChat | Subject::Chat | Subject::ChatDirect => session.chat(),
+        Subject::Workflow(workflow) => session.run_workflow(workflow),
+        Subject::Plain | Subject::Peer(_) => session.run_alone(),
     };
     ensure_nothing_failed(&requests);
     let reader = Reader::new(Steady::new(&sandbox), agents(&sandbox));
@@ -80,6 +80,7 @@ fn agents(sandbox: &Sandbox) -> Vec<String> {
 /// Installs the plugin as a user does, and sets up the profile. The error is what the program said.
 fn install(sandbox: &Sandbox, profile: Profile, language: Language) -> Result<(), String> {
     let shell = sandbox.user_shell().env("OVERTONE_LANG", language.tag());
+    // The client loads the plugin by its folder, so nothing has to be registered.
     let install = format!("overtone up --files-only --lang {}", language.tag());
     shell.run(&install);
     for line in profile.commands() {
@@ -89,19 +90,20 @@ fn install(sandbox: &Sandbox, profile: Profile, language: Language) -> Result<()
         }
     }
     if !profile.commands().is_empty() {
+        // The agents of a profile are installed at the latest now.
         shell.run(&install);
     }
     Ok(())
 }
 
-/// Where a session is played.
-struct Stage<'a> {
+/// A session that is about to be played.
+struct Session<'a> {
     sandbox: &'a Sandbox,
     subject: Subject,
     language: Language,
 }
 
-impl<'a> Stage<'a> {
+impl<'a> Session<'a> {
     /// The job by the main agent alone.
     fn run_alone(&self) -> Vec<Request> {
         let session = self.sandbox.new_session();

@@ -13,8 +13,8 @@ pub(super) struct Size {
     others: u64,
 }
 
-/// So many characters of ASCII are ten tokens. Prose has more characters to a token, JSON and code fewer.
-const ASCII_FOR_TEN_TOKENS: u64 = 40;
+/// So many characters of ASCII are one token. Prose has more characters to a token, JSON and code fewer.
+const ASCII_PER_TOKEN: u64 = 4;
 
 impl Size {
     pub(super) fn of(text: &str) -> Self {
@@ -25,7 +25,7 @@ impl Size {
 
     /// Every character outside of ASCII counts as one token, which is about right for Chinese.
     pub(super) fn tokens(self) -> u64 {
-        (self.ascii * 10).div_ceil(ASCII_FOR_TEN_TOKENS) + self.others
+        self.ascii.div_ceil(ASCII_PER_TOKEN) + self.others
     }
 }
 
