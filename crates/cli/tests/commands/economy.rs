@@ -59,7 +59,7 @@ fn doctor_knows_both_economies() {
     context.run("up --files-only").ok();
     assert!(!names(&context).contains("other-economy"));
     let agent = context.state().join("plugin/agents/qa.md");
-    put(&agent, &read(&agent).replace("# QA", "# Q"));
+    put(&agent, read(&agent).replace("# QA", "# Q"));
     assert!(names(&context).contains("plugin-stale"));
 }
 
