@@ -27,7 +27,9 @@ pub(crate) fn page(workflow: Workflow) -> String {
 /// What the main agent has to know about a workflow that it has started, if it knows the rules of every workflow from the
 /// page of `/ot:auto`.
 pub fn guide(workflow: Workflow) -> String {
-    let parts = [emphasis(workflow), &stage_list(workflow), &after_stages(workflow), &done(workflow)];
+    let (stages, after) = (stage_list(workflow), after_stages(workflow));
+    let parts =
+        [emphasis(workflow), "## Stages, in this order", &stages, after.as_str(), "## Done", &done(workflow)];
     parts.map(str::trim_end).join("\n\n")
 }
 
