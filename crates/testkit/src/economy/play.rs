@@ -45,7 +45,7 @@ pub fn play(
     }
     let session = Session { sandbox: &sandbox, subject, language };
     let requests = match subject {
-        Subject::PlainChat | Subject::Chat | Subject::ChatDirect => session.chat(),
+        Subject::PlainChat | Subject::ChatAuto | Subject::Chat => session.chat(),
         Subject::Workflow(workflow) => session.run_workflow(workflow),
         Subject::Plain | Subject::Peer(_) => session.run_alone(),
     };
@@ -137,7 +137,7 @@ impl<'a> Session<'a> {
     /// Three questions in one session.
     fn chat(&self) -> Vec<Request> {
         let session = self.sandbox.new_session();
-        let obeys = self.subject == Subject::Chat;
+        let obeys = self.subject == Subject::ChatAuto;
         let mut requests = Vec::new();
         for (number, (question, answer)) in self.language.questions().into_iter().enumerate() {
             let mut obeys = obeys;
@@ -159,7 +159,7 @@ impl<'a> Session<'a> {
         let plugin = match self.subject {
             Subject::Plain | Subject::PlainChat => None,
             Subject::Peer(peer) => Some(peer.plugin()),
-            Subject::Workflow(_) | Subject::Chat | Subject::ChatDirect => {
+            Subject::Workflow(_) | Subject::ChatAuto | Subject::Chat => {
                 Some(self.sandbox.state().join("plugin"))
             }
         };

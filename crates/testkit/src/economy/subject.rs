@@ -13,10 +13,10 @@ pub enum Subject {
     Workflow(Workflow),
     /// Three questions to the client alone.
     PlainChat,
-    /// Three questions to the client with Overtone. The main agent takes every text that names `/ot:auto` as an order.
+    /// Three questions to the client with Overtone. The main agent answers them directly, as our texts say for questions.
     Chat,
-    /// The same, but the main agent answers the questions directly, as the texts allow.
-    ChatDirect,
+    /// The same, but the main agent takes every text that names `/ot:auto` as an order.
+    ChatAuto,
     /// The job by the main agent alone, with another product installed.
     Peer(&'static Peer),
 }
@@ -29,7 +29,7 @@ impl Subject {
     pub fn all() -> Vec<Self> {
         let mut all = vec![Self::Plain];
         all.extend(WORKFLOWS.map(Self::Workflow));
-        all.extend([Self::PlainChat, Self::ChatDirect, Self::Chat]);
+        all.extend([Self::PlainChat, Self::Chat, Self::ChatAuto]);
         all.extend(Peer::all().iter().map(Self::Peer));
         all
     }
@@ -43,8 +43,8 @@ impl Subject {
             Self::Plain => "plain",
             Self::Workflow(workflow) => workflow.name(),
             Self::PlainChat => "plain-chat",
+            Self::ChatAuto => "chat-auto",
             Self::Chat => "chat",
-            Self::ChatDirect => "chat-direct",
             Self::Peer(peer) => peer.name,
         }
     }
@@ -53,19 +53,19 @@ impl Subject {
     #[must_use]
     pub fn baseline(self) -> Self {
         match self {
-            Self::PlainChat | Self::Chat | Self::ChatDirect => Self::PlainChat,
+            Self::PlainChat | Self::ChatAuto | Self::Chat => Self::PlainChat,
             Self::Plain | Self::Workflow(_) | Self::Peer(_) => Self::Plain,
         }
     }
 
     pub const fn is_overtone(self) -> bool {
-        matches!(self, Self::Workflow(_) | Self::Chat | Self::ChatDirect)
+        matches!(self, Self::Workflow(_) | Self::ChatAuto | Self::Chat)
     }
 
     /// The profiles that make a difference to it.
     pub fn profiles(self) -> &'static [Profile] {
         match self {
-            Self::Workflow(Workflow::Single) | Self::Chat | Self::ChatDirect => &Profile::ALL[..2],
+            Self::Workflow(Workflow::Single) | Self::ChatAuto | Self::Chat => &Profile::ALL[..2],
             Self::Workflow(_) => &Profile::ALL,
             Self::Plain | Self::PlainChat | Self::Peer(_) => &Profile::ALL[..1],
         }
