@@ -145,10 +145,10 @@ const fn key_and_kind(group: Group, key: &CostKey) -> (Option<&str>, &'static st
 
 /// The rows for a spreadsheet, with the cost in dollars.
 pub(super) fn to_csv(costs: &Costs) -> String {
-    let mut text = format!(
+    let mut lines = vec![format!(
         "{},kind,messages,input_tokens,output_tokens,cache_read_tokens,cache_write_tokens,cost_usd,unpriced_tokens",
         costs.group.name()
-    );
+    )];
     for row in &costs.report.rows {
         let (key, kind) = key_and_kind(costs.group, &row.key);
         let spending = SpendingJson::from(&row.spending);
@@ -161,13 +161,10 @@ pub(super) fn to_csv(costs: &Costs) -> String {
             spending.cache_write_tokens,
         ];
         let counts = counts.map(|count| count.to_string()).join(",");
-        text += &format!(
-            "\n{},{kind},{counts},{usd},{}",
-            quoted(key.unwrap_or_default()),
-            spending.unpriced_tokens
-        );
+        let key = quoted(key.unwrap_or_default());
+        lines.push(format!("{key},{kind},{counts},{usd},{}", spending.unpriced_tokens));
     }
-    text
+    lines.join("\n")
 }
 
 /// A field that spreadsheets take as text, even if it looks like a formula.
