@@ -175,3 +175,15 @@ fn a_closed_conversation_stays_closed_until_it_grows() {
     add(&session, &[entry(5, 9, 8)]);
     assert!(!session.usage_ledger().unwrap().is_closed("agent-a1.jsonl"));
 }
+
+#[test]
+fn a_link_in_place_of_the_folder_is_not_followed() {
+    let dir = tempfile::tempdir().unwrap();
+    let session = session(&dir);
+    let elsewhere = dir.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    fs::remove_dir(session.dir()).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, session.dir()).unwrap();
+    assert!(session.usage_ledger().is_err());
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+}
