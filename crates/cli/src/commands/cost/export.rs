@@ -1,5 +1,7 @@
 //! The costs for other programs: JSON and comma-separated values.
 
+use std::fmt::Write as _;
+
 use overtone_core::economy::Spending;
 use overtone_session::view::{CostKey, CostRow, Purposes};
 use serde::Serialize;
@@ -161,7 +163,9 @@ pub(super) fn to_csv(costs: &Costs) -> String {
             spending.cache_write_tokens,
         ];
         let counts = counts.map(|count| count.to_string()).join(",");
-        text += &format!(
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
             "\n{},{kind},{counts},{usd},{}",
             quoted(key.unwrap_or_default()),
             spending.unpriced_tokens
