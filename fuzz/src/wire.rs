@@ -1,5 +1,5 @@
-//! A line of a conversation; and a hook's payload and its answer: fields are read as any JSON reader would, and the answer is one line that says
-//! what it was given.
+//! A hook's payload and its answer: fields are read as any JSON reader would, and the answer is one line that says
+//! what it was given. The same bytes are also read as a line of a conversation.
 
 use overtone_claude::wire::{HookInput, read_transcript_usage, render};
 use overtone_core::engine::{

@@ -159,6 +159,13 @@ impl UsageLedger {
         Ok(())
     }
 
+    /// Remembers whose work it is that the client may still write into a conversation, for the next reading.
+    pub fn expect_more(&mut self, file: &str, part: LastPart) {
+        let message = self.offsets.last.get_mut(file).and_then(|known| known.message.take());
+        self.offsets.last.insert(file.to_owned(), LastPart { message, ..part });
+        self.is_changed = true;
+    }
+
     /// Skips bytes in which nothing is counted.
     pub fn skip_to(&mut self, file: &str, offset: u64) {
         self.offsets.files.insert(file.to_owned(), offset);
@@ -257,6 +264,7 @@ impl Session {
 
     /// Opens and locks the ledger, and creates it if it is missing. The session's folder must exist.
     pub fn usage_ledger(&self) -> io::Result<UsageLedger> {
+        self.check_folder().map_err(io::Error::other)?;
         let file = files::open_to_append(&self.usage_file())?;
         files::lock_opened(&file, lock_timeout())?;
         let offsets_file = self.usage_offsets_file();

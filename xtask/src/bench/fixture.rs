@@ -223,7 +223,13 @@ fn transcript(bytes: usize) -> String {
     let output = "test login::message_is_translated ... ok\n".repeat(42);
     let result = json!([{ "type": "tool_result", "tool_use_id": "toolu_01", "content": output }]);
     let request = entry("user", json!("Make the messages of the login page translatable."));
-    let turn = entry("assistant", call) + &entry("user", result);
+    let usage = json!({ "input_tokens": 4, "output_tokens": 312, "cache_read_input_tokens": 84_000,
+                        "cache_creation_input_tokens": 1_900, "service_tier": "standard" });
+    let answer = json!({ "role": "assistant", "content": call, "id": "msg_01", "model": "claude-sonnet-4-5",
+                         "usage": usage });
+    let answer = json!({ "type": "assistant", "isSidechain": false, "timestamp": "2026-02-23T14:00:00.000Z",
+                         "message": answer });
+    let turn = format!("{answer}\n{}", entry("user", result));
     request + &turn.repeat(bytes.div_ceil(turn.len()))
 }
 

@@ -31,11 +31,16 @@ pub(crate) struct Cursor {
     #[serde(rename = "opened")]
     pub(crate) workflow_offset: Option<u64>,
     /// How far the ledger of the session was counted.
-    #[serde(rename = "usage")]
+    #[serde(rename = "usage", skip_serializing_if = "is_zero")]
     pub(crate) usage_offset: u64,
     /// Fields of other versions, which are preserved.
     #[serde(flatten)]
     pub(crate) other: Map<String, Value>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(offset: &u64) -> bool {
+    *offset == 0
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use overtone_core::engine::state::{StageState, Status, WorkflowState};
+use overtone_core::engine::state::{Millis, StageState, Status, WorkflowState};
 use overtone_core::registry::Agent;
 use overtone_store::{LastPart, object};
 
@@ -40,6 +40,17 @@ impl Attribution {
         Self { agent: part.agent.clone(), stage: part.stage.clone(), attempt: part.attempt }
     }
 
+    /// For what the client may write later.
+    pub(super) fn as_last_part(&self, now: Millis) -> LastPart {
+        LastPart {
+            message: None,
+            agent: self.agent.clone(),
+            stage: self.stage.clone(),
+            attempt: self.attempt,
+            at: now.0,
+        }
+    }
+
     fn with_stage(agent: &str, stage: Option<&StageState>) -> Self {
         Self {
             agent: Some(agent.to_owned()),
@@ -63,7 +74,7 @@ pub(super) fn recorded_type(conversation: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use overtone_core::engine::state::{ActiveAgent, Millis};
+    use overtone_core::engine::state::ActiveAgent;
     use overtone_core::registry::Workflow;
 
     use super::*;

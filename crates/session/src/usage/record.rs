@@ -25,20 +25,26 @@ pub(crate) struct RecordContext<'a> {
     pub(crate) now: Millis,
 }
 
-/// Records what an agent has used. The client may not have written its last message yet; the next reading finds it.
+/// Records what an agent has used. The client may not have written its last message yet, or any; the next reading finds it.
 pub(crate) fn record_agent(
     context: &RecordContext,
     conversation: &Path,
     agent_id: &str,
     agent_type: &str,
 ) -> io::Result<()> {
-    let Some(file) = open(conversation)? else { return Ok(()) };
+    if !conversation.is_absolute() {
+        return Ok(());
+    }
     let mut ledger = context.session.usage_ledger()?;
     let who = match Attribution::of_active(context.workflow, agent_id) {
         Some(who) => who,
         None => Attribution::of_type(context.workflow, agent_type),
     };
-    context.read(&mut ledger, conversation, file, &Source::Agent(agent_id, who))?;
+    let part = who.as_last_part(context.now);
+    if let Some(file) = open(conversation)? {
+        context.read(&mut ledger, conversation, file, &Source::Agent(agent_id, who))?;
+    }
+    ledger.expect_more(&conversation_name(conversation), part);
     ledger.commit()
 }
 

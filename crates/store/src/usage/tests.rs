@@ -41,6 +41,10 @@ fn add(session: &Session, entries: &[UsageEntry]) {
     ledger.commit().unwrap();
 }
 
+fn put_offsets(session: &Session, bytes: &[u8]) {
+    files::write_atomic(&session.usage_offsets_file(), bytes, PRIVATE).unwrap();
+}
+
 fn outputs(session: &Session) -> u64 {
     session.spent_since(WORKFLOW).tokens().output
 }
@@ -100,7 +104,7 @@ fn a_line_whose_offsets_were_not_written_counts_once() {
     let before = fs::read(session.usage_offsets_file()).unwrap();
     add(&session, &[entry(5, 9, 8)]);
     // The process is killed between the two files.
-    fs::write(session.usage_offsets_file(), before).unwrap();
+    put_offsets(&session, &before);
     let ledger = session.usage_ledger().unwrap();
     assert_eq!(ledger.offset("agent-a1.jsonl"), 9);
     assert_eq!(ledger.last_part("agent-a1.jsonl").unwrap().attempt, Some(2));
@@ -119,7 +123,7 @@ fn offsets_that_are_lost_or_broken_are_worked_out_again() {
     add(&session, &[entry(50, 60, 8)]);
     for broken in [None, Some("{torn"), Some("[]"), Some("{\"ledger\":\"x\"}")] {
         match broken {
-            Some(text) => fs::write(session.usage_offsets_file(), text).unwrap(),
+            Some(text) => put_offsets(&session, text.as_bytes()),
             None => fs::remove_file(session.usage_offsets_file()).unwrap(),
         }
         let ledger = session.usage_ledger().unwrap();
@@ -155,7 +159,7 @@ fn a_ledger_that_was_removed_is_filled_again() {
 fn fields_of_other_versions_survive_and_nothing_new_writes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let session = session(&dir);
-    fs::write(session.usage_offsets_file(), "{\"future\":[1]}").unwrap();
+    put_offsets(&session, b"{\"future\":[1]}");
     session.usage_ledger().unwrap().commit().unwrap();
     assert_eq!(fs::read_to_string(session.usage_offsets_file()).unwrap(), "{\"future\":[1]}");
     add(&session, &[entry(0, 5, 7)]);
@@ -174,4 +178,16 @@ fn a_closed_conversation_stays_closed_until_it_grows() {
     assert!(session.usage_ledger().unwrap().is_closed("agent-a1.jsonl"));
     add(&session, &[entry(5, 9, 8)]);
     assert!(!session.usage_ledger().unwrap().is_closed("agent-a1.jsonl"));
+}
+
+#[test]
+fn a_link_in_place_of_the_folder_is_not_followed() {
+    let dir = tempfile::tempdir().unwrap();
+    let session = session(&dir);
+    let elsewhere = dir.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    fs::remove_dir(session.dir()).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, session.dir()).unwrap();
+    assert!(session.usage_ledger().is_err());
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
 }

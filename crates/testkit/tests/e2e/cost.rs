@@ -7,9 +7,11 @@ use crate::checks::init;
 use crate::delegate;
 use crate::steps::verdict;
 
-/// What `overtone cost` says about a session.
+/// What `overtone cost` says about a session, from what the hooks have recorded.
 pub(crate) fn cost(sandbox: &Sandbox, session: &str) -> Value {
-    serde_json::from_str(&sandbox.overtone(session, &["cost", "--json"])).unwrap()
+    let costs: Value = serde_json::from_str(&sandbox.overtone(session, &["cost", "--json"])).unwrap();
+    assert_eq!(costs["sources"]["fromConversations"], 0, "the hooks have recorded nothing: {costs}");
+    costs
 }
 
 /// The figures of a row: of a stage, or `main`.

@@ -132,6 +132,18 @@ fn a_message_that_the_client_writes_late_belongs_to_the_same_attempt() {
 }
 
 #[test]
+fn an_agent_of_which_nothing_was_written_yet_belongs_to_its_own_attempt() {
+    let mut fixture = Fixture::new();
+    append(&fixture.transcript(), &message("m1", 5, 3));
+    fixture.agent_stops("a1");
+    fixture.workflow.active_agents.clear();
+    fixture.workflow.stages[0].attempts = 3;
+    append(&fixture.conversation("a1"), &message("b1", 6, 40));
+    assert_eq!(fixture.stop(), 43);
+    assert_eq!(fixture.summary()[1], "developer DEV 2 40 workflow");
+}
+
+#[test]
 fn an_agent_whose_end_was_not_reported_is_read_at_the_stop() {
     let fixture = Fixture::new();
     append(&fixture.transcript(), &message("m1", 5, 3));
@@ -197,7 +209,6 @@ fn a_conversation_that_was_written_anew_is_not_counted_again() {
 fn a_session_without_conversations_gets_no_ledger() {
     let fixture = Fixture::new();
     assert_eq!(fixture.stop(), 0);
-    fixture.agent_stops("a1");
     record_agent(&fixture.context(), Path::new("relative.jsonl"), "a1", "ot:developer").unwrap();
     assert!(!fixture.session.usage_file().exists());
 }

