@@ -179,7 +179,7 @@ impl HookCall<'_> {
         Ok(attempt.warnings)
     }
 
-    /// Reads the state and decides. Nothing is written.
+    /// Reads the state and decides. Nothing is written but the ledger of what agents use, which no decision changes.
     fn decide(
         &self,
         context: &FactContext,

@@ -7,6 +7,7 @@ use overtone_claude::wire::HookInput;
 use overtone_core::economy::TokenUsage;
 use overtone_core::engine::Trigger;
 
+use crate::hooks::limits::handle_file_size_signal;
 use crate::usage::{RecordContext, agent_conversation, record_agent, record_session};
 
 /// Records what was used since the last time. Returns what the workflow has used, at a Stop.
@@ -15,6 +16,9 @@ pub(crate) fn record(
     input: &HookInput,
     trigger: &Trigger,
 ) -> io::Result<Option<TokenUsage>> {
+    if matches!(trigger, Trigger::AgentStopped { .. } | Trigger::Stopping { .. }) {
+        handle_file_size_signal();
+    }
     match *trigger {
         Trigger::AgentStopped { agent_type, agent_id, .. } => {
             if let Some(conversation) = conversation_of(input, agent_id) {
