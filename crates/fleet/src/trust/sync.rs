@@ -211,6 +211,19 @@ impl Keyring {
         .await
     }
 
+    /// Takes over a list that this machine has just published. It is not read back: in a cluster, the server that answers may
+    /// not have it yet.
+    fn adopt(&self, mut team: Team, list: String) -> Result<()> {
+        if let Err(problem) = team.append(list) {
+            return Err(FleetError::server("change the team's list", format!("{problem:?}")));
+        }
+        self.save(&team, false)?;
+        let membership = self.membership_in(Some(&team));
+        let mut state = self.state();
+        (state.membership, state.team) = (membership, Some(team));
+        Ok(())
+    }
+
     /// Publishes a list with the members that `members` returns for the current team.
     async fn change(
         &self,
@@ -223,8 +236,8 @@ impl Keyring {
             }
             let Some(team) = self.state().team.clone() else { return Err(TeamError::NotAMember) };
             let list = team.next_list(members(&team)?, &self.0.machine, &self.0.key);
-            if publish(lists, &team, list).await? {
-                self.sync(lists).await?;
+            if publish(lists, &team, list.clone()).await? {
+                self.adopt(team, list)?;
                 return Ok(());
             }
         }
