@@ -10,7 +10,4 @@ mod transcript;
 
 pub use input::{AgentResult, HookInput, HookInputError};
 pub use output::{DEFAULT_OUTPUT, render};
-pub use transcript::{
-    MessageUsage, TranscriptAction, TranscriptEntry, read_transcript_actions, read_transcript_entry,
-    read_transcript_usage,
-};
+pub use transcript::{TranscriptAction, TranscriptEntry, read_transcript_actions, read_transcript_entry};

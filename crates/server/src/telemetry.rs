@@ -16,7 +16,6 @@ mod safe_name;
 mod stage_evidence;
 mod totals;
 mod tracker;
-mod usage;
 mod work_queue;
 mod worker;
 

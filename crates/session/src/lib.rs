@@ -4,7 +4,6 @@ pub mod control;
 pub mod evidence;
 pub mod hooks;
 mod transcript;
-pub mod usage;
 pub mod view;
 #[cfg(feature = "watch")]
 pub mod watch;

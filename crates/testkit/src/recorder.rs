@@ -92,7 +92,7 @@ impl Sandbox {
     }
 }
 
-pub(crate) fn flattened(path: &str) -> String {
+fn flattened(path: &str) -> String {
     path.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 

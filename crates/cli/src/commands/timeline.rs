@@ -3,7 +3,7 @@
 mod filter;
 pub(super) mod follow;
 pub(super) mod line;
-pub(super) mod since;
+mod since;
 
 use std::path::Path;
 

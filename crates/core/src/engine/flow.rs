@@ -16,8 +16,7 @@ pub enum Step {
     Wait(Vec<StageKey>),
     /// At least one of these stages failed: find the cause, repair it with all these reports, run the stages again.
     Repair(Vec<StageKey>),
-    /// It is known what to change, because reviews rejected or the first failure of a stage names the place: repair it with
-    /// all these reports, run the stages again.
+    /// Reviews rejected: rework with all these reports, review again.
     Rework(Vec<StageKey>),
     /// A stage that makes something failed: do it again.
     Again(StageKey),
@@ -127,9 +126,8 @@ fn after_failure(workflow: &WorkflowState, failed: &StageState, settings: &Setti
     }
     let all: Vec<_> = workflow.stages.iter().filter(|stage| stage.is_failed()).collect();
     let keys = all.iter().map(|stage| stage.key).collect();
-    let is_known =
-        |stage: &&StageState| stage.verdict() == Some(Verdict::Reject) || stage.has_clear_failure();
-    if all.iter().all(is_known) { Step::Rework(keys) } else { Step::Repair(keys) }
+    let only_rejected = all.iter().all(|stage| stage.verdict() == Some(Verdict::Reject));
+    if only_rejected { Step::Rework(keys) } else { Step::Repair(keys) }
 }
 
 /// Whether only the user can act on the failure: without DEV, no stage repairs what a judging stage found. A TEST before

@@ -1,5 +1,7 @@
 //! The state that all requests share.
 
+use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,6 +11,7 @@ use crate::telemetry::Exporter;
 use overtone_core::engine::settings::Settings;
 use overtone_core::engine::state::Millis;
 use overtone_core::messages::Lang;
+use overtone_session::view::AgentUsage;
 use overtone_store::{Home, clock};
 
 use crate::dashboard::access::Access;
@@ -17,7 +20,9 @@ use crate::dashboard::fleet::Fleet;
 use crate::dashboard::histories::Histories;
 use crate::dashboard::hub::Hub;
 use crate::dashboard::index::{Index, SessionOrigin};
-use crate::dashboard::usages::Usages;
+
+/// What an agent has used, and the length of its conversation when it was read.
+pub(crate) type CachedUsage = (u64, AgentUsage);
 
 #[derive(Debug)]
 pub(crate) struct App {
@@ -42,7 +47,8 @@ pub(crate) struct App {
     pub(crate) statistics: SharedStatisticsCache,
     /// How often statistics were computed.
     pub(crate) statistics_computed: AtomicU64,
-    pub(crate) usages: Usages,
+    /// What agents have used, by the file of their conversation.
+    pub(crate) usages: Mutex<HashMap<PathBuf, CachedUsage>>,
     last_use: Mutex<Instant>,
 }
 
@@ -92,7 +98,7 @@ impl App {
             histories: Histories::default(),
             statistics: SharedStatisticsCache::default(),
             statistics_computed: AtomicU64::new(0),
-            usages: Usages::default(),
+            usages: Mutex::default(),
             last_use: Mutex::new(Instant::now()),
         }
     }

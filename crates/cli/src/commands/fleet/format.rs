@@ -76,7 +76,6 @@ fn mark(stage: &Value) -> &'static str {
         ("active", _) => "🔄",
         ("completed", Some("fail" | "reject")) => "❌",
         ("completed", Some("blocked")) => "✋",
-        ("completed", Some("skipped")) => "⏩",
         ("completed", _) => "✅",
         _ => "⬜",
     }

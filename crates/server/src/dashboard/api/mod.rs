@@ -11,7 +11,6 @@ mod sessions;
 mod specs;
 mod stats;
 mod timeline;
-mod usage_response;
 
 use std::sync::Arc;
 

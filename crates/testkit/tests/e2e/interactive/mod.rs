@@ -7,7 +7,6 @@ mod commands;
 mod compaction;
 mod continued;
 mod copies;
-mod cost;
 mod guard;
 mod interrupt;
 mod kit;
