@@ -1,7 +1,7 @@
 //! A hook's payload and its answer: fields are read as any JSON reader would, and the answer is one line that says
-//! what it was given.
+//! what it was given. The same bytes are also read as a line of a conversation.
 
-use overtone_claude::wire::{HookInput, render};
+use overtone_claude::wire::{HookInput, read_transcript_usage, render};
 use overtone_core::engine::{
     InputPatch, Permission, Reply,
     text::{printable_lines, units},
@@ -10,6 +10,7 @@ use overtone_core::registry::{Hook, limits};
 use serde_json::{Map, Value};
 
 pub fn check(data: &[u8]) {
+    a_message_in_a_conversation_is_counted_within_bounds(data);
     let value = serde_json::from_slice::<Map<String, Value>>(data).ok();
     match HookInput::parse(data) {
         Ok(input) => {
@@ -21,6 +22,12 @@ pub fn check(data: &[u8]) {
         }
         // A field that is there twice cannot be resolved: either value may be the intended one.
         Err(error) => assert!(value.is_none() || error.to_string().contains("duplicate field"), "{error}"),
+    }
+}
+
+fn a_message_in_a_conversation_is_counted_within_bounds(line: &[u8]) {
+    if let Some(message) = read_transcript_usage(line) {
+        assert!(message.tokens.cache_write_1h <= message.tokens.cache_write);
     }
 }
 

@@ -6,7 +6,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 
 use crate::error::{Error, Result};
 use crate::tools::{Missing, Need};
-use crate::{browser, codegen, deny, layers, proof, runner, shell, tools};
+use crate::{browser, codegen, deny, layers, proof, runner, shell, tokens, tools};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
@@ -25,7 +25,7 @@ pub(crate) struct Step {
 }
 
 /// The parts of the proofs follow.
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     Step { name: "format", needs: &[Need::Program("rustfmt")], run: format },
     Step { name: "deny", needs: &[], run: deny::run },
     Step { name: "clippy", needs: &[Need::Program("clippy")], run: clippy },
@@ -35,6 +35,12 @@ const STEPS: [Step; 7] = [
         name: "test",
         needs: &[Need::Program("nats-server"), Need::Program("npm"), Need::Program("python3"), Need::Clients],
         run: runner::run_all,
+    },
+    // After the tests, which have built everything that it plays with.
+    Step {
+        name: "tokens",
+        needs: &[Need::Program("npm"), Need::Program("python3"), Need::Clients],
+        run: tokens::run_ci,
     },
     Step {
         name: "browser",

@@ -5,12 +5,12 @@
 mod bars;
 mod cells;
 mod page;
-mod peers;
 mod results;
 
 use std::path::PathBuf;
 
 use crate::error::{Error, Result};
+use crate::kit::KitProgram;
 use crate::{e2e, shell, tools};
 use cells::Player;
 use results::Results;
@@ -45,14 +45,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         tools::require(program)?;
     }
     let client = e2e::newest_client()?;
-    let mut environment = e2e::prepare(std::slice::from_ref(&client))?;
-    if let Some(binary) = &options.binary {
-        environment.retain(|(name, _)| *name != "OVERTONE_BIN");
-        let binary = binary.canonicalize().map_err(|e| Error::io("cannot find", binary, &e))?;
-        environment.push(("OVERTONE_BIN", binary.into()));
-    }
-    let program = shell::target_dir()?.join("debug/discipline");
-    let mut player = Player::new(program, environment);
+    let mut player = Player::new(KitProgram::prepare("discipline", &client, options.binary.as_deref())?);
     let (cases, columns) = (player.cases(&options.cases)?, player.columns(&options.columns)?);
     let absent = player.fetch_peers(&columns)?;
     let columns: Vec<_> = columns.into_iter().filter(|column| !absent.contains_key(column)).collect();

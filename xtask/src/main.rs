@@ -16,14 +16,18 @@ mod error;
 mod faults;
 mod fleet;
 mod fuzz;
+mod kit;
 mod layers;
 mod load;
+mod markdown;
 mod measure;
+mod peers;
 mod proof;
 mod runner;
 mod sandbox;
 mod sealed;
 mod shell;
+mod tokens;
 mod tools;
 mod traffic;
 mod tree;
@@ -44,7 +48,7 @@ enum Task {
     /// Everything that CI checks; stops at the first failure
     ///
     /// Format, clippy, all tests with the real clients, layer invariants, generated files, a real browser, dependency
-    /// rules, and short parts of the proofs. Installs what is missing, and says so: the table is in xtask/src/tools.rs.
+    /// rules, short parts of the proofs, and of the token measurement. Installs what is missing, and says so: the table is in xtask/src/tools.rs.
     /// Run it before you push.
     Ci(ci::Options),
     /// Check who may depend on whom
@@ -96,6 +100,12 @@ enum Task {
     /// The bare client, peers from npm, and Overtone at both guard levels. Prints who caught what, at which cost, and fails
     /// if a bar is broken; docs/discipline.md has the method. `cargo xtask ci` has a part of it among its tests.
     Discipline(discipline::Options),
+    /// Measure what Overtone costs in input tokens, by scripted sessions in the real client
+    ///
+    /// The same small job by the client alone, by each workflow, in each profile and language, and with peers from npm. Prints
+    /// where the input comes from and what a cache leaves of its cost; docs/benchmarks/tokens.md has the method. Byte counts
+    /// are the same in every run: --check, a step of `ci`, fails if they differ from xtask/src/tokens/counts.tsv.
+    Tokens(tokens::Options),
     /// Run the dashboard's page in a real browser
     ///
     /// Installs Chromium (Debian) and the pinned npm packages of tests/browser when they are missing, builds the
@@ -115,6 +125,7 @@ fn main() -> ExitCode {
         Task::Proof { proof } => proof::run(&proof),
         Task::E2e(options) => e2e::run(&options),
         Task::Discipline(options) => discipline::run(&options),
+        Task::Tokens(options) => tokens::run(&options),
         Task::Browser(options) => browser::run(&options),
     };
     match outcome {

@@ -51,7 +51,7 @@ const TOOLS: [Tool; 11] = [
     Tool {
         program: "python3",
         source: Source::Debian("python3"),
-        why: "the project of the discipline benchmark has tests in Python",
+        why: "the projects of `discipline` and `tokens` have tests in Python",
     },
     Tool {
         program: "nats-server",

@@ -37,9 +37,10 @@ const PROMPT: &str = "crates/claude/content/agents/auditor.md";
 const AGENT_FILES: &str = "crates/claude/src/plugin/agents.rs";
 const WORKFLOW_FILES: &str = "crates/claude/src/plugin/workflows.rs";
 
-const NEW_STAGE: [Edit; 8] = [
+const NEW_STAGE: [Edit; 9] = [
     edit(STAGE, "Docs(\"DOCS\"", "Audit(\"AUDIT\", \"稽核\", \"🧾\", Agent::Auditor),\n"),
     edit(AGENT, "Grader(\"grader\"", "Auditor(\"auditor\", \"gray\", \"haiku\", READ_ONLY, &[], &[]),\n"),
+    edit(AGENT, "Self::Qa => &[", "Self::Auditor => &[\"Read\"],\n"),
     edit(LABELS, "Stage::Docs => ", "Stage::Audit => (\"审计\", \"Audit\"),\n"),
     edit(PROMPT, "", "# Auditor\n"),
     edit(AGENT_FILES, "Agent::Grader => Contract", "Agent::Auditor => Contract::Reviewer,\n"),

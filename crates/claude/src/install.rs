@@ -14,7 +14,7 @@ mod register;
 
 pub use client::{Client, ClientError, OLDEST_CLIENT, Version};
 pub use commands::{install_commands, remove_commands};
-pub use files::{HookKind, Installed, Locations, install_files, is_own_plugin};
+pub use files::{HookKind, Installed, Locations, install_files, is_own_plugin, rewrite_plugin};
 pub use link::{Link, link_program, unlink_program};
 pub use record::InstallRecord;
 pub use register::{ClientFolder, RegisterError, Registered, StatusLine, register, unregister};

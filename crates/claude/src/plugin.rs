@@ -1,6 +1,6 @@
 //! The Claude Code plugin `ot`: every file of `plugins/overtone/`, rendered from the registry and the texts in `content/`.
 //!
-//! [`render`] is pure; only [`write_to`] and [`validate`] access the disk. The programs in `bin/` are installed by
+//! [`render`] is pure; only [`write_to`], [`write_for`] and [`validate`] access the disk. The programs in `bin/` are installed by
 //! `overtone up`.
 
 mod agents;
@@ -14,6 +14,7 @@ mod workflows;
 mod write;
 
 pub use manifest::MARKETPLACE_NAME;
-pub use render::{RenderedFile, render};
+pub use render::{RenderedFile, render, render_for};
 pub use validate::{Problem, validate};
-pub use write::write_to;
+pub use workflows::guide as workflow_guide;
+pub use write::{write_for, write_to};

@@ -10,4 +10,7 @@ mod transcript;
 
 pub use input::{AgentResult, HookInput, HookInputError};
 pub use output::{DEFAULT_OUTPUT, render};
-pub use transcript::{TranscriptAction, TranscriptEntry, read_transcript_actions, read_transcript_entry};
+pub use transcript::{
+    MessageUsage, TranscriptAction, TranscriptEntry, read_transcript_actions, read_transcript_entry,
+    read_transcript_usage,
+};

@@ -13,6 +13,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use crate::commands::checks::ChecksArgs;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::config::ConfigArgs;
+use crate::commands::cost::CostArgs;
 use crate::commands::dashboard::DashboardArgs;
 use crate::commands::demo::DemoArgs;
 use crate::commands::doctor::DoctorArgs;
@@ -73,6 +74,7 @@ pub(crate) enum Command {
     Timeline(TimelineArgs),
     Replay(ReplayArgs),
     Stats(StatsArgs),
+    Cost(CostArgs),
     Sessions(SessionsArgs),
     Specs(SpecsArgs),
     Instinct(InstinctArgs),

@@ -4,6 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use overtone_claude::Environment;
+use overtone_core::economy::PriceTable;
 use overtone_core::engine::settings::Settings;
 use overtone_core::engine::{Caller, Snapshot, initiator};
 use overtone_core::messages::{Lang, cli as words};
@@ -39,9 +40,19 @@ impl Context {
         self.config.settings()
     }
 
+    /// The prices of models that are in force.
+    pub(crate) fn prices(&self) -> PriceTable {
+        self.config.prices()
+    }
+
     /// A value of the configuration.
     pub(crate) fn setting<T: SettingValue>(&self, setting: &Setting<T>) -> T {
         self.config.get(setting)
+    }
+
+    /// A value that the user has configured.
+    pub(crate) fn explicit_setting<T: SettingValue>(&self, setting: &Setting<T>) -> Option<T> {
+        self.config.get_explicit(setting)
     }
 
     /// Who gave this command, as the timeline records it.

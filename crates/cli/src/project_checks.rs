@@ -141,6 +141,9 @@ fn describe_problem(lang: Lang, problem: &FileProblem) -> (String, String) {
             let all = GuardLevel::ALL.map(GuardLevel::name).join(", ");
             (words::unknown_level(lang, given), cli::one_of(lang, &all))
         }
+        FileProblem::Choice { key, given, choices } => {
+            (words::bad_choice(lang, key, given), cli::one_of(lang, &choices.join(", ")))
+        }
     }
 }
 

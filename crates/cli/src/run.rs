@@ -56,6 +56,7 @@ fn dispatch(context: &Context, command: Command) -> CommandResult {
         Command::Timeline(args) => commands::timeline::run(context, &args),
         Command::Replay(args) => commands::replay::run(context, &args),
         Command::Stats(args) => commands::stats::run(context, &args),
+        Command::Cost(args) => commands::cost::run(context, &args),
         Command::Sessions(args) => commands::sessions::run(context, &args),
         Command::Specs(args) => commands::specs::run(context, &args),
         Command::Instinct(args) => commands::instinct::run(context, &args),

@@ -5,9 +5,11 @@
 //! clock or the environment, or knows JSON; that is the job of the hook driver.
 
 mod agents;
+mod by_rule;
 mod command_line;
 pub mod commands;
 mod completion;
+pub mod context;
 mod decide;
 mod evidence;
 pub mod flow;
@@ -22,6 +24,7 @@ mod notices;
 mod notification;
 mod outcome;
 mod permission;
+mod place;
 mod printable;
 mod prompt;
 mod quote;
@@ -42,7 +45,10 @@ mod verdict;
 mod wording;
 
 pub use agents::identify as identify_agent;
+pub(crate) use by_rule::REASONS as RULE_REASONS;
+pub use by_rule::{RULE, depends_on_changes};
 pub use completion::NO_VERDICT;
+pub use context::{ContextNeeds, context_needs};
 pub use decide::decide;
 pub use evidence::{StageReport, describe_receipt, describe_result, repairing_stage, stage_report};
 pub use gate::{is_out_of_order, starts_helper};

@@ -15,6 +15,6 @@ pub mod sources;
 pub use activity::{Activity, ToolCall};
 pub use check::{Check, CheckEnd, CheckFailure, Receipt, TestCounts};
 pub use commands::{CommandKind, classify, names_test};
-pub use judged::{AssertionChange, CheckResult, Evidence, TreeChange};
+pub use judged::{AssertionChange, CheckResult, Evidence, TreeChange, WorkflowChange};
 pub use runners::count_tests;
 pub use sources::{SourceTests, assertions_in_source, count_in_source};

@@ -2,6 +2,7 @@
 //!
 //! Nothing in this crate reads files, the clock or the environment. `cargo xtask layers` checks that.
 
+pub mod economy;
 pub mod engine;
 pub mod evidence;
 pub mod messages;

@@ -4,6 +4,7 @@
 //! against them. There is no I/O here and no logic beyond look-ups.
 
 mod agent;
+mod economy;
 mod event;
 mod guard;
 mod hook;
@@ -14,6 +15,7 @@ mod table;
 mod workflow;
 
 pub use agent::{Agent, ToolPolicy};
+pub use economy::{DocsRule, Economy, RetroRule, StageRules};
 pub use event::{EventKind, EventTone, UnknownEvent, WarningReason};
 pub use guard::{GuardLevel, Violation};
 pub use hook::{Hook, HookBinding};

@@ -11,6 +11,7 @@ use std::io::{self, Write};
 use std::panic;
 
 use overtone_claude::Environment;
+use overtone_core::economy::{Cost, price_tag};
 use overtone_core::engine::state::{ActiveAgent, Millis, Status, WorkflowState};
 use overtone_core::engine::text::duration;
 use overtone_core::messages::{Lang, cli, stage_name};
@@ -81,13 +82,24 @@ fn parts(input: &Input, state: &State, now: Millis) -> Parts {
     if let Some(used) = input.context_percent() {
         parts.add(Weight::Context, Part::new(&format!("ctx {used}%")).tone(context_tone(used)));
     }
-    if let Some(dollars) = input.cost() {
-        parts.add(Weight::Cost, Part::new(&format!("${dollars:.2}")));
-    }
+    parts.add_some(Weight::Cost, cost_part(input.cost(), state.workflow_cost.as_ref()));
     if state.compactions > 0 {
         parts.add(Weight::Compactions, Part::new(&format!("⟲ {}", state.compactions)));
     }
     parts
+}
+
+/// What the client says the session has cost, and what the workflow has: `$1.24 (▶ $0.80)`.
+fn cost_part(session: Option<f64>, workflow: Option<&Cost>) -> Option<Part> {
+    let workflow = workflow.filter(|cost| cost.usd > 0.0).map(price_tag);
+    let session = session.map(|usd| format!("${usd:.2}"));
+    let text = match (session, workflow) {
+        (Some(session), Some(workflow)) => format!("{session} (▶ {workflow})"),
+        (Some(session), None) => session,
+        (None, Some(workflow)) => format!("▶ {workflow}"),
+        (None, None) => return None,
+    };
+    Some(Part::new(&text))
 }
 
 /// The stages at work, else the next one, or why nothing is done; then how many stages are done.
@@ -163,6 +175,18 @@ mod tests {
         assert_eq!(text(&workflow, Condition::Completed), "✅ completed 0/5");
         workflow.moved_to = Some("workshop".to_owned());
         assert_eq!(text(&workflow, Condition::Moved), "⇢ moved to workshop 0/5");
+    }
+
+    #[test]
+    fn the_cost_of_the_workflow_is_beside_that_of_the_session() {
+        let text = |session, workflow: Option<f64>| {
+            let cost = workflow.map(|usd| Cost { usd, unpriced_tokens: 0 });
+            cost_part(session, cost.as_ref()).map(|part| part.text().to_owned())
+        };
+        assert_eq!(text(Some(1.239), Some(0.8)).as_deref(), Some("$1.24 (▶ $0.80)"));
+        assert_eq!(text(Some(1.239), Some(0.0)).as_deref(), Some("$1.24"));
+        assert_eq!(text(None, Some(2.0)).as_deref(), Some("▶ $2.00"));
+        assert_eq!(text(None, None), None);
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod random;
 mod server;
 mod services;
 mod telemetry;
+mod usages;
 
 pub use fleet::{Fleet, NoFleet, OrderError, OrderResult};
 pub use instance::{

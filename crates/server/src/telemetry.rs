@@ -16,6 +16,7 @@ mod safe_name;
 mod stage_evidence;
 mod totals;
 mod tracker;
+mod usage;
 mod work_queue;
 mod worker;
 

@@ -13,6 +13,7 @@ mod limits;
 mod run;
 mod trigger;
 mod update;
+mod usage;
 
 pub use guard::{run_event, run_hook};
 pub(crate) use update::move_feature;

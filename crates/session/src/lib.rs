@@ -4,6 +4,7 @@ pub mod control;
 pub mod evidence;
 pub mod hooks;
 mod transcript;
+pub mod usage;
 pub mod view;
 #[cfg(feature = "watch")]
 pub mod watch;

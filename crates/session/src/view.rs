@@ -6,6 +6,7 @@
 
 mod condition;
 mod copy;
+mod costs;
 mod event;
 mod evidence;
 mod history;
@@ -21,6 +22,7 @@ mod usage;
 
 pub use condition::{Condition, pause_reason};
 pub use copy::{COPY_SUMMARY_FILE, Machine, copied_session_json, machine_of_copy};
+pub use costs::{CostGroup, CostKey, CostReport, CostRow, Purposes, SessionCosts, cost_report};
 pub use evidence::{
     CheckOutcome, ReceiptJson, RecordedEvidence, RecordedStage, StageEvidence, StageEvidenceJson, TestsJson,
     WorkflowEvidence,
@@ -36,4 +38,4 @@ pub use statistics::{
 };
 pub use summary::{SessionState, SkippedFile, Summary};
 pub use supervision::{Supervision, session_json, supervision_rounds, supervisor_switch};
-pub use usage::{AgentUsage, Tokens, agent_conversation, agent_conversations, agent_usage};
+pub use usage::{SessionUsage, UsageSource, read_ledger_from};

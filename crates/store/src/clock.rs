@@ -12,7 +12,11 @@ use overtone_core::engine::state::Millis;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 pub fn now() -> Millis {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    from_system_time(SystemTime::now())
+}
+
+pub fn from_system_time(time: SystemTime) -> Millis {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 

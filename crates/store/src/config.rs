@@ -6,13 +6,14 @@
 
 use overtone_core::engine::settings::Settings;
 use overtone_core::messages::Lang;
-use overtone_core::registry::GuardLevel;
+use overtone_core::registry::{DocsRule, Economy, GuardLevel, RetroRule};
 use serde_json::{Map, Value, json};
 
 use crate::files::{self, PRIVATE};
 use crate::{Home, StoreError};
 
 pub mod keys;
+mod prices;
 
 pub use keys::{KEYS, Section};
 
@@ -20,7 +21,8 @@ pub use keys::{KEYS, Section};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     Language,
-    GuardLevel,
+    /// One of these names.
+    Choice(&'static [&'static str]),
     Boolean,
     /// An integer from the first to the second number, both included.
     Integer(u32, u32),
@@ -40,7 +42,7 @@ pub struct Key {
 #[derive(Debug, Clone, Copy)]
 enum DefaultValue {
     Language(Lang),
-    GuardLevel(GuardLevel),
+    Choice(&'static str),
     Integer(u32),
     Boolean(bool),
 }
@@ -54,7 +56,7 @@ impl Key {
     pub fn default_value(&self) -> Value {
         match self.default {
             DefaultValue::Language(lang) => json!(lang.tag()),
-            DefaultValue::GuardLevel(level) => json!(level.name()),
+            DefaultValue::Choice(name) => json!(name),
             DefaultValue::Integer(number) => json!(number),
             DefaultValue::Boolean(on) => json!(on),
         }
@@ -64,7 +66,7 @@ impl Key {
     pub fn allowed(&self) -> String {
         match self.kind {
             Kind::Language => Lang::ALL.map(Lang::tag).join(", "),
-            Kind::GuardLevel => GuardLevel::ALL.map(GuardLevel::name).join(", "),
+            Kind::Choice(names) => names.join(", "),
             Kind::Boolean => "true, false".to_owned(),
             Kind::Integer(low, high) => format!("a whole number from {low} to {high}"),
             Kind::Number(high) => format!("a number above 0, at most {high}"),
@@ -74,7 +76,7 @@ impl Key {
     fn accepts(&self, value: &Value) -> bool {
         match self.kind {
             Kind::Language => value.as_str().and_then(Lang::from_tag).is_some(),
-            Kind::GuardLevel => value.as_str().and_then(GuardLevel::from_name).is_some(),
+            Kind::Choice(names) => matches!(value.as_str(), Some(name) if names.contains(&name)),
             Kind::Boolean => value.is_boolean(),
             Kind::Integer(low, high) => match value.as_u64() {
                 Some(number) => (u64::from(low)..=u64::from(high)).contains(&number),
@@ -91,7 +93,7 @@ impl Key {
     fn parse(&self, text: &str) -> Option<Value> {
         let value = match self.kind {
             Kind::Language => json!(Lang::from_tag(text)?.tag()),
-            Kind::GuardLevel => json!(text),
+            Kind::Choice(_) => json!(text),
             _ => serde_json::from_str(text).ok()?,
         };
         self.accepts(&value).then_some(value)
@@ -127,15 +129,22 @@ impl SettingValue for Lang {
     }
 }
 
-impl SettingValue for GuardLevel {
-    fn from_json(value: &Value) -> Option<Self> {
-        Self::from_name(value.as_str()?)
-    }
+/// Implements [`SettingValue`] for tables of the registry whose entries are stored by their names.
+macro_rules! choice_setting {
+    ($($Type:ident),+) => {
+        $(impl SettingValue for $Type {
+            fn from_json(value: &Value) -> Option<Self> {
+                Self::from_name(value.as_str()?)
+            }
 
-    fn to_json(self) -> Value {
-        json!(self.name())
-    }
+            fn to_json(self) -> Value {
+                json!(self.name())
+            }
+        })+
+    };
 }
+
+choice_setting!(DocsRule, Economy, GuardLevel, RetroRule);
 
 impl SettingValue for bool {
     fn from_json(value: &Value) -> Option<Self> {

@@ -274,6 +274,14 @@ pub fn lock_file(path: &Path, timeout: Duration) -> io::Result<File> {
     Ok(file)
 }
 
+/// Takes an exclusive lock on an open file. Some file systems have no locks; there this does nothing.
+pub(crate) fn lock_opened(file: &File, timeout: Duration) -> io::Result<()> {
+    match acquire(file, timeout) {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(error),
+        _ => Ok(()),
+    }
+}
+
 fn acquire(file: &File, timeout: Duration) -> io::Result<()> {
     lock_within(file, timeout).map_err(|error| match error {
         LockError::Busy => io::Error::new(io::ErrorKind::WouldBlock, error),

@@ -34,6 +34,7 @@ pub mod supervision;
 pub mod timeline;
 mod transaction;
 mod trust;
+mod usage;
 mod workflow_doc;
 
 pub use adopt::AdoptError;
@@ -51,6 +52,7 @@ pub use sealed_workflow::{Edit, LoadedWorkflow};
 pub use session::{Compactions, Origin, Session, SessionLock, Usage};
 pub use transaction::Transaction;
 pub use trust::Trust;
+pub use usage::{CountedMessage, LastPart, UsageEntry, UsageLedger, UsageScope, parse_usage_entry};
 pub use workflow_doc::WorkflowDoc;
 
 use std::io;

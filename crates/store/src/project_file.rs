@@ -1,4 +1,4 @@
-//! `overtone.toml` in the root of a project: its checks, and how strictly its gate is kept.
+//! `overtone.toml` in the root of a project: its checks, how strictly its gate is kept, and when its last stages run.
 //!
 //! The file belongs to the project and its version control, so it is the word of whoever wrote the repository. Hooks do not
 //! read it: a workflow uses what `init` has copied from it. See [`crate::Trust`] for who may run its commands.
@@ -9,7 +9,7 @@ mod parse;
 use std::path::{Path, PathBuf};
 
 use overtone_core::evidence::Check;
-use overtone_core::registry::GuardLevel;
+use overtone_core::registry::{DocsRule, GuardLevel, RetroRule};
 
 use crate::{StoreError, files};
 
@@ -24,6 +24,8 @@ pub struct ProjectFile {
     /// In the order of the file.
     pub checks: Vec<Check>,
     pub guard: Option<GuardLevel>,
+    pub retro: Option<RetroRule>,
+    pub docs: Option<DocsRule>,
     /// Keys that this version does not know. A later version may.
     pub unknown_keys: Vec<UnknownKey>,
 }
@@ -68,6 +70,8 @@ pub enum FileProblem {
     Stage { key: String, given: String },
     /// There is no guard level with this name.
     GuardLevel(String),
+    /// The value of this key is not one of the choices.
+    Choice { key: String, given: String, choices: Vec<&'static str> },
 }
 
 /// The type that a value must have.

@@ -106,7 +106,7 @@ impl Session {
     }
 
     /// Fails if the folder is a link: it would lead to other files, and nothing is written through it.
-    fn check_folder(&self) -> Result<(), StoreError> {
+    pub(crate) fn check_folder(&self) -> Result<(), StoreError> {
         check_not_link(&self.dir).map_err(|error| StoreError::io(&self.dir, error))
     }
 

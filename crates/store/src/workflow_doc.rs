@@ -7,9 +7,9 @@ use std::path::Path;
 
 use overtone_core::engine::state::{
     ActiveAgent, Ending, FinishedAgent, Millis, OutsideChanges, SendBackReason, StageResult, StageState,
-    Status, Verdict, WorkflowState,
+    Status, WorkflowState,
 };
-use overtone_core::registry::{Agent, GuardLevel, StageKey, TestMode};
+use overtone_core::registry::{Agent, DocsRule, GuardLevel, RetroRule, StageKey, StageRules, TestMode};
 use serde_json::{Map, Value, json};
 
 use crate::client_process::{ClientProcess, add_client};
@@ -20,6 +20,9 @@ const SEAL: &str = "seal";
 
 /// The processes of the client that the session runs in.
 const CLIENTS: &str = "clients";
+
+/// The stages that may be completed without an agent.
+const RULES: &str = "stageRules";
 
 /// The files that were written when the workflow started.
 const REQUIRED: &str = "requiredFiles";
@@ -161,9 +164,24 @@ fn read_state(document: &Map<String, Value>, workflow_type: String) -> WorkflowS
         },
         user_notices: strings(document, "userNotices"),
         guard: string(document, "guard").and_then(|name| GuardLevel::from_name(&name)).unwrap_or_default(),
+        rules: read_rules(document),
+        was_blocked: flag(document, "wasBlocked"),
+        visible_change: field(document, "visibleChange").and_then(Value::as_bool),
         untrusted_checks_shown: flag(document, "untrustedChecksShown"),
         moved_to: string(document, "movedTo"),
     }
+}
+
+fn read_rules(document: &Map<String, Value>) -> StageRules {
+    let Some(fields) = document.get(RULES).and_then(Value::as_object) else { return StageRules::default() };
+    StageRules {
+        retro: string(fields, "retro").and_then(|name| RetroRule::from_name(&name)).unwrap_or_default(),
+        docs: string(fields, "docs").and_then(|name| DocsRule::from_name(&name)).unwrap_or_default(),
+    }
+}
+
+fn rules_value(rules: StageRules) -> Value {
+    json!({"retro": rules.retro.name(), "docs": rules.docs.name()})
 }
 
 fn read_stage(key: &str, value: &Value) -> Option<StageState> {
@@ -178,6 +196,8 @@ fn read_stage(key: &str, value: &Value) -> Option<StageState> {
         completed_at: time(fields, "completedAt"),
         handoff: string(fields, "handoff"),
         last_result: field(fields, "lastResult").and_then(read_result),
+        failures: count(fields, "failures"),
+        names_place: flag(fields, "namesPlace"),
     })
 }
 
@@ -206,10 +226,7 @@ fn finished_value(state: &WorkflowState) -> Value {
 fn read_result(value: &Value) -> Option<StageResult> {
     match value {
         Value::Null => None,
-        Value::String(text) => match Verdict::from_key(text) {
-            Some(verdict) => Some(StageResult::Verdict(verdict)),
-            None => Some(StageResult::Other(text.clone())),
-        },
+        Value::String(text) => Some(StageResult::from_name(text)),
         other => Some(StageResult::Other(other.to_string())),
     }
 }
@@ -255,6 +272,9 @@ fn write_all(document: &mut Map<String, Value>, state: &WorkflowState) {
     if state.guard != GuardLevel::default() {
         put(document, "guard", json!(state.guard.name()));
     }
+    if state.rules != StageRules::default() {
+        put(document, RULES, rules_value(state.rules));
+    }
 }
 
 fn write_changes(document: &mut Map<String, Value>, old: &WorkflowState, new: &WorkflowState) {
@@ -292,6 +312,9 @@ fn write_changes(document: &mut Map<String, Value>, old: &WorkflowState, new: &W
     changed("judgeAgain", before.judge_again != after.judge_again, &|| json!(after.judge_again));
     changed("userNotices", old.user_notices != new.user_notices, &|| json!(new.user_notices));
     changed("guard", old.guard != new.guard, &|| json!(new.guard.name()));
+    changed(RULES, old.rules != new.rules, &|| rules_value(new.rules));
+    changed("wasBlocked", old.was_blocked != new.was_blocked, &|| json!(new.was_blocked));
+    changed("visibleChange", old.visible_change != new.visible_change, &|| json!(new.visible_change));
     changed("untrustedChecksShown", old.untrusted_checks_shown != new.untrusted_checks_shown, &|| {
         json!(new.untrusted_checks_shown)
     });
@@ -345,6 +368,12 @@ fn write_stage(fields: &mut Map<String, Value>, old: &StageState, new: &StageSta
     }
     if old.last_result != new.last_result {
         put(fields, "lastResult", json!(new.last_result.as_ref().map(StageResult::as_str)));
+    }
+    if old.failures != new.failures {
+        put(fields, "failures", json!(new.failures));
+    }
+    if old.names_place != new.names_place {
+        put(fields, "namesPlace", json!(new.names_place));
     }
 }
 

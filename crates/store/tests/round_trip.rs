@@ -14,7 +14,9 @@ use overtone_core::engine::state::{
 };
 use overtone_core::engine::{FieldValue, Record};
 use overtone_core::evidence::Check;
-use overtone_core::registry::{Agent, EventKind, GuardLevel, Stage, StageKey, TestMode, Workflow};
+use overtone_core::registry::{
+    Agent, DocsRule, EventKind, GuardLevel, RetroRule, Stage, StageKey, StageRules, TestMode, Workflow,
+};
 use overtone_store::config::{Config, KEYS};
 use overtone_store::instincts::Memory;
 use overtone_store::timeline::{self, Entry};
@@ -114,6 +116,7 @@ fn result() -> impl Strategy<Value = StageResult> {
     let verdicts = vec![Verdict::Pass, Verdict::Issues, Verdict::Fail, Verdict::Reject, Verdict::Blocked];
     prop_oneof![
         prop::sample::select(verdicts).prop_map(StageResult::Verdict),
+        Just(StageResult::ByRule),
         "[a-z ]{1,8}!".prop_map(StageResult::Other),
     ]
 }
@@ -128,8 +131,11 @@ prop_compose! {
         (started_at, completed_at) in (time(), time()),
         handoff in prop::option::of(text()),
         last_result in prop::option::of(result()),
+        (failures, names_place) in (any::<u32>(), any::<bool>()),
     ) -> StageState {
-        StageState { key, status, result, mode, attempts, started_at, completed_at, handoff, last_result }
+        StageState {
+            key, status, result, mode, attempts, started_at, completed_at, handoff, last_result, failures, names_place,
+        }
     }
 }
 
@@ -172,7 +178,9 @@ prop_compose! {
         finished_agents in prop::collection::vec(finished(), 0..3),
         completed_stages in prop::option::of(any::<u32>()),
         ending in prop::option::of(prop::sample::select(vec![Ending::Completed, Ending::Aborted])),
-        (user_wrote, untrusted_checks_shown) in (any::<bool>(), any::<bool>()),
+        (user_wrote, untrusted_checks_shown, was_blocked) in (any::<bool>(), any::<bool>(), any::<bool>()),
+        (retro, docs) in (prop::sample::select(RetroRule::ALL.to_vec()), prop::sample::select(DocsRule::ALL.to_vec())),
+        visible_change in prop::option::of(any::<bool>()),
         (tasks_tried, tasks_ticked) in (prop::option::of(any::<u32>()), prop::option::of(any::<u32>())),
         (guard, moved_to) in (prop::sample::select(GuardLevel::ALL.to_vec()), prop::option::of(text())),
         (files, may_be_more, judge_again) in (texts(), any::<bool>(), any::<bool>()),
@@ -188,7 +196,7 @@ prop_compose! {
             retro_count, forgiven_failures, forgiven_rejections, feature_name, notices, finished_agents,
             handoff_count, other_handoffs, completed_stages, ending, user_wrote, tasks_tried, tasks_ticked,
             review_notes, user_notices, guard, outside: OutsideChanges { files, may_be_more, judge_again },
-            untrusted_checks_shown, moved_to,
+            rules: StageRules { retro, docs }, was_blocked, visible_change, untrusted_checks_shown, moved_to,
         }
     }
 }

@@ -165,7 +165,7 @@ fn respond(turn: &Turn, format: &ResponseFormat) -> Response {
             if *retryable { refusal } else { ([("x-should-retry", "false")], refusal).into_response() }
         }
         Content::Blocks(blocks) => {
-            let mut message = reply::message(blocks, &format.model, turn.input_tokens);
+            let mut message = reply::message(blocks, &format.model, turn.usage);
             if format.needs_safety_check {
                 reply::add_safety_check(&mut message, turn.flagged.as_deref());
             }

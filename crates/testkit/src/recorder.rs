@@ -92,7 +92,7 @@ impl Sandbox {
     }
 }
 
-fn flattened(path: &str) -> String {
+pub(crate) fn flattened(path: &str) -> String {
     path.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Map, Value, json};
 
-use crate::turn::Block;
+use crate::turn::{Block, Usage};
 
 /// The message that holds `blocks`, as a request without `stream` gets it.
-pub(crate) fn message(blocks: &[Block], model: &Value, input_tokens: u64) -> Value {
+pub(crate) fn message(blocks: &[Block], model: &Value, usage: Usage) -> Value {
     let calls_tools = blocks.iter().any(|block| matches!(block, Block::Tool { .. }));
     json!({
         "id": unique("msg"), "type": "message", "role": "assistant", "model": model,
@@ -15,8 +15,8 @@ pub(crate) fn message(blocks: &[Block], model: &Value, input_tokens: u64) -> Val
         "stop_reason": if calls_tools { "tool_use" } else { "end_turn" },
         "stop_sequence": null,
         "usage": {
-            "input_tokens": input_tokens, "output_tokens": 10,
-            "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
+            "input_tokens": usage.input, "output_tokens": usage.output,
+            "cache_creation_input_tokens": usage.cache_write, "cache_read_input_tokens": usage.cache_read,
         },
     })
 }

@@ -10,10 +10,19 @@ use tokio::sync::watch;
 pub struct Turn {
     pub(crate) content: Content,
     pub(crate) delay: Duration,
-    pub(crate) input_tokens: u64,
+    pub(crate) usage: Usage,
     pub(crate) is_cut: bool,
     pub(crate) flagged: Option<String>,
     pub(crate) gate: Option<watch::Receiver<bool>>,
+}
+
+/// The tokens that an answer claims.
+#[derive(Debug, Clone, Copy)]
+pub struct Usage {
+    pub input: u64,
+    pub output: u64,
+    pub cache_read: u64,
+    pub cache_write: u64,
 }
 
 /// Holds turns back until the test lets them go: see [`Turn::behind`].
@@ -92,7 +101,7 @@ impl Turn {
         Self {
             content: Content::Blocks(blocks),
             delay: Duration::ZERO,
-            input_tokens: 100,
+            usage: Usage { input: 100, output: 10, cache_read: 0, cache_write: 0 },
             is_cut: false,
             flagged: None,
             gate: None,
@@ -129,7 +138,14 @@ impl Turn {
     /// How many input tokens the answer claims: a large number makes the client compact.
     #[must_use]
     pub fn usage(mut self, input_tokens: u64) -> Self {
-        self.input_tokens = input_tokens;
+        self.usage.input = input_tokens;
+        self
+    }
+
+    /// How many tokens of each kind the answer claims.
+    #[must_use]
+    pub fn tokens(mut self, usage: Usage) -> Self {
+        self.usage = usage;
         self
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use overtone_core::economy::PriceTable;
 use overtone_core::engine::settings::Settings;
 use overtone_core::engine::state::Millis;
 use overtone_core::messages::{Lang, cli, top as words};
@@ -12,11 +13,12 @@ use ratatui::layout::Size;
 use crate::draw::{Areas, height_of};
 use crate::sessions::Row;
 
-/// The language, the limits and whether colours are used. They do not change while the program runs.
+/// The language, the limits, the prices and whether colours are used. They do not change while the program runs.
 #[derive(Debug, Clone)]
 pub struct DisplayOptions {
     pub lang: Lang,
     pub settings: Settings,
+    pub prices: PriceTable,
     pub colours: bool,
 }
 

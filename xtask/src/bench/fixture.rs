@@ -41,6 +41,9 @@ pub(crate) enum State {
     Huge,
 }
 
+/// How much the main agent's conversation grows in one turn.
+const UNREAD_BYTES: u64 = 10_000;
+
 /// How much of everything there is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Size {
@@ -126,11 +129,24 @@ pub(crate) fn create(place: &Place, phase: Phase) -> Result<()> {
     if place.state.has_workflow() { create_session(place, phase) } else { Ok(()) }
 }
 
+/// The conversation was read at the last Stop, up to a few turns ago.
+fn usage_offsets(place: &Place, now: &str) -> Result<Value> {
+    let length =
+        fs::metadata(&place.transcript).map_err(|e| Error::io("cannot read", &place.transcript, &e))?.len();
+    let file = place.transcript.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let spent = json!([{ "model": "claude-sonnet-4-5", "messages": 42, "input": 1200, "output": 51_000,
+                         "cacheRead": 2_400_000, "cacheWrite": 150_000 }]);
+    Ok(json!({
+        "ledger": 0, "files": { file: length.saturating_sub(UNREAD_BYTES) }, "last": {}, "workflow": now, "spent": spent,
+    }))
+}
+
 fn create_session(place: &Place, phase: Phase) -> Result<()> {
     let size = place.state.size();
     let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string();
     write_json(&place.session_file("workflow.json"), &workflow(phase, &now))?;
     seal_workflow(&place.path(OVERTONE_HOME), SESSION)?;
+    write_json(&place.session_file("usage-offsets.json"), &usage_offsets(place, &now)?)?;
     write_file(&place.session_file("loop.json"), b"{\"iterations\":0,\"stopped\":false}\n")?;
     write_file(&place.session_file("timeline.jsonl"), timeline(size.events, &now).as_bytes())?;
     let observation = json!({
@@ -207,7 +223,13 @@ fn transcript(bytes: usize) -> String {
     let output = "test login::message_is_translated ... ok\n".repeat(42);
     let result = json!([{ "type": "tool_result", "tool_use_id": "toolu_01", "content": output }]);
     let request = entry("user", json!("Make the messages of the login page translatable."));
-    let turn = entry("assistant", call) + &entry("user", result);
+    let usage = json!({ "input_tokens": 4, "output_tokens": 312, "cache_read_input_tokens": 84_000,
+                        "cache_creation_input_tokens": 1_900, "service_tier": "standard" });
+    let answer = json!({ "role": "assistant", "content": call, "id": "msg_01", "model": "claude-sonnet-4-5",
+                         "usage": usage });
+    let answer = json!({ "type": "assistant", "isSidechain": false, "timestamp": "2026-02-23T14:00:00.000Z",
+                         "message": answer });
+    let turn = format!("{answer}\n{}", entry("user", result));
     request + &turn.repeat(bytes.div_ceil(turn.len()))
 }
 

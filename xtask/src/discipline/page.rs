@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::bars::Verdict;
-use super::peers;
 use super::results::{BARE, CaseInfo, Cell, Outcome, Results};
 use crate::measure::machine;
+use crate::peers;
 
 /// The page of a full run.
 pub(super) fn render(

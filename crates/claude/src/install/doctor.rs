@@ -7,6 +7,7 @@ mod state;
 
 use std::path::PathBuf;
 
+use overtone_core::registry::Economy;
 use overtone_store::Home;
 
 use crate::install::client::{Client, Version};
@@ -47,6 +48,12 @@ pub enum Finding {
     },
     PluginStale {
         path: PathBuf,
+    },
+    /// The plugin was written for another economy than the one that the user has chosen.
+    OtherEconomy {
+        path: PathBuf,
+        found: Economy,
+        chosen: Economy,
     },
     ProgramStale {
         path: PathBuf,
@@ -112,6 +119,7 @@ impl Finding {
         !matches!(
             self,
             Self::NoClient
+                | Self::OtherEconomy { .. }
                 | Self::NotPrivate { .. }
                 | Self::BadConfigValue { .. }
                 | Self::OrphanedSession { .. }
@@ -127,6 +135,7 @@ impl Finding {
             Self::PluginMissing { .. } => "plugin-missing",
             Self::PluginFile { .. } => "plugin-file",
             Self::PluginStale { .. } => "plugin-stale",
+            Self::OtherEconomy { .. } => "other-economy",
             Self::ProgramStale { .. } => "program-stale",
             Self::HookProgramDiffers { .. } => "hook-program-differs",
             Self::NotExecutable { .. } => "not-executable",

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-use overtone_core::registry::{HOOK_PROGRAM, PLUGIN_NAME, PROGRAM};
+use overtone_core::registry::{Economy, HOOK_PROGRAM, PLUGIN_NAME, PROGRAM};
 use overtone_store::{Home, files, object};
 
 /// Executable for every user who has access to the folder.
@@ -62,7 +62,11 @@ impl Locations {
 
 /// Writes the plugin's files, a copy of the running program and the hook program. `hook_version` is what a hook program of the same
 /// build prints for `--version`. An error comes with the path it is about.
-pub fn install_files(home: &Home, hook_version: &str) -> Result<Installed, (PathBuf, io::Error)> {
+pub fn install_files(
+    home: &Home,
+    hook_version: &str,
+    economy: Economy,
+) -> Result<Installed, (PathBuf, io::Error)> {
     let Locations { plugin, binary, hook_binary } = Locations::new(home);
     let at = |path: &Path| {
         let path = path.to_owned();
@@ -72,7 +76,7 @@ pub fn install_files(home: &Home, hook_version: &str) -> Result<Installed, (Path
     let _lock = home.lock().map_err(at(home.root()))?;
     // The folder has no mark if an earlier version created it.
     home.mark().map_err(at(home.root()))?;
-    crate::plugin::write_to(&plugin).map_err(at(&plugin))?;
+    crate::plugin::write_for(&plugin, economy).map_err(at(&plugin))?;
     let program = own_program().map_err(at(Path::new("overtone")))?;
     let (hook, hook_kind) = match hook_program(hook_version) {
         Some(hook) => (hook, HookKind::Small),
@@ -81,6 +85,18 @@ pub fn install_files(home: &Home, hook_version: &str) -> Result<Installed, (Path
     let hook_changed = replace_program(&hook_binary, &hook).map_err(at(&hook_binary))?;
     let changed = replace_program(&binary, &program).map_err(at(&binary))? || hook_changed;
     Ok(Installed { plugin, binary, hook_binary, hook_kind, changed })
+}
+
+/// Writes the files of an installed plugin again, for another economy. Its programs stay as they are. Returns false if no
+/// plugin is installed.
+pub fn rewrite_plugin(home: &Home, economy: Economy) -> Result<bool, (PathBuf, io::Error)> {
+    let Locations { plugin, .. } = Locations::new(home);
+    if !is_own_plugin(&plugin) {
+        return Ok(false);
+    }
+    let _lock = home.lock().map_err(|error| (home.root().to_owned(), error))?;
+    crate::plugin::write_for(&plugin, economy).map_err(|error| (plugin.clone(), error))?;
+    Ok(true)
 }
 
 /// Whether the folder contains Overtone's plugin. Another folder with the same name must not be deleted.

@@ -1,7 +1,7 @@
 //! Agent files: front matter from the registry, the role's own instructions, and the parts that all agents
 //! share (what to read first, how to finish).
 
-use overtone_core::registry::{Agent, RefSkill, ToolPolicy};
+use overtone_core::registry::{Agent, Economy, RefSkill, ToolPolicy};
 
 use crate::plugin::front_matter::FrontMatterBuilder;
 
@@ -13,23 +13,23 @@ pub(crate) fn path(agent: Agent) -> String {
 }
 
 /// The role comes first and the contract last: models follow the end of a prompt best.
-pub(crate) fn render(agent: Agent) -> String {
+pub(crate) fn render(agent: Agent, economy: Economy) -> String {
     let (role, rest) = split_role(body(agent));
     let contract = contract(agent);
     let end = END
         .replace("{agent}", agent.name())
         .replace("{findings}", contract.findings())
         .replace("{verdict}", &contract.verdict());
-    format!("{}\n{role}\n\n{START}\n{rest}\n{end}", front_matter(agent))
+    format!("{}\n{role}\n\n{START}\n{rest}\n{end}", front_matter(agent, economy))
 }
 
-pub(crate) fn front_matter(agent: Agent) -> FrontMatterBuilder {
+pub(crate) fn front_matter(agent: Agent, economy: Economy) -> FrontMatterBuilder {
     let fields = FrontMatterBuilder::default()
         .text("name", agent.name())
         .text("description", description(agent))
         .text("model", agent.model())
         .text("color", agent.color());
-    let fields = match agent.tools() {
+    let fields = match agent.tools_in(economy) {
         ToolPolicy::All => fields,
         ToolPolicy::Only(tools) => fields.list("tools", tools.iter().copied()),
         ToolPolicy::Except(tools) => fields.list("disallowedTools", tools.iter().copied()),

@@ -24,6 +24,15 @@ pub(crate) fn page(workflow: Workflow) -> String {
         .replace("{done}", &done(workflow))
 }
 
+/// What the main agent has to know about a workflow that it has started, if it knows the rules of every workflow from the
+/// page of `/ot:auto`.
+pub fn guide(workflow: Workflow) -> String {
+    let (stages, after) = (stage_list(workflow), after_stages(workflow));
+    let parts =
+        [emphasis(workflow), "## Stages, in this order", &stages, after.as_str(), "## Done", &done(workflow)];
+    parts.map(str::trim_end).join("\n\n")
+}
+
 /// One row for each workflow: name, stages, when to use it.
 pub(crate) fn table() -> String {
     let mut table = String::from("| workflow | stages | when to use |\n|---|---|---|\n");
@@ -37,9 +46,9 @@ pub(crate) fn table() -> String {
     table
 }
 
-/// The rules of every workflow, with what follows a failure where code is built and checked.
-pub(crate) fn common_rules() -> String {
-    with_limits(&format!("{RULES}{REPAIR}"))
+/// The rules of every workflow. What follows a failure depends on the workflow, and [`guide`] says it.
+pub(crate) const fn common_rules() -> &'static str {
+    RULES
 }
 
 /// The situation that a workflow is for, as a fragment.
@@ -74,7 +83,8 @@ fn keeps_documents(workflow: Workflow) -> bool {
 
 fn init_command(workflow: Workflow) -> String {
     let feature = if keeps_documents(workflow) { " --feature <kebab-name>" } else { "" };
-    format!("overtone init {}{feature}", workflow.name())
+    // The page has said what `init` would print.
+    format!("overtone init {} --brief{feature}", workflow.name())
 }
 
 fn feature_note(workflow: Workflow) -> &'static str {
@@ -192,6 +202,11 @@ fn deliverable(workflow: Workflow, stage: Stage, mode: Option<TestMode>) -> &'st
 }
 
 fn rules(workflow: Workflow) -> String {
+    format!("{RULES}{}", after_stages(workflow))
+}
+
+/// What follows a stage that did not pass.
+fn after_stages(workflow: Workflow) -> String {
     let stages = workflow.stages();
     let judged = stages.iter().any(|stage| stage.is_judge());
     let on_failure = match (judged, stages.contains(&Stage::Dev)) {
@@ -200,7 +215,7 @@ fn rules(workflow: Workflow) -> String {
         (false, _) => AGAIN,
     };
     let on_issues = if stages.contains(&Stage::Retro) { RETRO } else { "" };
-    with_limits(&format!("{RULES}{on_failure}{on_issues}"))
+    with_limits(&format!("{on_failure}{on_issues}"))
 }
 
 fn with_limits(text: &str) -> String {
@@ -216,7 +231,7 @@ fn done(workflow: Workflow) -> String {
         "Every stage has passed."
     };
     format!(
-        "{condition} Until then continue without asking, except where this page says so. At the end \
+        "{condition} Until then continue without asking, except where a rule above says so. At the end \
          tell the user in a few lines, in their language: the result, how it was verified, what \
          remains open."
     )
@@ -291,9 +306,21 @@ mod tests {
     }
 
     #[test]
+    fn the_guide_and_the_common_rules_together_are_what_the_page_says() {
+        for workflow in Workflow::ALL {
+            let (page, guide) = (page(workflow), guide(workflow));
+            for line in guide.lines().chain(common_rules().lines()) {
+                assert!(page.contains(line), "{}: {line}", workflow.name());
+            }
+            let repeated = |line: &&str| !line.is_empty() && guide.contains(*line);
+            assert_eq!(common_rules().lines().find(repeated), None, "{}", workflow.name());
+        }
+    }
+
+    #[test]
     fn a_feature_is_named_where_documents_are_kept() {
-        assert!(page(Workflow::Debug).contains("`overtone init debug --feature <kebab-name>`"));
-        assert!(page(Workflow::Single).contains("`overtone init single` with"));
+        assert!(page(Workflow::Debug).contains("`overtone init debug --brief --feature <kebab-name>`"));
+        assert!(page(Workflow::Single).contains("`overtone init single --brief` with"));
         assert!(table().contains("| `debug` ★ | DEBUG → DEV → TEST |"));
     }
 }

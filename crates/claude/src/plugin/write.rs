@@ -5,16 +5,23 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::plugin::render;
+use overtone_core::registry::Economy;
+
+use crate::plugin::render_for;
 
 /// The folders that belong to the renderer alone. `bin/` and anything else is left as it is.
 const OWNED: [&str; 4] = [".claude-plugin", "hooks", "agents", "skills"];
 
-/// Makes the owned folders in `dir` contain exactly the rendered plugin. Files with the right content are not written. A
-/// killed process leaves each file old or new, and the next call removes its temporary files.
+/// Makes the owned folders in `dir` contain exactly the plugin as it is specified.
 pub fn write_to(dir: &Path) -> io::Result<()> {
+    write_for(dir, Economy::Standard)
+}
+
+/// Makes the owned folders in `dir` contain exactly the rendered plugin of this economy. Files with the right content are not
+/// written. A killed process leaves each file old or new, and the next call removes its temporary files.
+pub fn write_for(dir: &Path, economy: Economy) -> io::Result<()> {
     let mut rendered = HashSet::new();
-    for file in render() {
+    for file in render_for(economy) {
         let path = dir.join(&file.path);
         write_if_changed(&path, &file.contents).map_err(|error| with_path(&path, &error))?;
         rendered.insert(path);

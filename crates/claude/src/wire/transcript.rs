@@ -1,5 +1,9 @@
 //! An entry of an agent's transcript.
 
+use std::borrow::Cow;
+
+use overtone_core::economy::Tokens;
+use serde::Deserialize;
 use serde_json::Value;
 
 /// What a line of an agent's transcript means for its report.
@@ -93,6 +97,74 @@ fn result_text(content: &Value) -> String {
     }
 }
 
+/// What one message of the model has used, as far as it is written.
+#[derive(Debug, PartialEq, Eq)]
+pub struct MessageUsage {
+    pub id: String,
+    pub model: String,
+    pub time: Option<String>,
+    pub tokens: Tokens,
+    /// The message is part of a sub-agent's conversation.
+    pub is_sidechain: bool,
+    /// The message was copied from the conversation that this one was forked from.
+    pub is_copied: bool,
+}
+
+/// The model of messages that the client made up, such as errors of the API.
+const SYNTHETIC_MODEL: &str = "<synthetic>";
+
+/// The fields of an entry that are needed for its usage. The texts of the message are skipped.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct UsageFields<'a> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Option<Cow<'a, str>>,
+    #[serde(default)]
+    timestamp: Value,
+    #[serde(default)]
+    is_sidechain: Value,
+    #[serde(default)]
+    forked_from: Value,
+    message: MessageFields,
+}
+
+#[derive(Deserialize)]
+struct MessageFields {
+    #[serde(default)]
+    id: Value,
+    #[serde(default)]
+    model: Value,
+    usage: Value,
+}
+
+/// The usage in a line. `None` for a line without one.
+pub fn read_transcript_usage(line: &[u8]) -> Option<MessageUsage> {
+    let entry: UsageFields = serde_json::from_slice(line).ok()?;
+    let (message, usage) = (&entry.message, &entry.message.usage);
+    let model = message.model.as_str().unwrap_or_default();
+    let is_answer = matches!(entry.kind.as_deref(), None | Some("assistant"));
+    if !is_answer || !usage.is_object() || model == SYNTHETIC_MODEL {
+        return None;
+    }
+    let count = |value: &Value| value.as_u64().unwrap_or(0);
+    let cache_write = count(&usage["cache_creation_input_tokens"]);
+    let tokens = Tokens {
+        input: count(&usage["input_tokens"]),
+        output: count(&usage["output_tokens"]),
+        cache_read: count(&usage["cache_read_input_tokens"]),
+        cache_write,
+        cache_write_1h: count(&usage["cache_creation"]["ephemeral_1h_input_tokens"]).min(cache_write),
+    };
+    Some(MessageUsage {
+        id: message.id.as_str().unwrap_or_default().to_owned(),
+        model: model.to_owned(),
+        time: entry.timestamp.as_str().map(str::to_owned),
+        tokens,
+        is_sidechain: entry.is_sidechain == true,
+        is_copied: !entry.forked_from.is_null(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,5 +181,40 @@ mod tests {
         let expected = TranscriptAction::Result { id: "t1".into(), failed: true, output: "1 failed".into() };
         assert_eq!(read_transcript_actions(result), (None, vec![expected]));
         assert_eq!(read_transcript_actions("{\"cut"), (None, Vec::new()));
+    }
+
+    #[test]
+    fn the_usage_of_a_message_is_read() {
+        let line = r#"{"type":"assistant","timestamp":"2026-01-02T03:04:05.000Z","isSidechain":true,"message":{
+            "id":"m1","model":"claude-opus-5","content":[{"type":"text","text":"\"usage\""}],"usage":{
+            "input_tokens":1,"output_tokens":2,"cache_read_input_tokens":3,"cache_creation_input_tokens":9,
+            "cache_creation":{"ephemeral_5m_input_tokens":5,"ephemeral_1h_input_tokens":4}}}}"#;
+        let expected = MessageUsage {
+            id: "m1".into(),
+            model: "claude-opus-5".into(),
+            time: Some("2026-01-02T03:04:05.000Z".into()),
+            tokens: Tokens { input: 1, output: 2, cache_read: 3, cache_write: 9, cache_write_1h: 4 },
+            is_sidechain: true,
+            is_copied: false,
+        };
+        assert_eq!(read_transcript_usage(line.as_bytes()), Some(expected));
+    }
+
+    #[test]
+    fn other_lines_have_no_usage() {
+        let lines = [
+            r#"{"type":"user","message":{"content":"x","usage":{"input_tokens":1}}}"#,
+            r#"{"type":"user","toolUseResult":{"usage":{"input_tokens":1}},"message":{"content":"x"}}"#,
+            r#"{"type":"assistant","message":{"id":"m","model":"<synthetic>","usage":{"input_tokens":0}}}"#,
+            r#"{"type":"assistant","message":{"id":"m","usage":7}}"#,
+            r#"{"type":"assistant","message":"x"}"#,
+            r#"{"type":7,"message":{"usage":{}}}"#,
+            r#"{"type":"assistant","message":{"usage":{"#,
+            "[]",
+            "",
+        ];
+        for line in lines {
+            assert_eq!(read_transcript_usage(line.as_bytes()), None, "{line}");
+        }
     }
 }

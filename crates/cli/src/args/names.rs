@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use overtone_core::messages::{Lang, workflow_purpose};
-use overtone_core::registry::{EventKind, Workflow};
+use overtone_core::registry::{Economy, EventKind, Workflow};
 use overtone_store::config::KEYS;
 
 #[derive(Debug, Clone)]
@@ -19,6 +19,10 @@ impl Names {
 
     pub(crate) fn events() -> Self {
         Self(EventKind::ALL.map(|kind| PossibleValue::new(kind.name())).to_vec())
+    }
+
+    pub(crate) fn economies() -> Self {
+        Self(Economy::ALL.map(|economy| PossibleValue::new(economy.name())).to_vec())
     }
 
     pub(crate) fn config_keys() -> Self {

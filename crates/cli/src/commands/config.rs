@@ -3,9 +3,10 @@
 mod about;
 
 use clap::{Args, Subcommand};
-use overtone_core::messages::cli as words;
+use overtone_claude::install::rewrite_plugin;
+use overtone_core::messages::{cli as words, install as install_words};
 use overtone_hook::ansi::Tone;
-use overtone_store::config::{Config, ConfigError, KEYS, Key};
+use overtone_store::config::{Config, ConfigError, KEYS, Key, keys};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -20,7 +21,9 @@ const EXAMPLES: &str = "\
 Examples:
   overtone config list
   overtone config get language
-  overtone config set loop.maxIterations 40";
+  overtone config set loop.maxIterations 40
+  overtone config set economy lean             agents with fewer tools, from the next
+                                               start of Claude Code";
 
 /// Show and change the configuration
 #[derive(Debug, Args)]
@@ -131,10 +134,29 @@ fn get(context: &Context, name: &str, output: &OutputArgs) -> CommandResult {
 
 fn set(context: &Context, name: &str, text: &str, output: &OutputArgs) -> CommandResult {
     let value = change(context, name, text)?;
+    let note = if name == keys::ECONOMY.key().name { Some(apply_economy(context)?) } else { None };
     if output.json {
         return out::json(&ChangedKeyJson { key: name, value });
     }
-    out::print(&format!("{name} = {}", value_text(&value)))
+    out::print(&format!("{name} = {}", value_text(&value)))?;
+    match note {
+        Some(note) => out::print(&note),
+        None => Ok(()),
+    }
+}
+
+/// Writes the installed plugin for the economy that was just chosen. Returns what the user has to do next.
+fn apply_economy(context: &Context) -> CommandResult<String> {
+    let (home, lang) = (context.home()?, context.lang);
+    // The context has the configuration as it was before the change.
+    let economy = load(context)?.get(keys::ECONOMY);
+    let is_installed =
+        rewrite_plugin(home, economy).map_err(|(path, error)| CommandError::io(lang, &path, &error))?;
+    Ok(if is_installed {
+        install_words::agents_rewritten(lang, economy.name())
+    } else {
+        install_words::agents_not_installed(lang)
+    })
 }
 
 /// Sets a key and returns its new value.

@@ -99,6 +99,9 @@ fn describe(lang: Lang, finding: &Finding) -> (String, String) {
         Finding::PluginMissing { path } => (words::finding_plugin_missing(lang, &display_path(path)), up()),
         Finding::PluginFile { path, what } => (words::finding_plugin_file(lang, path, what), up()),
         Finding::PluginStale { path } => (words::finding_plugin_stale(lang, &display_path(path)), up()),
+        Finding::OtherEconomy { found, chosen, .. } => {
+            (words::finding_other_economy(lang, found.name(), chosen.name()), up())
+        }
         Finding::HookProgramDiffers { path, found, expected } => {
             (words::finding_hook_program_differs(lang, &display_path(path), found, expected), up())
         }

@@ -53,6 +53,9 @@ pub(crate) struct InitArgs {
     /// The feature to work on, in kebab-case; created with its documents if it does not exist
     #[arg(long, value_name = "NAME")]
     feature: Option<String>,
+    /// Inside Claude Code, print only what was started: not the stages with their agents and what to do when one fails
+    #[arg(long)]
+    brief: bool,
     /// Replace a running workflow, or set broken state files aside
     #[arg(long)]
     force: bool,
@@ -96,7 +99,8 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> CommandResult {
             held.release();
         }
     })?;
-    report::print(context, &args.output, &StartedWorkflow { session, workflow, attached, set_aside, checks })
+    let started = StartedWorkflow { session, workflow, attached, set_aside, checks };
+    report::print(context, &args.output, &started, args.brief)
 }
 
 /// Asks the fleet, if there is one, whether the feature is free.
@@ -223,6 +227,7 @@ fn start(
             let plan = Start {
                 force: request.force,
                 guard: checks.guard,
+                rules: checks.rules,
                 by: Some(context.initiator(snapshot)),
                 ..Start::new(session.id().as_str(), request.workflow, clock::now())
             };

@@ -4,6 +4,7 @@ pub(crate) mod checks;
 pub(crate) mod completions;
 pub(crate) mod config;
 mod control;
+pub(crate) mod cost;
 pub(crate) mod dashboard;
 pub(crate) mod demo;
 pub(crate) mod doctor;

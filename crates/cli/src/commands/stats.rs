@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use overtone_core::economy::{Cost, price_tag, short_count};
 use overtone_core::engine::text::duration;
 use overtone_core::messages::cli as words;
 use overtone_hook::ansi::Text;
-use overtone_session::view::{Filter, StageStatistics, Statistics, read_history, statistics};
+use overtone_session::view::{Filter, SessionUsage, StageStatistics, Statistics, read_history, statistics};
 use serde::Serialize;
 
 use crate::args::SessionArgs;
@@ -24,9 +25,11 @@ Examples:
 
 pass@1: stages that passed on the first attempt; pass@3: within the first
 three. An attempt counts once an agent gives a verdict; attempts that end with
-an API error do not count.";
+an API error do not count. Failures are what a stage has found, repairs how
+often work was repaired because of it, and the last column is its cost in a
+completed workflow on average.";
 
-/// Show how often stages pass on the first attempt, and how long they take
+/// Show how often stages pass on the first attempt, what they find, and what they cost
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct StatsArgs {
@@ -43,7 +46,7 @@ pub(crate) fn run(context: &Context, args: &StatsArgs) -> CommandResult {
         Some(selected) => vec![selected.session.clone()],
         None => context.home()?.sessions().map_err(|error| CommandError::store(context.lang, &error))?,
     };
-    let mut histories = Vec::new();
+    let mut counted = Vec::new();
     for session in sessions {
         let path = session.timeline_file();
         let history = match read_history(&path) {
@@ -59,9 +62,12 @@ pub(crate) fn run(context: &Context, args: &StatsArgs) -> CommandResult {
         if history.unreadable > 0 {
             warn(&words::unreadable_lines(context.lang, history.unreadable, &path.display().to_string()));
         }
-        histories.push(history);
+        // Without what was used, the rest is still right.
+        let usage = SessionUsage::load(&session, &history).unwrap_or_default();
+        counted.push((history, usage));
     }
-    let figures = statistics(&histories, &Filter::default(), &|_| None);
+    let sessions = counted.iter().map(|(history, usage)| (history, &*usage.entries));
+    let figures = statistics(sessions, &Filter::default(), &context.prices());
     if args.session.output.json {
         return out::json(&to_json(selected.as_ref(), &figures));
     }
@@ -115,8 +121,13 @@ struct StageJson<'a> {
     #[serde(rename = "passAt3")]
     pass_at_3: Option<f64>,
     failures: usize,
+    repairs: usize,
     median_ms: Option<i64>,
     p90_ms: Option<i64>,
+    tokens: u64,
+    cost_usd: Option<f64>,
+    /// Per completed workflow.
+    cost_usd_each: Option<f64>,
 }
 
 fn to_json<'a>(selected: Option<&'a SelectedSession>, figures: &'a Statistics) -> StatisticsJson<'a> {
@@ -126,8 +137,12 @@ fn to_json<'a>(selected: Option<&'a SelectedSession>, figures: &'a Statistics) -
         pass_at_1: stage.pass_at_1,
         pass_at_3: stage.pass_at_3,
         failures: stage.failures,
+        repairs: stage.repairs,
         median_ms: stage.median,
         p90_ms: stage.p90,
+        tokens: stage.spending.tokens.total(),
+        cost_usd: stage.spending.cost.known_usd(),
+        cost_usd_each: cost_each(stage, figures.completed).and_then(|cost| cost.known_usd()),
     };
     StatisticsJson {
         session: selected.map(|selected| selected.session.id().as_str()),
@@ -161,8 +176,12 @@ fn render(context: &Context, figures: &Statistics) -> Text {
         "pass@1".into(),
         "pass@3".into(),
         words::head_failures(lang),
+        words::head_repairs(lang),
         words::head_median(lang),
         "p90".into(),
+        "Token".into(),
+        words::head_cost(lang),
+        words::head_cost_each(lang),
     ]);
     for stage in &figures.stages {
         table.row([
@@ -171,9 +190,24 @@ fn render(context: &Context, figures: &Statistics) -> Text {
             Cell::new(share(stage.pass_at_1)).right(),
             Cell::new(share(stage.pass_at_3)).right(),
             Cell::new(stage.failures.to_string()).right(),
+            Cell::new(stage.repairs.to_string()).right(),
             Cell::new(time(stage.median)).right(),
             Cell::new(time(stage.p90)).right(),
+            Cell::new(short_count(stage.spending.tokens.total())).right(),
+            Cell::new(price_tag(&stage.spending.cost)).right(),
+            Cell::new(or_dash(cost_each(stage, figures.completed).map(|cost| price_tag(&cost)))).right(),
         ]);
     }
     Text::join([head.render(context.palette), table.render(context.palette)], "\n")
+}
+
+/// What the stage has cost in a completed workflow, on average.
+#[allow(clippy::cast_precision_loss, reason = "counts of workflows are small")]
+fn cost_each(stage: &StageStatistics, completed: usize) -> Option<Cost> {
+    if completed == 0 || stage.finished_spending.is_nothing() {
+        return None;
+    }
+    let mut each = stage.finished_spending.cost;
+    each.usd /= completed as f64;
+    Some(each)
 }

@@ -3,7 +3,7 @@
 mod filter;
 pub(super) mod follow;
 pub(super) mod line;
-mod since;
+pub(super) mod since;
 
 use std::path::Path;
 

@@ -41,8 +41,12 @@ pub(crate) struct TopArgs {
 const DEFAULT_COLUMNS: u16 = 100;
 
 pub(crate) fn run(context: &Context, args: &TopArgs) -> CommandResult {
-    let display =
-        DisplayOptions { lang: context.lang, settings: context.settings(), colours: !Palette::is_disabled() };
+    let display = DisplayOptions {
+        lang: context.lang,
+        settings: context.settings(),
+        prices: context.prices(),
+        colours: !Palette::is_disabled(),
+    };
     let options = Options { home: context.home()?.clone(), display };
     let store_error = |error| CommandError::store(context.lang, &error);
     if args.output.json {

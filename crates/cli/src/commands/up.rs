@@ -10,6 +10,7 @@ use overtone_claude::install::{
     install_commands, install_files, link_program, register,
 };
 use overtone_core::messages::{Lang, checks, cli, install as words};
+use overtone_core::registry::Economy;
 use overtone_hook::ansi::{Text, Tone};
 use overtone_session::evidence::detect_checks;
 use overtone_store::Home;
@@ -19,7 +20,7 @@ use serde::Serialize;
 
 use super::dashboard;
 use super::validate::{self, PluginJson};
-use crate::args::OutputArgs;
+use crate::args::{Names, OutputArgs};
 use crate::context::Context;
 use crate::ui::error::{CommandError, CommandResult, warn};
 use crate::ui::out;
@@ -34,6 +35,7 @@ update the installation; running sessions are not affected.
 Examples:
   overtone up
   overtone up --lang en
+  overtone up --economy lean                   agents with fewer tools, which cost less
   overtone up --files-only && claude --plugin-dir ~/.overtone/plugin";
 
 /// Install the plugin and this program, and register them with Claude Code
@@ -43,6 +45,9 @@ pub(crate) struct UpArgs {
     /// Language of every text: zh-TW, zh-CN or en [default: from the locale]
     #[arg(long, value_name = "LANG")]
     lang: Option<String>,
+    /// Tools of the installed agents: standard as specified, lean with only those that their jobs need [default: as configured]
+    #[arg(long, value_name = "ECONOMY", value_parser = Names::economies())]
+    economy: Option<String>,
     /// Only install the files; do not change Claude Code or its settings
     #[arg(long)]
     files_only: bool,
@@ -54,7 +59,8 @@ pub(crate) fn run(context: &Context, args: &UpArgs) -> CommandResult {
     let home = context.home()?;
     let lang = choose_language(context, home, args)?;
     let failed = |(path, error): (PathBuf, _)| CommandError::io(lang, &path, &error);
-    let installed = install_files(home, overtone_hook::VERSION).map_err(failed)?;
+    let economy = choose_economy(context, home, args)?;
+    let installed = install_files(home, overtone_hook::VERSION, economy).map_err(failed)?;
     if installed.changed {
         // The next session starts a server of this version.
         let _ = dashboard::stop_server(home);
@@ -76,6 +82,7 @@ pub(crate) fn run(context: &Context, args: &UpArgs) -> CommandResult {
         client,
         registered,
         link,
+        economy,
         files_only: args.files_only,
         proposes_checks: proposes_checks(context),
     };
@@ -103,6 +110,14 @@ fn choose_language(context: &Context, home: &Home, args: &UpArgs) -> CommandResu
     let Some(tag) = tag else { return Ok(context.lang) };
     super::config::change(context, keys::LANGUAGE.key().name, &tag)?;
     Ok(context.environment.lang().or_else(|| Lang::from_tag(&tag)).unwrap_or(context.lang))
+}
+
+/// The economy of `--economy`, which is remembered, else of the configuration.
+fn choose_economy(context: &Context, home: &Home, args: &UpArgs) -> CommandResult<Economy> {
+    if let Some(name) = &args.economy {
+        super::config::change(context, keys::ECONOMY.key().name, name)?;
+    }
+    Ok(Config::load_or_default(home).get(keys::ECONOMY))
 }
 
 /// Whether a language is configured.
@@ -171,6 +186,7 @@ struct Report {
     client: Option<Client>,
     registered: Option<Registered>,
     link: Link,
+    economy: Economy,
     files_only: bool,
     /// The current folder is a project without checks, and some could be proposed.
     proposes_checks: bool,
@@ -183,6 +199,9 @@ impl Report {
         let mut fields = Fields::default();
         let placed = words::plugin_placed(lang, &plugin, context.environment.version, lang.tag());
         fields.add(words::label_plugin(lang), placed);
+        if self.economy != Economy::default() {
+            fields.add(words::label_economy(lang), self.economy.name());
+        }
         fields.add(words::label_client(lang), self.client_line());
         if !self.files_only {
             fields.add(words::label_status_line(lang), self.status_line());
@@ -256,6 +275,7 @@ impl Report {
                 HookKind::Small => "small",
                 HookKind::Whole => "whole",
             },
+            economy: self.economy.name(),
         }
     }
 }
@@ -277,6 +297,7 @@ struct UpJson<'a> {
     link: Option<&'a Path>,
     hook_binary: &'a Path,
     hook_program: &'static str,
+    economy: &'static str,
 }
 
 fn version(client: &Client) -> String {

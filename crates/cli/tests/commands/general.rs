@@ -34,6 +34,7 @@ fn every_command_has_help_with_an_example() {
         "replay",
         "top",
         "stats",
+        "cost",
         "sessions",
         "specs",
         "instinct",
@@ -69,6 +70,7 @@ fn a_reader_that_has_gone_is_no_failure() {
         "help init",
         "completions zsh",
         "stats",
+        "cost",
         "",
     ] {
         let words: Vec<_> = line.split_whitespace().collect();

@@ -7,7 +7,7 @@ use crate::context::{TestContext, keys, put, read};
 #[test]
 fn a_workflow_is_started_and_its_next_step_shown() {
     let context = TestContext::for_commands();
-    context.run("init quick").ok().has(&[
+    context.run("init quick --brief").ok().has(&[
         "quick (a small feature, fast but reviewed)",
         "🔍 Review + 🧪 Test",
         "→ Next, delegate DEVELOPER (ot:developer).",
@@ -37,6 +37,8 @@ fn the_object_has_its_shape() {
             "checksTrusted",
             "checksError",
             "guard",
+            "retro",
+            "docs",
             "next"
         ]
     );

@@ -28,10 +28,25 @@ fn passes_are_counted_from_what_really_happened() {
         ["session", "project", "sessions", "workflows", "passAt1", "passAt3", "failures", "stages"]
     );
     let review = stats["stages"].as_array().unwrap().iter().find(|s| s["stage"] == "REVIEW").unwrap();
-    assert_eq!(keys(review), ["stage", "runs", "passAt1", "passAt3", "failures", "medianMs", "p90Ms"]);
     assert_eq!(
-        (&review["passAt1"], &review["passAt3"], &review["failures"]),
-        (&json!(0.0), &json!(1.0), &json!(1))
+        keys(review),
+        [
+            "stage",
+            "runs",
+            "passAt1",
+            "passAt3",
+            "failures",
+            "repairs",
+            "medianMs",
+            "p90Ms",
+            "tokens",
+            "costUsd",
+            "costUsdEach"
+        ]
+    );
+    assert_eq!(
+        (&review["passAt1"], &review["passAt3"], &review["failures"], &review["repairs"]),
+        (&json!(0.0), &json!(1.0), &json!(1), &json!(1))
     );
     assert_eq!((&stats["passAt3"], &stats["workflows"]["started"]), (&json!(1.0), &json!(1)));
     context.run("stats").ok().has(&["pass@1", "67%", "REVIEW"]);

@@ -6,8 +6,8 @@
 use std::fs;
 
 use overtone_core::engine::Facts;
+use overtone_core::engine::context::workflow_context;
 use overtone_core::engine::state::{Millis, StageResult, Status, WorkflowState};
-use overtone_core::engine::text::workflow_context;
 use overtone_core::registry::Workflow;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 //! main agent, hand the session over to another machine, and take it back.
 
 use crate::messages::{Lang, cli, prompt};
-use crate::registry::{EventKind, GuardLevel, WarningReason, Workflow};
+use crate::registry::{DocsRule, EventKind, GuardLevel, RetroRule, StageRules, WarningReason, Workflow};
 
 use crate::engine::flow::next_step;
 use crate::engine::outcome::{Effect, Outcome, Record};
@@ -67,6 +67,7 @@ pub struct Start<'a> {
     pub tasks_ticked: Option<u32>,
     pub force: bool,
     pub guard: GuardLevel,
+    pub rules: StageRules,
     /// Who starts it, for the timeline. Records of earlier versions do not have it.
     pub by: Option<&'a str>,
     pub now: Millis,
@@ -83,6 +84,7 @@ impl<'a> Start<'a> {
             tasks_ticked: None,
             force: false,
             guard: GuardLevel::default(),
+            rules: StageRules::default(),
             by: None,
             now,
         }
@@ -97,6 +99,7 @@ pub fn init(snapshot: &Snapshot, start: &Start) -> Result<Outcome, Refusal> {
     }
     let mut workflow = WorkflowState::new(start.session_id, start.workflow, start.feature, start.now);
     workflow.guard = start.guard;
+    workflow.rules = start.rules;
     workflow.tasks_ticked = start.tasks_ticked;
     if let Some(earlier) = &snapshot.workflow {
         workflow.completed_stages = earlier.completed_stages;
@@ -114,7 +117,8 @@ pub fn init(snapshot: &Snapshot, start: &Start) -> Result<Outcome, Refusal> {
     let record = Record::new(EventKind::WorkflowStart).with("workflowType", start.workflow.name());
     let record = record.with("stages", stages).with("featureName", start.feature);
     let guard = if start.guard == GuardLevel::default() { None } else { Some(start.guard.name()) };
-    outcome.emit(record.with_some("guard", guard).with_some("by", start.by));
+    let record = with_rules(record.with_some("guard", guard), start.rules);
+    outcome.emit(record.with_some("by", start.by));
     if start.feature_is_new {
         outcome.emit(Record::new(EventKind::SpecsInit).with("feature", start.feature));
     }
@@ -122,6 +126,13 @@ pub fn init(snapshot: &Snapshot, start: &Start) -> Result<Outcome, Refusal> {
     outcome.push(Effect::PutWorkflow(workflow));
     outcome.push(Effect::PutLoop(LoopState::started(start.now)));
     Ok(outcome)
+}
+
+/// Adds the rules that are not the default.
+fn with_rules(record: Record, rules: StageRules) -> Record {
+    let retro = if rules.retro == RetroRule::default() { None } else { Some(rules.retro.name()) };
+    let docs = if rules.docs == DocsRule::default() { None } else { Some(rules.docs.name()) };
+    record.with_some("retro", retro).with_some("docs", docs)
 }
 
 fn check_not_running(snapshot: &Snapshot) -> Result<(), Refusal> {

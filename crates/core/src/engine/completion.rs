@@ -4,6 +4,7 @@ use crate::messages::{evidence as evidence_words, flow, guard as guard_words};
 use crate::registry::{Agent, EventKind, Stage, StageKey, WarningReason};
 
 use crate::engine::agents::{AgentIds, correct_twins, disown_call, position_of_reporter};
+use crate::engine::by_rule::{complete_by_rule, note_visible_change};
 use crate::engine::evidence::{self, FinalFailure, Objection};
 use crate::engine::flow::{Step, limit_reached, next_step, stage_without_record};
 use crate::engine::guard;
@@ -11,6 +12,7 @@ use crate::engine::handoff::{handoff_head, handoff_number, next_handoff_file};
 use crate::engine::instinct::{Observation, ObservationKind, Signal};
 use crate::engine::marker::grade;
 use crate::engine::outcome::{Effect, Handoff, Outcome, Record};
+use crate::engine::place::names_file_and_line;
 use crate::engine::redact::first_line;
 use crate::engine::report::{Channel, Report};
 use crate::engine::send_back::send_back;
@@ -261,6 +263,7 @@ impl<'a> ReportProcessor<'a> {
             (None, Some(_)) => Some(Verdict::Fail),
             (None, None) => None,
         };
+        note_visible_change(&mut self.workflow, self.report.agent, self.report.message, verdict);
         let earlier_file = self.entry.as_ref().and_then(|active| active.handoff.clone());
         let number = match &earlier_file {
             Some(file) => handoff_number(file),
@@ -379,6 +382,7 @@ impl<'a> ReportProcessor<'a> {
 
     /// Nothing is counted against the limits, since the work is not at fault.
     fn block_stage(&mut self, key: StageKey) {
+        self.workflow.was_blocked = true;
         self.lines.push(flow::stage_blocked(self.facts.lang, &titled(self.facts.lang, key)));
         let record = self.record(EventKind::SystemWarning, Some(key));
         self.outcome.emit(record.with("reason", WarningReason::StageBlocked));
@@ -396,6 +400,7 @@ impl<'a> ReportProcessor<'a> {
             )
         } else {
             self.workflow.fail_count += 1;
+            self.note_failure(key);
             let count = self.workflow.counted_failures();
             (
                 flow::stage_failed(self.facts.lang, &title, count, settings.max_failures),
@@ -420,6 +425,16 @@ impl<'a> ReportProcessor<'a> {
             );
         }
         self.observe_performance(key, Signal::Confirm);
+    }
+
+    /// Remembers the failure of a stage, and whether it is known where the fault is.
+    fn note_failure(&mut self, key: StageKey) {
+        let texts = [Some(self.report.message), self.finding.as_deref()];
+        let names_place = texts.into_iter().flatten().any(names_file_and_line);
+        if let Some(stage) = self.workflow.stage_mut(key) {
+            stage.failures = stage.failures.saturating_add(1);
+            stage.names_place = names_place;
+        }
     }
 
     /// Records whether a judging stage failed, to learn which stages tend to fail in this project.
@@ -485,6 +500,8 @@ impl<'a> ReportProcessor<'a> {
     /// Adds the next step to the answer, suggests a compaction if one is due, and leaves a notice for the main agent. The
     /// notice has no next step, since another one may be next when it is delivered.
     fn finish(mut self) -> Outcome {
+        let skipped = complete_by_rule(&mut self.workflow, self.facts, &mut self.outcome);
+        self.lines.extend(skipped);
         let step = next_step(&self.workflow, &self.facts.settings);
         let line_of_step = self.lines.len();
         self.suggest_compaction(&step);

@@ -16,7 +16,8 @@ pub enum Step {
     Wait(Vec<StageKey>),
     /// At least one of these stages failed: find the cause, repair it with all these reports, run the stages again.
     Repair(Vec<StageKey>),
-    /// Reviews rejected: rework with all these reports, review again.
+    /// It is known what to change, because reviews rejected or the first failure of a stage names the place: repair it with
+    /// all these reports, run the stages again.
     Rework(Vec<StageKey>),
     /// A stage that makes something failed: do it again.
     Again(StageKey),
@@ -126,8 +127,9 @@ fn after_failure(workflow: &WorkflowState, failed: &StageState, settings: &Setti
     }
     let all: Vec<_> = workflow.stages.iter().filter(|stage| stage.is_failed()).collect();
     let keys = all.iter().map(|stage| stage.key).collect();
-    let only_rejected = all.iter().all(|stage| stage.verdict() == Some(Verdict::Reject));
-    if only_rejected { Step::Rework(keys) } else { Step::Repair(keys) }
+    let is_known =
+        |stage: &&StageState| stage.verdict() == Some(Verdict::Reject) || stage.has_clear_failure();
+    if all.iter().all(is_known) { Step::Rework(keys) } else { Step::Repair(keys) }
 }
 
 /// Whether only the user can act on the failure: without DEV, no stage repairs what a judging stage found. A TEST before

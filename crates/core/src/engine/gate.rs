@@ -4,11 +4,12 @@ use crate::messages::flow;
 use crate::registry::{Agent, EventKind, Stage, StageKey, WarningReason, limits};
 
 use crate::engine::agents::{find_by_id, identify};
+use crate::engine::context::workflow_context;
 use crate::engine::flow::{Obstacle, Step, limit_reached, obstacle};
 use crate::engine::guard;
 use crate::engine::outcome::{Effect, InputPatch, Outcome, Permission, Record, Reply};
 use crate::engine::state::{ActiveAgent, Ending, StageState, Status, Turn, Verdict, WorkflowState};
-use crate::engine::text::{key_list, moved_text, next_step_text, step_text, workflow_context};
+use crate::engine::text::{key_list, moved_text, next_step_text, step_text};
 use crate::engine::ticks::notice_ticks;
 use crate::engine::trigger::{Facts, Snapshot, Trigger};
 
@@ -284,7 +285,7 @@ fn stages_after_development(workflow: &WorkflowState) -> impl Iterator<Item = &S
 }
 
 /// The first unresolved stage of the agent, else its last one.
-fn target_stage(workflow: &WorkflowState, agent: Agent) -> Option<StageKey> {
+pub(crate) fn target_stage(workflow: &WorkflowState, agent: Agent) -> Option<StageKey> {
     let stage = agent.stage()?;
     let mut own = workflow.stages.iter().filter(|s| s.key.stage == stage);
     let last = own.clone().next_back().map(|s| s.key);

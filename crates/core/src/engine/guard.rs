@@ -8,6 +8,7 @@ use crate::evidence::commands::{FileChanges, OWN_HOME, file_changes, forces_push
 use crate::messages::guard as words;
 use crate::registry::{GuardLevel, Stage, StageKey, Violation, WarningReason};
 
+use crate::engine::by_rule::note_unknown_change;
 use crate::engine::outcome::{Effect, Outcome, Permission, Record, Reply};
 use crate::engine::quote::quoted;
 use crate::engine::state::{Pause, Status, StoppedBy, WorkflowState};
@@ -186,6 +187,9 @@ pub fn note_changes(workflow: &WorkflowState, by: &str, paths: &[String], facts:
     let room = MAX_REMEMBERED.saturating_sub(next.outside.files.len());
     next.outside.files.extend(new.iter().take(room).cloned());
     next.outside.may_be_more |= !paths.is_empty();
+    if !paths.is_empty() {
+        note_unknown_change(&mut next);
+    }
     let reopened = if paths.iter().any(|path| is_code(path)) { judge_again(&mut next) } else { Vec::new() };
     if new.is_empty() && reopened.is_empty() {
         if next != *workflow {

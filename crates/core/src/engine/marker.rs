@@ -42,6 +42,15 @@ pub(crate) fn verdict_field(message: &str, name: &str) -> Option<String> {
     if text.is_empty() { None } else { Some(text.to_owned()) }
 }
 
+/// A field of the last verdict that is true or false, with or without quotes.
+pub(crate) fn verdict_flag(message: &str, name: &str) -> Option<bool> {
+    let body = comments(message, "VERDICT:").next()?.body;
+    let (_, rest) = body.split_once(&format!("\"{name}\""))?;
+    let value = rest.trim_start().strip_prefix(':')?.trim_start().trim_start_matches('"');
+    let end = value.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(value.len());
+    value[..end].to_ascii_lowercase().parse().ok()
+}
+
 /// The score of a grader's marker.
 pub(crate) fn grade(message: &str) -> Option<i64> {
     let body = comments(message, "GRADE:").next()?.body;
@@ -169,6 +178,17 @@ mod tests {
             assert_eq!(field(none), None, "{none}");
         }
         assert_eq!(verdict_field("\"unchanged\": \"because\"", "unchanged"), None);
+    }
+
+    #[test]
+    fn flags_of_a_verdict_are_read() {
+        let flag = |body: &str| verdict_flag(&format!("x <!-- VERDICT: {body} -->"), "visible");
+        assert_eq!(flag(r#"{"result":"PASS","visible":false}"#), Some(false));
+        assert_eq!(flag(r#"{"result":"PASS","visible": "True"}"#), Some(true));
+        for none in [r#"{"result":"PASS"}"#, r#"{"visible":0}"#, r#"{"visible":"no"}"#, "PASS"] {
+            assert_eq!(flag(none), None, "{none}");
+        }
+        assert_eq!(verdict_flag("\"visible\": false", "visible"), None);
     }
 
     #[test]

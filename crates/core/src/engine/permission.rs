@@ -36,7 +36,7 @@ enum Value {
 
 const JSON: (&str, Value) = ("--json", Value::Flag);
 
-const OWN_COMMANDS: [OwnCommand; 13] = [
+const OWN_COMMANDS: [OwnCommand; 14] = [
     reading(&["status"], &[], &[JSON]),
     reading(
         &["timeline"],
@@ -51,6 +51,7 @@ const OWN_COMMANDS: [OwnCommand; 13] = [
         ],
     ),
     reading(&["stats"], &[], &[JSON]),
+    reading(&["cost"], &[], &[JSON, ("--by", Value::Word), ("--since", Value::Word)]),
     reading(&["checks"], &[], &[JSON]),
     reading(&["checks", "detect"], &[], &[JSON]),
     reading(&["evidence"], &[], &[JSON, ("--report", Value::Word)]),
@@ -62,7 +63,7 @@ const OWN_COMMANDS: [OwnCommand; 13] = [
     OwnCommand {
         words: &["init"],
         positionals: &[Value::Workflow],
-        options: &[JSON, ("--feature", Value::Name)],
+        options: &[JSON, ("--brief", Value::Flag), ("--feature", Value::Name)],
         writes: true,
     },
     OwnCommand {
@@ -241,6 +242,7 @@ mod tests {
             "overtone status",
             " overtone  status --json ",
             "overtone init standard --feature add-login",
+            "overtone init standard --brief --feature add-login",
             "overtone init --feature=add-login quick",
             "overtone 'specs' \"new\" x --backlog",
             "overtone specs new x --workflow tdd --json",
@@ -273,6 +275,8 @@ mod tests {
             "overtone status --session other",
             "overtone status other",
             "overtone stats --all",
+            "overtone cost --all",
+            "overtone cost --by stage --csv",
             "overtone timeline --follow",
             "overtone timeline other",
             "overtone specs new x --project /elsewhere",

@@ -8,7 +8,7 @@ mod loop_state;
 mod stage;
 
 use crate::messages::prompt::MESSAGE_MARK;
-use crate::registry::{Agent, GuardLevel, Stage, StageKey, Workflow, table};
+use crate::registry::{Agent, GuardLevel, Stage, StageKey, StageRules, Workflow, table};
 
 pub use agent::{ActiveAgent, FinishedAgent, SendBackReason};
 pub use loop_state::{LoopState, Pause, StoppedBy, Turn};
@@ -94,6 +94,13 @@ pub struct WorkflowState {
     pub user_notices: Vec<String>,
     /// How strictly the gate is kept. It is fixed when the workflow starts.
     pub guard: GuardLevel,
+    /// Which stages may be completed without an agent. It is fixed when the workflow starts.
+    pub rules: StageRules,
+    /// A stage was blocked at least once.
+    pub was_blocked: bool,
+    /// Whether users of the project see a difference, as the agents say that changed code. `None` if none has said so. It is
+    /// only kept if a rule depends on it.
+    pub visible_change: Option<bool>,
     /// The user has been shown that checks were not run because they are not trusted.
     pub untrusted_checks_shown: bool,
     /// The machine that has taken the session over. It is not part of the loop, because a delegation reads only this file.
@@ -161,6 +168,9 @@ impl WorkflowState {
             outside: OutsideChanges::default(),
             user_notices: Vec::new(),
             guard: GuardLevel::default(),
+            rules: StageRules::default(),
+            was_blocked: false,
+            visible_change: None,
             untrusted_checks_shown: false,
             moved_to: None,
         }
@@ -235,6 +245,11 @@ impl WorkflowState {
             Some(tried) => open > 0 && usize::try_from(tried) == Ok(open),
             None => false,
         }
+    }
+
+    /// Whether a stage of the workflow has failed, rejected or been blocked.
+    pub(crate) fn had_trouble(&self) -> bool {
+        self.fail_count > 0 || self.reject_count > 0 || self.was_blocked
     }
 
     /// Failures that count against the limit.

@@ -1,8 +1,10 @@
 //! The loop: whether the session may stop, or the main agent is sent back to work.
 
-use crate::messages::{evidence as words, flow, looping};
+use crate::economy::{Spending, price_tag, short_count};
+use crate::messages::{Lang, evidence as words, flow, looping};
 use crate::registry::{Agent, EventKind, StageKey, WarningReason};
 
+use crate::engine::by_rule::complete_by_rule;
 use crate::engine::completion::fail_for_final_checks;
 use crate::engine::evidence;
 use crate::engine::flow::{Step, next_step};
@@ -131,6 +133,10 @@ impl StopDecision<'_> {
             return self.stay_stopped();
         }
         let is_read_only = self.looping.turn == Some(Turn::Looking);
+        // The loop's text shows the stages that are left out. Nothing happens while the user only looks, or decides.
+        if !is_read_only && self.looping.paused.is_none() {
+            complete_by_rule(&mut self.workflow, self.facts, &mut self.outcome);
+        }
         self.fail_unchecked_stages();
         match next_step(&self.workflow, &self.facts.settings) {
             Step::AskUser(key) => self.abort(key),
@@ -242,6 +248,7 @@ impl StopDecision<'_> {
         if self.workflow.fail_count + self.workflow.reject_count > 0 {
             lines.push(looping::retries(lang, self.workflow.fail_count, self.workflow.reject_count));
         }
+        lines.extend(self.facts.spent.and_then(|spent| describe_spending(lang, &spent)));
         for check in &self.facts.evidence.checks {
             lines.push(words::receipt(lang, &evidence::describe_receipt(&check.receipt, lang)));
         }
@@ -372,4 +379,18 @@ impl StopDecision<'_> {
         }
         self.outcome
     }
+}
+
+/// What the workflow has used, for the user. `None` if nothing is known about it.
+fn describe_spending(lang: Lang, spent: &Spending) -> Option<String> {
+    if spent.is_nothing() {
+        return None;
+    }
+    let tokens = &spent.tokens;
+    let cached = short_count(tokens.cache_read.saturating_add(tokens.cache_write));
+    let (input, output) = (short_count(tokens.input), short_count(tokens.output));
+    Some(match spent.cost.known_usd() {
+        Some(_) => looping::spent(lang, &price_tag(&spent.cost), &input, &output, &cached),
+        None => looping::spent_without_price(lang, &input, &output, &cached),
+    })
 }

@@ -1,7 +1,7 @@
 //! Renders the state as text: progress bar, next step, recovery text, context of sub-agents, pending tasks.
 
-use crate::messages::{Lang, cli, context, evidence, flow, guard, looping, prompt, stage_label, stage_name};
-use crate::registry::{Agent, Stage, StageKey, TestMode, limits};
+use crate::messages::{Lang, cli, context, flow, looping, prompt, stage_label, stage_name};
+use crate::registry::{Agent, StageKey, limits};
 
 use crate::engine::flow::{Step, next_step};
 pub use crate::engine::printable::{escaped_json, printable, printable_lines};
@@ -33,6 +33,7 @@ pub fn mark(stage: &StageState) -> &'static str {
     match stage.status {
         Status::Completed if stage.is_blocked() => "✋",
         Status::Completed if stage.is_failed() => "❌",
+        Status::Completed if stage.is_by_rule() => "⏩",
         Status::Completed => "✅",
         Status::Active => "🔄",
         Status::Pending => "⬜",
@@ -58,7 +59,12 @@ pub fn step_text(lang: Lang, step: &Step) -> String {
             }
         }
         Step::Rework(keys) => {
-            flow::next_rework(lang, &agent_name(lang, Agent::Developer), &key_list(lang, keys))
+            let (developer, stages) = (agent_name(lang, Agent::Developer), key_list(lang, keys));
+            if are_reviews(keys) {
+                flow::next_rework(lang, &developer, &stages)
+            } else {
+                flow::next_direct_repair(lang, &developer, &stages)
+            }
         }
         Step::Again(key) => flow::next_again(lang, &agent_name(lang, key.stage.agent())),
         Step::Report(key) => flow::report_findings(lang, &titled(lang, *key)),
@@ -67,6 +73,10 @@ pub fn step_text(lang: Lang, step: &Step) -> String {
         }
         Step::AskUser(key) => flow::ask_user(lang, &titled(lang, *key)),
     }
+}
+
+fn are_reviews(keys: &[StageKey]) -> bool {
+    keys.iter().all(|key| key.stage.is_reviewer())
 }
 
 /// The instruction for the main agent to carry out the next step. Tasks that are still open when every stage is done come
@@ -98,7 +108,10 @@ pub(crate) fn step_for_loop(lang: Lang, step: &Step) -> String {
             looping::next_repair_all(lang, &debugger, &developer, &key_list(lang, keys))
         }
         Step::Repair(keys) => looping::next_repair(lang, &debugger, &developer, &key_list(lang, keys)),
-        Step::Rework(keys) => looping::next_rework(lang, &developer, &key_list(lang, keys)),
+        Step::Rework(keys) if are_reviews(keys) => {
+            looping::next_rework(lang, &developer, &key_list(lang, keys))
+        }
+        Step::Rework(keys) => looping::next_direct_repair(lang, &developer, &key_list(lang, keys)),
         Step::Again(key) => looping::next_again(lang, &short_name(key.stage.agent())),
         Step::Wait(_) | Step::Report(_) | Step::Blocked(_) | Step::AskUser(_) => step_for_user(lang, step),
     }
@@ -278,7 +291,7 @@ fn summary(workflow: &WorkflowState, facts: &Facts) -> Vec<String> {
     lines
 }
 
-fn headline(lang: Lang, workflow: &WorkflowState, stage: Option<StageKey>) -> Vec<String> {
+pub(crate) fn headline(lang: Lang, workflow: &WorkflowState, stage: Option<StageKey>) -> Vec<String> {
     let bar = progress_bar(lang, workflow);
     let mut lines = vec![
         context::workflow(lang, &workflow.workflow_type),
@@ -286,42 +299,6 @@ fn headline(lang: Lang, workflow: &WorkflowState, stage: Option<StageKey>) -> Ve
     ];
     lines.extend(stage.map(|key| context::current_stage(lang, &stage_name(lang, key.stage))));
     lines
-}
-
-/// The context block that a sub-agent's prompt begins with. `stage` is the one it is sent to.
-pub fn workflow_context(
-    workflow: &WorkflowState,
-    stage: Option<StageKey>,
-    facts: &Facts,
-    max: usize,
-) -> String {
-    let lang = facts.lang;
-    let stage = stage.or(workflow.current_stage);
-    let mut lines = vec![context::CONTEXT_HEADER.to_owned()];
-    lines.extend(headline(lang, workflow, stage));
-    lines.extend(stage.and_then(|key| test_mode(lang, workflow, key)));
-    lines.extend(feature_lines(workflow, facts));
-    lines.extend(earlier_work(workflow, facts));
-    lines.extend(review_notes(workflow, stage, lang));
-    let text = fit(lines.join("\n"), &context::truncated(lang), max);
-    // It contains names from files. The prompt after it stays as it is.
-    printable_lines(&text).into_owned()
-}
-
-/// What a reviewer has to look at besides the change.
-fn review_notes(workflow: &WorkflowState, stage: Option<StageKey>, lang: Lang) -> Option<String> {
-    if !stage?.stage.is_reviewer() {
-        return None;
-    }
-    let mut notes = workflow.review_notes.clone();
-    if !workflow.outside.files.is_empty() {
-        notes.push(guard::review_note(lang, &named_files(&workflow.outside.files)));
-    }
-    if notes.is_empty() {
-        return None;
-    }
-    let notes: Vec<_> = notes.iter().map(|note| format!("- {note}")).collect();
-    Some(evidence::review_notes(lang, &notes.join("\n")))
 }
 
 /// How many files are named in a text.
@@ -336,70 +313,12 @@ pub(crate) fn named_files(paths: &[String]) -> String {
     names.join(", ")
 }
 
-/// What was done before: finished stages, and reopened stages with the report of their last attempt.
-fn earlier_work(workflow: &WorkflowState, facts: &Facts) -> Vec<String> {
-    let was_run = |stage: &&StageState| stage.status == Status::Completed || stage.handoff.is_some();
-    let stages = workflow.stages.iter().filter(was_run).map(|stage| earlier_stage(stage, facts.lang));
-    let others = workflow.other_handoffs.iter().map(|file| format!("- {}", file_name(file)));
-    let mut lines: Vec<_> = stages.chain(others).collect();
-    if !lines.is_empty() {
-        lines.insert(
-            0,
-            match workflow.handoff_count {
-                0 => context::earlier_stages(facts.lang),
-                _ => context::earlier_stages_in(facts.lang, &handoff_folder(facts)),
-            },
-        );
-    }
-    lines
-}
-
-fn handoff_folder(facts: &Facts) -> String {
+pub(crate) fn handoff_folder(facts: &Facts) -> String {
     format!("{}/handoffs", facts.session_dir)
 }
 
-fn file_name(path: &str) -> &str {
+pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
-}
-
-fn test_mode(lang: Lang, workflow: &WorkflowState, key: StageKey) -> Option<String> {
-    if key.stage != Stage::Test {
-        return None;
-    }
-    match workflow.stage(key)?.mode? {
-        TestMode::Spec => Some(context::test_mode_spec(lang)),
-        TestMode::Verify => Some(context::test_mode_verify(lang)),
-    }
-}
-
-fn feature_lines(workflow: &WorkflowState, facts: &Facts) -> Vec<String> {
-    let Some(name) = workflow.feature_name.as_deref().filter(|name| !name.is_empty()) else {
-        return Vec::new();
-    };
-    let mut lines = vec![context::feature(facts.lang, name)];
-    if facts.own_feature(workflow).is_some() {
-        let path = format!("specs/features/in-progress/{name}/");
-        let path = match &facts.project_dir {
-            Some(project) => format!("{project}/{path}"),
-            None => path,
-        };
-        lines.push(context::specs_path(facts.lang, &path));
-    }
-    lines
-}
-
-fn earlier_stage(stage: &StageState, lang: Lang) -> String {
-    // A reopened stage has no result, but the repair needs the report of its last attempt.
-    let result = match (&stage.result, &stage.last_result) {
-        (Some(result), _) => result.as_str().to_owned(),
-        (None, Some(last)) => format!("↩ {}", last.as_str()),
-        (None, None) => "↩".to_owned(),
-    };
-    let line = context::earlier_stage(lang, &stage.key.to_string(), &result);
-    match &stage.handoff {
-        Some(handoff) => format!("{line} · {}", file_name(handoff)),
-        None => line,
-    }
 }
 
 fn handoff_paths(workflow: &WorkflowState, facts: &Facts) -> Option<String> {

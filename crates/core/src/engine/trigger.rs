@@ -1,5 +1,6 @@
 //! The input of the engine: the stored state, what happened, and what was looked up for it.
 
+use crate::economy::Spending;
 use crate::messages::Lang;
 use crate::registry::Agent;
 
@@ -7,7 +8,7 @@ use crate::engine::instinct::Learned;
 use crate::engine::settings::Settings;
 use crate::engine::state::{LoopState, Millis, WorkflowState};
 use crate::engine::suggestion::SinceCompact;
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Receipt, WorkflowChange};
 
 /// What is stored for the session.
 #[derive(Debug, Clone, Default)]
@@ -238,10 +239,16 @@ pub struct Facts {
     pub session_dir: String,
     /// The lessons of this project that are confident enough to be used.
     pub lessons: Vec<Learned>,
-    /// What was found out about the work behind a report that says PASS.
     /// How many agents of other kinds were started in this session since its workflow began, if this event starts one.
     pub helpers: u32,
+    /// What the workflow has used so far, at a Stop.
+    pub spent: Option<Spending>,
+    /// What was found out about the work behind a report that says PASS.
     pub evidence: Evidence,
+    /// What has changed since the workflow began, if it is known and the decision or the context block depends on it.
+    pub workflow_change: Option<WorkflowChange>,
+    /// The checks that have succeeded on the work tree as it is, if a tester is delegated.
+    pub green_checks: Vec<Receipt>,
     /// The folders that a tool call may change files in.
     pub folders: Folders,
     /// The files that differ from the state after the last stage, if they were compared because somebody else may have

@@ -38,6 +38,14 @@ pub struct TreeChange {
     pub assertions: AssertionChange,
 }
 
+/// What has changed since the workflow began.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WorkflowChange {
+    /// The commit at the beginning.
+    pub base: String,
+    pub files: Vec<String>,
+}
+
 /// How the assertions of the changed files differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AssertionChange {

@@ -13,7 +13,7 @@ mod python;
 mod ruby;
 
 pub use assertions::assertions_in_source;
-pub use paths::is_test_file;
+pub use paths::{is_document, is_test_file};
 
 use code::{Language, code_only};
 

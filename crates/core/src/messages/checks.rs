@@ -50,6 +50,12 @@ messages! {
         "no such stage in {key}: {given}"
     }
     unknown_level(given: &str) { "沒有這個關卡等級: {given}", "没有这个关卡级别: {given}", "no such guard level: {given}" }
+    bad_choice(key: &str, given: &str) {
+        "{key} 不接受這個值: {given}",
+        "{key} 不接受这个值: {given}",
+        "bad value for {key}: {given}"
+    }
+    label_rules() { "依規則", "按规则", "By rule" }
     unknown_key(path: &str, line: usize, key: &str) {
         "{path} 第 {line} 行：未知的設定 {key}，已忽略",
         "{path} 第 {line} 行：未知的设置 {key}，已忽略",

@@ -387,6 +387,87 @@ messages! {
     head_failures() { "失敗", "失败", "Failures" }
     head_median() { "中位數", "中位数", "Median" }
 
+    head_repairs() { "修復", "修复", "Repairs" }
+    head_cost_each() { "每次費用", "每次费用", "Cost each" }
+
+    // Costs.
+    no_costs() {
+        "還沒有任何 token 紀錄。",
+        "还没有任何 token 记录。",
+        "No tokens have been counted yet."
+    }
+    head_tries() { "嘗試", "尝试", "Tries" }
+    head_tokens_in() { "輸入", "输入", "In" }
+    head_tokens_out() { "輸出", "输出", "Out" }
+    head_tokens_cached() { "快取", "缓存", "Cached" }
+    head_cost() { "費用", "费用", "Cost" }
+    head_agent() { "代理", "代理", "Agent" }
+    head_day() { "日期", "日期", "Day" }
+    head_model() { "模型", "模型", "Model" }
+    head_cache_read() { "讀快取", "读缓存", "Cache read" }
+    head_cache_write() { "寫快取", "写缓存", "Cache write" }
+    head_cache_write_1h() { "寫快取 1h", "写缓存 1h", "Cache write 1h" }
+    main_agent() { "主代理", "主代理", "main agent" }
+    outside_workflows() { "工作流之外", "工作流之外", "outside workflows" }
+    total() { "合計", "合计", "Total" }
+    cost_of_repairs(cost: &str, share: &str) {
+        "修復：{cost}（{share}）",
+        "修复：{cost}（{share}）",
+        "Repairs: {cost} ({share})"
+    }
+    cost_of_clean_reviews(cost: &str, share: &str) {
+        "沒有發現問題的審查：{cost}（{share}）",
+        "没有发现问题的审查：{cost}（{share}）",
+        "Reviews that found nothing: {cost} ({share})"
+    }
+    cost_of_unchanged(cost: &str, share: &str) {
+        "沒有改動任何檔案的階段：{cost}（{share}）",
+        "没有改动任何文件的阶段：{cost}（{share}）",
+        "Stages that changed nothing: {cost} ({share})"
+    }
+    cost_of_finished(cost: &str, count: usize) {
+        "每個完成的工作流：{cost}（共 {count} 個）",
+        "每个完成的工作流：{cost}（共 {count} 个）",
+        "Per completed workflow: {cost} ({count} completed)"
+    }
+    cost_without_price(tokens: &str) {
+        "{tokens} token 的模型沒有價格，未計入費用。overtone cost --prices 說明如何設定。",
+        "{tokens} token 的模型没有价格，未计入费用。overtone cost --prices 说明如何设置。",
+        "{tokens} tokens are of models without a price and not part of the cost. overtone cost --prices shows how to set one."
+    }
+    cost_from_conversations(sessions: usize) {
+        "{sessions} 個工作階段由對話紀錄計算：它們來自較早的版本。",
+        "{sessions} 个会话由对话记录计算：它们来自较早的版本。",
+        "{sessions} sessions of an earlier version were counted from their conversations.",
+        sessions == 1: "{sessions} session of an earlier version was counted from its conversations."
+    }
+    cost_from_client(sessions: usize, cost: &str) {
+        "另有 {sessions} 個工作階段只知道客戶端顯示的總額：{cost}。",
+        "另有 {sessions} 个会话只知道客户端显示的总额：{cost}。",
+        "Of {sessions} more sessions only the client's total is known: {cost}.",
+        sessions == 1: "Of {sessions} more session only the client's total is known: {cost}."
+    }
+    prices_of(date: &str) {
+        "內建價格，{date}，每百萬 token 的美元價格",
+        "内置价格，{date}，每百万 token 的美元价格",
+        "Built-in prices of {date}, in dollars per million tokens"
+    }
+    own_prices(date: &str) {
+        "config.json 的價格，{date}，優先採用",
+        "config.json 的价格，{date}，优先采用",
+        "Prices from config.json, {date}, which come first"
+    }
+    prices_hint(path: &str, example: &str) {
+        "在 {path} 加入 {example} 可設定價格。",
+        "在 {path} 加入 {example} 可设置价格。",
+        "Set your own prices in {path}: {example}"
+    }
+    bad_price(model: &str) {
+        "config.json 中 {model} 的價格無法使用",
+        "config.json 中 {model} 的价格无法使用",
+        "the price of {model} in config.json cannot be used"
+    }
+
     // Features.
     no_features() {
         "還沒有任何 feature；overtone specs new <name> 可建立一個。",
@@ -492,6 +573,21 @@ messages! {
     about_helpers() { "工作流進行中可啟動的其他代理數量上限", "工作流进行中可启动的其他代理数量上限", "agents of other kinds that may be started while a workflow runs" }
     about_foreground() { "階段代理在前景執行", "阶段代理在前台运行", "run stage agents in the foreground" }
     about_guard() { "關卡的嚴格程度：notice 或 strict；專案只能更嚴格", "关卡的严格程度：notice 或 strict；项目只能更严格", "how strictly the gate is kept: notice or strict; a project can only make it stricter" }
+    about_economy() {
+        "已安裝代理的工具：standard，或 lean（每次請求送出較少 token）",
+        "已安装代理的工具：standard，或 lean（每次请求发送较少 token）",
+        "tools of the installed agents: standard, or lean to send fewer tokens with every request"
+    }
+    about_stage_retro() {
+        "何時執行 RETRO：always，或 on-trouble（有階段失敗、被拒絕或受阻時）",
+        "何时执行 RETRO：always，或 on-trouble（有阶段失败、被拒绝或受阻时）",
+        "when RETRO runs: always, or on-trouble if a stage failed, rejected or was blocked"
+    }
+    about_stage_docs() {
+        "何時執行 DOCS：always，或 on-change（文件或使用者看得到的行為有變更時）",
+        "何时执行 DOCS：always，或 on-change（文档或用户看得到的行为有变更时）",
+        "when DOCS runs: always, or on-change if a document or something visible to users changed"
+    }
     about_dashboard() { "工作階段開始時啟動 dashboard", "会话开始时启动 dashboard", "start the dashboard when a session starts" }
     about_port() { "dashboard 在本機的連接埠", "dashboard 在本机的端口", "port of the dashboard on this machine" }
     about_idle() { "dashboard 閒置多少分鐘後結束", "dashboard 闲置多少分钟后结束", "stop the dashboard after this many idle minutes" }

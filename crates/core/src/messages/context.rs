@@ -62,6 +62,36 @@ messages! {
         "Earlier stages (handoff files in {folder}/, read them first):"
     }
     earlier_stage(stage: &str, result: &str) { "- {stage}：{result}", "- {stage}：{result}", "- {stage}: {result}" }
+    next_agents(agents: &str) {
+        "下一個 agent：{agents}",
+        "下一个 agent：{agents}",
+        "Next agent: {agents}"
+    }
+    deliverables(files: &str) {
+        "要交付的文件（使用者要求的成果，必須寫成檔案）：{files}",
+        "要交付的文件（用户要求的成果，必须写成文件）：{files}",
+        "Deliverables (the user asked for these documents, write them as files): {files}"
+    }
+    deliverable_docs() {
+        "要交付的文件（使用者要求的成果）：專案的文件，例如 README、CHANGELOG、docs/",
+        "要交付的文件（用户要求的成果）：项目的文档，例如 README、CHANGELOG、docs/",
+        "Deliverables (the user asked for these documents): the project's documentation, such as README, CHANGELOG, docs/"
+    }
+    changed_files(base: &str, files: &str) {
+        "工作流開始後的變更（git diff {base}）：{files}",
+        "工作流开始后的变更（git diff {base}）：{files}",
+        "Changed since the workflow began (git diff {base}): {files}"
+    }
+    green_checks(checks: &str) {
+        "Overtone 已在目前的程式碼上執行，不要再跑，只測試它們沒有涵蓋的部分：{checks}",
+        "Overtone 已在当前的代码上运行，不要再跑，只测试它们没有覆盖的部分：{checks}",
+        "Overtone has run these on the code as it is: do not run them again, test what they do not cover: {checks}"
+    }
+    say_visible() {
+        "在結論中加上 \"visible\"：使用者看得到差異（命令、選項、設定、API、格式、訊息）時為 true，否則為 false，例如 {{\"result\":\"PASS\",\"visible\":false}}",
+        "在结论中加上 \"visible\"：用户看得到差异（命令、选项、设置、API、格式、消息）时为 true，否则为 false，例如 {{\"result\":\"PASS\",\"visible\":false}}",
+        "Add \"visible\" to your verdict: true if users see a difference (command, option, setting, API, format, message), else false, as in {{\"result\":\"PASS\",\"visible\":false}}"
+    }
     pending_tasks() { "📋 **未完成任務**", "📋 **未完成任务**", "📋 **Unfinished tasks**" }
     pending_tasks_interrupted() {
         "📋 **未完成任務（上次 session 中斷）**",

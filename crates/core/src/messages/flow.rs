@@ -112,6 +112,16 @@ messages! {
     }
 
     stage_passed(stage: &str) { "✅ {stage} 完成。", "✅ {stage} 完成。", "✅ {stage} complete." }
+    skipped_without_trouble(stage: &str) {
+        "⏩ {stage} 依規則略過：沒有任何階段失敗、被拒絕或受阻。",
+        "⏩ {stage} 依规则跳过：没有任何阶段失败、被拒绝或受阻。",
+        "⏩ {stage} skipped by rule: nothing failed, was rejected or was blocked."
+    }
+    skipped_nothing_visible(stage: &str) {
+        "⏩ {stage} 依規則略過：沒有文件或使用者看得到的行為改變。",
+        "⏩ {stage} 依规则跳过：没有文档或用户看得到的行为改变。",
+        "⏩ {stage} skipped by rule: no document and nothing that users see has changed."
+    }
     agent_finished(agent: &str) { "✅ {agent} 完成。", "✅ {agent} 完成。", "✅ {agent} finished." }
     stage_blocked(stage: &str) {
         "✋ {stage} 需要使用者。",
@@ -197,6 +207,11 @@ messages! {
         "下一步請委派 {developer}依審查意見修改，然後重跑 {stages}。",
         "下一步请委派 {developer}依审查意见修改，然后重跑 {stages}。",
         "Next, delegate {developer} to act on the findings, then run {stages} again."
+    }
+    next_direct_repair(developer: &str, stages: &str) {
+        "下一步請委派 {developer}依回報指出的位置修復，然後重跑 {stages}。",
+        "下一步请委派 {developer}依回报指出的位置修复，然后重跑 {stages}。",
+        "Next, delegate {developer} to repair what the report points at, then run {stages} again."
     }
     next_again(agent: &str) {
         "下一步請重新委派 {agent}。",

@@ -51,6 +51,17 @@ messages! {
         "执行 claude，直接说出需求，或输入 /ot:auto <需求>",
         "start claude and say what you want, or type /ot:auto <your request>"
     }
+    label_economy() { "代理", "代理", "Agents" }
+    agents_rewritten(economy: &str) {
+        "已改寫安裝的代理（{economy}）。請重新啟動 Claude Code；會複製外掛的版本還需要執行 overtone up。",
+        "已改写安装的代理（{economy}）。请重新启动 Claude Code；会复制插件的版本还需要执行 overtone up。",
+        "The installed agents are now {economy}. Restart Claude Code; versions that copy plugins also need overtone up."
+    }
+    agents_not_installed() {
+        "外掛尚未安裝；overtone up 會採用這個設定。",
+        "插件尚未安装；overtone up 会采用这个设置。",
+        "The plugin is not installed yet; overtone up uses this setting."
+    }
     next_demo() {
         "overtone demo 可在沒有 Claude 時看完整流程",
         "overtone demo 可在没有 Claude 时看完整流程",
@@ -127,6 +138,11 @@ messages! {
     finding_plugin_missing(path: &str) { "外掛不存在：{path}", "插件不存在：{path}", "the plugin is missing: {path}" }
     finding_plugin_file(path: &str, what: &str) { "外掛檔案有誤：{path}: {what}", "插件文件有误：{path}: {what}", "invalid plugin file: {path}: {what}" }
     finding_plugin_stale(path: &str) { "外掛是另一個版本：{path}", "插件是另一个版本：{path}", "the plugin is from another version: {path}" }
+    finding_other_economy(found: &str, chosen: &str) {
+        "安裝的代理是 {found}，設定的 economy 是 {chosen}",
+        "安装的代理是 {found}，设置的 economy 是 {chosen}",
+        "the installed agents are {found}, but economy is set to {chosen}"
+    }
     finding_hook_program_differs(path: &str, found: &str, expected: &str) { "hook 程式與 overtone 不是同一次建置：{path}（{found}，應為 {expected}）", "hook 程序与 overtone 不是同一次构建：{path}（{found}，应为 {expected}）", "the hook program is not from the same build as overtone: {path} ({found}, expected {expected})" }
     finding_program_stale(path: &str) { "安裝的程式是另一個版本：{path}", "安装的程序是另一个版本：{path}", "the installed program is from another version: {path}" }
     finding_not_executable(path: &str) { "程式不存在或無法執行：{path}", "程序不存在或无法执行：{path}", "the program is missing or not executable: {path}" }

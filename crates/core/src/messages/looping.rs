@@ -30,6 +30,11 @@ messages! {
         "下一步：{developer}，依审查意见修改，然后重跑 {stages}。",
         "Next: {developer} acts on the findings, then {stages} again."
     }
+    next_direct_repair(developer: &str, stages: &str) {
+        "下一步：{developer}，依回報指出的位置修復，然後重跑 {stages}。",
+        "下一步：{developer}，依回报指出的位置修复，然后重跑 {stages}。",
+        "Next: {developer} repairs what the report points at, then {stages} again."
+    }
     next_again(agent: &str) { "下一步：{agent}，再做一次。", "下一步：{agent}，再做一次。", "Next: {agent} again." }
     next_tasks(count: usize, first: &str, developer: &str) {
         "還有 {count} 個未勾選任務，第一個：{first}。下一步：{developer}，完成並勾選 tasks.md。",
@@ -56,6 +61,16 @@ messages! {
         "重試：失敗 {failures} 次，拒絕 {rejections} 次（均已修復）。",
         "重试：失败 {failures} 次，拒绝 {rejections} 次（均已修复）。",
         "Fixed along the way: failures {failures}, rejections {rejections}."
+    }
+    spent(cost: &str, input: &str, output: &str, cached: &str) {
+        "💰 {cost}：token 輸入 {input}、輸出 {output}、快取 {cached}。",
+        "💰 {cost}：token 输入 {input}、输出 {output}、缓存 {cached}。",
+        "💰 {cost}: {input} tokens in, {output} out, {cached} cached."
+    }
+    spent_without_price(input: &str, output: &str, cached: &str) {
+        "💰 token 輸入 {input}、輸出 {output}、快取 {cached}（此模型沒有價格）。",
+        "💰 token 输入 {input}、输出 {output}、缓存 {cached}（此模型没有价格）。",
+        "💰 {input} tokens in, {output} out, {cached} cached; the model has no price."
     }
     archived(feature: &str) {
         "📦 Feature {feature} 已歸檔。",

@@ -138,6 +138,7 @@ messages! {
     result_issues() { "有建議", "有建议", "issues noted" }
     result_fail() { "失敗", "失败", "failed" }
     result_reject() { "被退回", "被退回", "rejected" }
+    result_skipped() { "依規則略過", "按规则跳过", "skipped by rule" }
     result_blocked() { "需要你", "需要你", "needs you" }
     attempt(n: &str) { "第 {n} 次", "第 {n} 次", "attempt {n}" }
     attempts(n: &str) { "共 {n} 次嘗試", "共 {n} 次尝试", "{n} attempts" }
@@ -149,7 +150,7 @@ messages! {
     loop_rounds() { "循環", "循环", "Loop" }
     context() { "Context", "Context", "Context" }
     cost() { "費用", "费用", "Cost" }
-    repairs() { "修復", "修复", "Repairs" }
+    times_repaired() { "修復", "修复", "Repairs" }
     compaction() { "Context 壓縮", "Context 压缩", "Context compacted" }
     compactions() { "壓縮", "压缩", "Compactions" }
     compaction_kinds(auto: &str, manual: &str) { "自動 {auto} 次，手動 {manual} 次", "自动 {auto} 次，手动 {manual} 次", "{auto} automatic, {manual} manual" }
@@ -245,6 +246,10 @@ messages! {
     tokens_in() { "輸入", "输入", "In" }
     tokens_out() { "輸出", "输出", "Out" }
     tokens_cached() { "快取", "缓存", "Cached" }
+    usage_stages() { "各階段的費用", "各阶段的费用", "Cost by stage" }
+    tries() { "嘗試", "尝试", "Tries" }
+    no_stage() { "不屬於階段", "不属于阶段", "no stage" }
+    repairs() { "修復", "修复", "Repairs" }
 
     // Controlling a session.
     steering() { "控制", "控制", "Controls" }
@@ -361,6 +366,7 @@ messages! {
     chart_durations() { "各工作流的耗時（中位數）", "各工作流的耗时（中位数）", "Duration by workflow (median)" }
     chart_costs() { "各工作流的費用", "各工作流的费用", "Cost by workflow" }
     chart_cost_days() { "每日費用", "每日费用", "Cost by day" }
+    chart_token_days() { "每日 token", "每日 token", "Tokens by day" }
     day() { "日期", "日期", "Day" }
     stage() { "階段", "阶段", "Stage" }
     completed() { "完成", "完成", "Completed" }

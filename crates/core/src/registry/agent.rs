@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::registry::RefSkill::{self, BddGuide, FailureHandling, WordingGuide};
-use crate::registry::{PLUGIN_PREFIX, Stage, table};
+use crate::registry::{Economy, PLUGIN_PREFIX, Stage, table};
 
 /// Which tools the client gives to an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,6 +108,37 @@ impl Agent {
         let folded = fold_name(wire);
         let name = folded.strip_prefix(PLUGIN_PREFIX)?;
         Self::ALL.into_iter().find(|agent| fold_name(agent.name()) == name)
+    }
+
+    /// The tools of this agent in an installation of this economy.
+    pub const fn tools_in(self, economy: Economy) -> ToolPolicy {
+        match economy {
+            Economy::Standard => self.tools(),
+            Economy::Lean => ToolPolicy::Only(self.needed_tools()),
+        }
+    }
+
+    /// The tools that the agent's job needs: never more than [`Self::tools`] permits.
+    const fn needed_tools(self) -> &'static [&'static str] {
+        match self {
+            Self::Debugger
+            | Self::CodeReviewer
+            | Self::SecurityReviewer
+            | Self::DatabaseReviewer
+            | Self::Retrospective
+            | Self::Grader => &["Read", "Bash"],
+            Self::Qa => &["Read", "Write", "Bash"],
+            Self::ProductManager
+            | Self::Planner
+            | Self::Architect
+            | Self::Designer
+            | Self::Developer
+            | Self::Tester
+            | Self::E2eRunner
+            | Self::BuildErrorResolver
+            | Self::RefactorCleaner
+            | Self::DocUpdater => &["Read", "Edit", "Write", "Bash"],
+        }
     }
 
     /// The stage that this agent carries out. The grader has none.
@@ -216,5 +247,18 @@ mod tests {
         assert!(Agent::Qa.tools().permits("Write"));
         assert!(!Agent::Architect.tools().permits("Agent"));
         assert!(!Agent::Grader.tools().permits("Write"));
+    }
+
+    #[test]
+    fn a_lean_agent_has_no_tool_that_the_specification_denies() {
+        for agent in Agent::ALL {
+            let ToolPolicy::Only(tools) = agent.tools_in(Economy::Lean) else { panic!("{}", agent.name()) };
+            for tool in tools {
+                assert!(agent.tools().permits(tool), "{} has {tool}", agent.name());
+            }
+            assert_eq!(agent.tools_in(Economy::Standard), agent.tools());
+            let edits = ["Write", "Edit"].iter().any(|tool| tools.contains(tool));
+            assert_eq!(edits, agent.may_change_files(), "{}", agent.name());
+        }
     }
 }

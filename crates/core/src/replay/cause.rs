@@ -3,9 +3,11 @@
 use crate::engine::settings::Settings;
 use crate::engine::state::SendBackReason;
 use crate::engine::{
-    ENDED_WITHOUT_RESULT, INTERRUPTED, NO_REPORT, NO_REPORT_IN_TIME, NO_VERDICT, StartSource,
+    ENDED_WITHOUT_RESULT, INTERRUPTED, NO_REPORT, NO_REPORT_IN_TIME, NO_VERDICT, RULE, StartSource,
 };
-use crate::registry::{Agent, EventKind, GuardLevel, StageKey, WarningReason, Workflow};
+use crate::registry::{
+    Agent, DocsRule, EventKind, GuardLevel, RetroRule, Stage, StageKey, StageRules, WarningReason, Workflow,
+};
 
 use crate::replay::line::{Line, SkippedLine};
 use crate::replay::session::MAX_AGENTS;
@@ -22,6 +24,7 @@ pub(crate) enum Cause {
         feature: Option<String>,
         feature_is_new: bool,
         guard: GuardLevel,
+        rules: StageRules,
         by: Option<String>,
     },
     StopLoop {
@@ -85,6 +88,8 @@ pub(crate) struct Report {
     pub(crate) suggested_at: Option<u64>,
     /// The evidence for which the stage failed although the report said PASS.
     pub(crate) objection: Option<SendBackReason>,
+    /// DOCS was skipped by its rule after it.
+    pub(crate) skips_docs: bool,
 }
 
 /// A report that was sent back to its agent.
@@ -111,6 +116,7 @@ pub(crate) enum AgentRef {
 
 /// The main agent was about to stop.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "they are independent facts of one Stop")]
 pub(crate) struct Stop {
     /// Whether the client lists the running agents, and listed none.
     pub(crate) client_lists_agents: bool,
@@ -122,6 +128,8 @@ pub(crate) struct Stop {
     pub(crate) tasks: Option<u32>,
     /// The stages that failed because the checks did not succeed at the end.
     pub(crate) failed_stages: Vec<StageKey>,
+    /// DOCS was skipped by its rule.
+    pub(crate) skips_docs: bool,
 }
 
 /// Infers the cause of the next lines, and the limits that were in force.
@@ -184,6 +192,8 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
                 self.delegation(head)
             }
             EventKind::StageRetry if is_failed_by_checks(head) => self.stop(head, NO_REPORT),
+            // After a report, it is one of the consequences of that.
+            EventKind::StageComplete if is_by_rule(head) => self.stop(head, NO_REPORT),
             EventKind::AgentComplete | EventKind::StageComplete | EventKind::StageRetry => self.report(head),
             EventKind::AgentError => self.error(head),
             EventKind::ToolFailure => failure(head),
@@ -208,10 +218,14 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
         let feature = start.optional_text("featureName").map(str::to_owned);
         let by = start.optional_text("by").map(str::to_owned);
         let guard = start.optional_text("guard").and_then(GuardLevel::from_name).unwrap_or_default();
+        let rules = StageRules {
+            retro: start.optional_text("retro").and_then(RetroRule::from_name).unwrap_or_default(),
+            docs: start.optional_text("docs").and_then(DocsRule::from_name).unwrap_or_default(),
+        };
         let Some(workflow) = Workflow::from_name(start.text("workflowType")) else { return Cause::Nothing };
         let feature_is_new =
             matches!(self.window.peek(at + 1), Some(line) if line.kind == EventKind::SpecsInit);
-        Cause::Init { workflow, feature, feature_is_new, guard, by }
+        Cause::Init { workflow, feature, feature_is_new, guard, rules, by }
     }
 
     fn delegation(&mut self, head: &Line) -> Cause {
@@ -239,16 +253,32 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
 
     fn report_of(&mut self, head: &Line, agent: Agent, message: String) -> Cause {
         let suggestion = self.find(is_consequence, EventKind::SessionCompactSuggestion);
+        let skips_docs = self.skips_docs(1);
         Cause::Report(Report {
             agent,
             agent_ref: agent_ref(head, agent),
             agent_id: head.optional_text("agentId").map(str::to_owned),
             message,
             objection: evidence_reason(head),
+            skips_docs,
             suggested_at: suggestion.map(|line| {
                 line.fields.get("transcriptSize").and_then(serde_json::Value::as_u64).unwrap_or(0)
             }),
         })
+    }
+
+    /// Whether DOCS is skipped in one of the lines of this decision, which begin at this distance.
+    fn skips_docs(&mut self, first: usize) -> bool {
+        for at in first..first + MAX_LINES_PER_DECISION {
+            let Some(line) = self.window.peek(at).filter(|line| is_consequence(line.kind)) else {
+                return false;
+            };
+            let is_docs = matches!(line.stage(), Some(key) if key.stage == Stage::Docs);
+            if is_docs && is_by_rule(line) {
+                return true;
+            }
+        }
+        false
     }
 
     fn error(&mut self, head: &Line) -> Cause {
@@ -287,7 +317,8 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
         }
         // Stages for which a twin had reported are settled after that, and then those that the checks speak against fail.
         let given_up = at;
-        let has_consequences = given_up > 0 || is_failed_by_checks(head);
+        let has_consequences = given_up > 0 || is_failed_by_checks(head) || is_by_rule(head);
+        let skips_docs = has_consequences && self.skips_docs(given_up);
         let mut failed_stages = Vec::new();
         while has_consequences
             && at < given_up + MAX_AGENTS
@@ -308,6 +339,7 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
             has_progress: matches!(advance, Some(line) if line.count("idle").unwrap_or(0) == 0),
             tasks: end.as_ref().and_then(|line| line.count("tasks")).or(head.count("tasks")),
             failed_stages,
+            skips_docs,
         })
     }
 
@@ -354,6 +386,11 @@ const fn is_consequence(kind: EventKind) -> bool {
 /// the first line of a decision only at the end of a workflow.
 fn is_failed_by_checks(line: &Line) -> bool {
     line.kind == EventKind::StageRetry && evidence_reason(line) == Some(SendBackReason::ChecksFailed)
+}
+
+/// Whether a stage was completed by a rule.
+fn is_by_rule(line: &Line) -> bool {
+    line.kind == EventKind::StageComplete && line.text("by") == RULE
 }
 
 fn is_given_up(line: &Line) -> bool {

@@ -5,9 +5,13 @@
 //! of the original.
 
 use crate::engine::integrity::FileChange;
-use crate::engine::state::{SendBackReason, Verdict};
-use crate::engine::{ENDED_WITHOUT_RESULT, INTERRUPTED, NO_REPORT, NO_REPORT_IN_TIME, NO_VERDICT};
-use crate::registry::{Agent, EventKind, GuardLevel, Hook, StageKey, Violation, WarningReason, Workflow};
+use crate::engine::state::{SendBackReason, StageResult};
+use crate::engine::{
+    ENDED_WITHOUT_RESULT, INTERRUPTED, NO_REPORT, NO_REPORT_IN_TIME, NO_VERDICT, RULE, RULE_REASONS,
+};
+use crate::registry::{
+    Agent, DocsRule, EventKind, GuardLevel, Hook, RetroRule, StageKey, Violation, WarningReason, Workflow,
+};
 use serde_json::{Map, Value, json};
 
 use crate::replay::line::{Line, SkipReason, parse};
@@ -90,7 +94,7 @@ fn vocabulary(name: &str) -> Option<fn(&str) -> bool> {
         "stage" | "currentStage" | "stages" | "reopened" => |word| word.parse::<StageKey>().is_ok(),
         "agent" => |word| Agent::from_name(word).is_some(),
         "slot" | "slots" => is_slot,
-        "result" => |word| Verdict::from_key(word).is_some(),
+        "result" => |word| !matches!(StageResult::from_name(word), StageResult::Other(_)),
         "workflowType" => |word| Workflow::from_name(word).is_some(),
         "group" => |word| Workflow::ALL.iter().flat_map(|w| w.groups()).any(|group| group.name == word),
         "source" => |word| ["startup", "resume", "clear", "compact", "fork"].contains(&word),
@@ -99,7 +103,9 @@ fn vocabulary(name: &str) -> Option<fn(&str) -> bool> {
         "trigger" => |word| ["auto", "manual"].contains(&word),
         "violation" => |word| Violation::from_name(word).is_some(),
         "answer" => |word| word == "denied",
-        "by" => |word| ["main", "user", "model", "unknown", "dashboard", "telegram", "top"].contains(&word),
+        "by" => {
+            |word| ["main", "user", "model", "unknown", "dashboard", "telegram", "top", RULE].contains(&word)
+        }
         "toolName" => |word| TOOLS.contains(&word),
         "hook" => |word| Hook::from_name(word).is_some(),
         "file" => |word| SESSION_FILES.contains(&word),
@@ -107,9 +113,11 @@ fn vocabulary(name: &str) -> Option<fn(&str) -> bool> {
         "reason" => |word| {
             let is_of_engine =
                 WarningReason::from_name(word).is_some() || SendBackReason::from_key(word).is_some();
-            is_of_engine || REASONS.contains(&word)
+            is_of_engine || REASONS.contains(&word) || RULE_REASONS.contains(&word)
         },
         "guard" => |word| GuardLevel::from_name(word).is_some(),
+        "retro" => |word| RetroRule::from_name(word).is_some(),
+        "docs" => |word| DocsRule::from_name(word).is_some(),
         "limits" => |word| is_made_of(word, "0123456789/"),
         "version" => |word| is_made_of(word, "0123456789."),
         name if NUMBERS.contains(&name) => |_| false,

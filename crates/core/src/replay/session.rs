@@ -9,7 +9,7 @@ use crate::engine::{
     Effect, Facts, Feature, FeatureOrigin, Outcome, Record, Snapshot, StartSource, ToolCaller, Trigger,
     decide, is_delegation,
 };
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, WorkflowChange};
 use crate::registry::{Agent, PLUGIN_PREFIX, StageKey};
 
 use crate::replay::cause::{AgentRef, Cause, Report, SentBack, Stop};
@@ -42,7 +42,7 @@ impl Session {
         self.now.0 += 1;
         let facts = Facts { now: self.now, settings, ..Facts::default() };
         match cause {
-            Cause::Init { workflow, feature, feature_is_new, guard, by } => {
+            Cause::Init { workflow, feature, feature_is_new, guard, rules, by } => {
                 let start = Start {
                     session_id: "",
                     workflow: *workflow,
@@ -51,6 +51,7 @@ impl Session {
                     tasks_ticked: None,
                     force: true,
                     guard: *guard,
+                    rules: *rules,
                     by: by.as_deref(),
                     now: self.now,
                 };
@@ -243,6 +244,9 @@ impl Session {
         if let Some(reason) = report.objection {
             facts.evidence = Evidence::that_objects(reason);
         }
+        if report.skips_docs {
+            self.note_nothing_visible(&mut facts);
+        }
         let agent_type = wire_name(report.agent.name());
         let id = report.agent_id.as_deref();
         let Some(slot) = self.slot(&report.agent_ref) else {
@@ -269,6 +273,14 @@ impl Session {
             handback: "",
         };
         self.fire(&trigger, &facts)
+    }
+
+    /// Restores what DOCS was skipped for: no document has changed, and nothing that users see.
+    fn note_nothing_visible(&mut self, facts: &mut Facts) {
+        facts.workflow_change = Some(WorkflowChange::default());
+        if let Some(workflow) = self.workflow_mut() {
+            workflow.visible_change = Some(false);
+        }
     }
 
     /// Sets the recorded size of the transcript. Whether a compaction is due is decided by the engine.
@@ -361,6 +373,9 @@ impl Session {
             facts.feature = Some(self.feature(tasks, &facts));
         }
         facts.evidence = Evidence::that_fails_stages(&stop.failed_stages);
+        if stop.skips_docs {
+            self.note_nothing_visible(&mut facts);
+        }
         let background = stop.client_lists_agents.then_some(&[] as &[String]);
         self.fire(&Trigger::Stopping { background }, &facts)
     }

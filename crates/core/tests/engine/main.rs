@@ -2,12 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
 
+mod by_rule;
 mod commands;
+mod context;
 mod evidence;
 mod flow;
 mod guard;
 mod integrity;
 mod order;
+mod repair_order;
 mod reports;
 mod shell;
 mod user;

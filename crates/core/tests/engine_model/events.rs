@@ -20,12 +20,19 @@ impl ReferenceStateMachine for Model {
     fn init_state() -> BoxedStrategy<Self> {
         let tasks = prop_oneof![Just(None), (0..3u32).prop_map(Some)];
         // Begins near the start or near the end, so that the last stages are reached, too.
-        let start =
-            (select(Workflow::ALL.to_vec()), any::<bool>(), 0..5usize, tasks, prop::bool::weighted(0.4));
-        let model = start.prop_map(|(workflow, is_late, distance, tasks, tight)| {
+        let start = (
+            select(Workflow::ALL.to_vec()),
+            any::<bool>(),
+            0..5usize,
+            tasks,
+            prop::bool::weighted(0.4),
+            any::<bool>(),
+        );
+        let model = start.prop_map(|(workflow, is_late, distance, tasks, tight, is_lean)| {
             let stages = workflow.stages().len();
             let passed = if is_late { stages.saturating_sub(distance) } else { distance };
-            Self::new(workflow, passed, tasks, tight)
+            let model = Self::new(workflow, passed, tasks, tight);
+            if is_lean { model.lean() } else { model }
         });
         model.boxed()
     }
@@ -88,8 +95,10 @@ impl Details {
     }
 
     fn content(self) -> Content {
-        match self.below(0, 21) {
+        match self.below(0, 27) {
             0..12 => Content::Marker(Verdict::Pass),
+            21..25 => Content::Invisible,
+            25 | 26 => Content::Located,
             12..14 => Content::Marker(Verdict::Fail),
             14 => Content::Marker(Verdict::Reject),
             15 => Content::Marker(Verdict::Issues),

@@ -6,7 +6,7 @@ use overtone_core::engine::StartSource;
 use overtone_core::engine::flow::Step;
 use overtone_core::engine::settings::Settings;
 use overtone_core::engine::state::{Ending, Pause, SendBackReason, Status, StoppedBy, Turn, Verdict};
-use overtone_core::registry::{Agent, Stage, StageKey, Workflow};
+use overtone_core::registry::{Agent, DocsRule, RetroRule, Stage, StageKey, StageRules, Workflow};
 
 use crate::rules::{Flow, Notice, StageRecord, Worker};
 
@@ -14,11 +14,21 @@ use crate::rules::{Flow, Notice, StageRecord, Worker};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Content {
     Marker(Verdict),
+    /// A failure, with a file and a line.
+    Located,
+    /// A pass of a change that users do not see.
+    Invisible,
     /// It sounds like a success, but has no marker.
     Unclear,
     Silent,
     /// A text of the client in place of a report.
     ApiError,
+}
+
+impl Content {
+    pub(crate) fn is_pass(self) -> bool {
+        matches!(self, Self::Marker(Verdict::Pass) | Self::Invisible)
+    }
 }
 
 /// How a report of an agent that can still continue arrives.
@@ -213,7 +223,8 @@ impl fmt::Debug for Model {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let (workflow, passed) = (self.flow.workflow, self.flow.counts.completed);
         let tasks = self.tasks.as_ref().map(|tasks| tasks.open);
-        write!(f, "Model::new({workflow:?}, {passed}, {tasks:?}, {})", self.limits != Settings::default())
+        write!(f, "Model::new({workflow:?}, {passed}, {tasks:?}, {})", self.limits != Settings::default())?;
+        if self.flow.rules == StageRules::default() { Ok(()) } else { write!(f, ".lean()") }
     }
 }
 
@@ -250,6 +261,12 @@ impl Model {
             had_stray: false,
             answer: Answer::default(),
         }
+    }
+
+    /// With the rules by which the last stages may be left out.
+    pub(crate) fn lean(mut self) -> Self {
+        self.flow.rules = StageRules { retro: RetroRule::OnTrouble, docs: DocsRule::OnChange };
+        self
     }
 
     /// The session after an event, as far as the process came that handled it.
@@ -715,7 +732,7 @@ impl Model {
             {
                 Some(SendBackReason::ChecksFailed)
             }
-            Content::Marker(Verdict::Pass) if stage.key.stage == Stage::Dev && self.open_work() > 0 => {
+            _ if content.is_pass() && stage.key.stage == Stage::Dev && self.open_work() > 0 => {
                 Some(SendBackReason::OpenTasks)
             }
             _ => None,
@@ -725,7 +742,7 @@ impl Model {
     /// Whether the checks speak against a report. Only development and tests need them.
     fn is_refuted(&self, agent: Agent, content: Content) -> bool {
         let needs_checks = matches!(agent, Agent::Developer | Agent::Tester);
-        self.has_red_checks && self.is_examined && needs_checks && content == Content::Marker(Verdict::Pass)
+        self.has_red_checks && self.is_examined && needs_checks && content.is_pass()
     }
 
     fn send_back(&mut self, at: usize, channel: Channel, content: Content, missing: SendBackReason) {
@@ -765,15 +782,19 @@ impl Model {
             Some(worker) => worker.stage.filter(|key| self.flow.stage(*key).is_some()),
             None => self.flow.guess_stage(agent),
         };
-        let has_text = matches!(content, Content::Unclear | Content::Marker(_));
+        let has_text = !matches!(content, Content::Silent | Content::ApiError);
         let has_handoff = worker.is_some_and(|worker| worker.has_handoff);
         self.flow.counts.handoffs += u32::from(has_text && !has_handoff);
+        if !matches!(content, Content::ApiError | Content::Marker(Verdict::Blocked)) {
+            self.flow.hear_of_change(agent, content != Content::Invisible);
+        }
         match stage {
             Some(key) if content == Content::ApiError => drop(self.flow.close_if_left(key)),
-            Some(key) if self.is_refuted(agent, content) => self.flow.judge(key, Verdict::Fail),
-            Some(key) => self.flow.judge(key, verdict(agent, content)),
+            Some(key) if self.is_refuted(agent, content) => self.flow.judge(key, Verdict::Fail, false),
+            Some(key) => self.flow.judge(key, verdict(agent, content), content == Content::Located),
             None => {}
         }
+        self.flow.leave_out(self.is_examined, &self.limits);
         self.flow.leave(Notice::Ours);
     }
 
@@ -844,6 +865,9 @@ impl Model {
             (self.answer.shown, self.looping.announced) = (is_news && by != StoppedBy::Limit, true);
             return;
         }
+        if self.looping.turn != Some(Turn::Looking) && self.looping.paused.is_none() {
+            self.flow.leave_out(true, &self.limits);
+        }
         // The boxes of stages that pass with this Stop are ticked with it.
         let mut ticked = self.clone();
         ticked.tick_boxes();
@@ -896,7 +920,15 @@ fn times_sent_back(worker: &Worker, reason: SendBackReason) -> usize {
 
 /// The verdict that a report stands for. Without one, the stage has failed.
 fn verdict(agent: Agent, content: Content) -> Verdict {
-    let Content::Marker(given) = content else { return Verdict::Fail };
+    let given = match content {
+        Content::Marker(given) => given,
+        Content::Invisible => Verdict::Pass,
+        Content::Located | Content::Unclear | Content::Silent | Content::ApiError => Verdict::Fail,
+    };
+    // Without a verdict, the stage has failed even if it is a retrospective.
+    if matches!(content, Content::Unclear | Content::Silent) {
+        return Verdict::Fail;
+    }
     let is_reviewer = matches!(agent.stage(), Some(Stage::Review | Stage::Security | Stage::DbReview));
     match given {
         Verdict::Fail | Verdict::Reject if agent == Agent::Retrospective => Verdict::Issues,

@@ -3,7 +3,7 @@
 use overtone_core::engine::flow::Step;
 use overtone_core::engine::settings::Settings;
 use overtone_core::engine::state::{Ending, SendBackReason, Status, Verdict};
-use overtone_core::registry::{Agent, Stage, StageKey, TestMode, Workflow};
+use overtone_core::registry::{Agent, DocsRule, RetroRule, Stage, StageKey, StageRules, TestMode, Workflow};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct StageRecord {
@@ -11,11 +11,28 @@ pub(crate) struct StageRecord {
     pub(crate) status: Status,
     pub(crate) verdict: Option<Verdict>,
     pub(crate) attempts: u32,
+    /// Nobody had to work on it.
+    pub(crate) is_left_out: bool,
+    pub(crate) failures: u32,
+    /// The last failure says where the fault is.
+    pub(crate) is_located: bool,
 }
 
 impl StageRecord {
+    fn new(key: StageKey) -> Self {
+        let (status, verdict, attempts) = (Status::Pending, None, 0);
+        Self { key, status, verdict, attempts, is_left_out: false, failures: 0, is_located: false }
+    }
+
     pub(crate) fn is_good(&self) -> bool {
-        self.status == Status::Completed && matches!(self.verdict, Some(Verdict::Pass | Verdict::Issues))
+        let has_passed = matches!(self.verdict, Some(Verdict::Pass | Verdict::Issues));
+        self.status == Status::Completed && (has_passed || self.is_left_out)
+    }
+
+    /// Whether the developer knows what to do without a search for the cause.
+    fn is_clear(&self) -> bool {
+        let is_first = self.verdict == Some(Verdict::Fail) && self.failures == 1;
+        self.verdict == Some(Verdict::Reject) || (is_first && self.is_located)
     }
 
     pub(crate) fn is_failed(&self) -> bool {
@@ -27,7 +44,7 @@ impl StageRecord {
     }
 
     fn reopen(&mut self) {
-        (self.status, self.verdict) = (Status::Pending, None);
+        (self.status, self.verdict, self.is_left_out) = (Status::Pending, None, false);
     }
 }
 
@@ -84,6 +101,10 @@ pub(crate) struct Flow {
     pub(crate) changed_outside: bool,
     /// It did so while a stage was running.
     pub(crate) judge_again: bool,
+    pub(crate) rules: StageRules,
+    pub(crate) was_blocked: bool,
+    /// Whether users see a difference, if it matters.
+    pub(crate) visible: Option<bool>,
 }
 
 fn repairs(agent: Agent) -> bool {
@@ -102,8 +123,7 @@ fn severity(verdict: Verdict) -> usize {
 
 impl Flow {
     pub(crate) fn new(workflow: Workflow) -> Self {
-        let (status, verdict, attempts) = (Status::Pending, None, 0);
-        let stages = workflow.stage_keys().map(|key| StageRecord { key, status, verdict, attempts });
+        let stages = workflow.stage_keys().map(StageRecord::new);
         Self {
             workflow,
             stages: stages.collect(),
@@ -118,6 +138,9 @@ impl Flow {
             notices: Vec::new(),
             changed_outside: false,
             judge_again: false,
+            rules: StageRules::default(),
+            was_blocked: false,
+            visible: None,
         }
     }
 
@@ -199,9 +222,7 @@ impl Flow {
         match self.development_before(first.key) {
             None if first.key.stage.is_judge() && !is_specification => Step::Report(first.key),
             None => Step::Again(first.key),
-            Some(_) if failed.iter().all(|stage| stage.verdict == Some(Verdict::Reject)) => {
-                Step::Rework(keys)
-            }
+            Some(_) if failed.iter().all(|stage| stage.is_clear()) => Step::Rework(keys),
             Some(_) => Step::Repair(keys),
         }
     }
@@ -353,28 +374,33 @@ impl Flow {
             return false;
         }
         match stage.verdict {
-            Some(verdict) => self.settle(key, verdict),
+            Some(verdict) => self.settle(key, verdict, false),
             None => self.stage_mut(key).unwrap().reopen(),
         }
         self.stage(key).is_some_and(|stage| stage.status == Status::Completed)
     }
 
     /// Counts a verdict on a stage, which ends with the last of its agents and the worst of their verdicts.
-    pub(crate) fn judge(&mut self, key: StageKey, verdict: Verdict) {
+    pub(crate) fn judge(&mut self, key: StageKey, verdict: Verdict, is_located: bool) {
         let stage = self.stage(key).unwrap();
         let earlier = stage.verdict.filter(|_| stage.status == Status::Active);
         let worst = earlier.into_iter().chain([verdict]).max_by_key(|verdict| severity(*verdict)).unwrap();
         if self.is_worked_on(key) {
             self.stage_mut(key).unwrap().verdict = Some(worst);
         } else {
-            self.settle(key, worst);
+            self.settle(key, worst, is_located);
         }
     }
 
-    fn settle(&mut self, key: StageKey, verdict: Verdict) {
+    /// `is_located`: the report says where the fault is.
+    fn settle(&mut self, key: StageKey, verdict: Verdict, is_located: bool) {
         let stage = self.stage_mut(key).unwrap();
         (stage.status, stage.verdict) = (Status::Completed, Some(verdict));
+        if verdict == Verdict::Fail {
+            (stage.failures, stage.is_located) = (stage.failures + 1, is_located);
+        }
         stage.attempts = stage.attempts.max(1);
+        self.was_blocked |= verdict == Verdict::Blocked;
         self.counts.completed += u32::from(matches!(verdict, Verdict::Pass | Verdict::Issues));
         if key.stage == Stage::Review && matches!(verdict, Verdict::Pass | Verdict::Issues) {
             self.changed_outside &= self.judge_again;
@@ -382,6 +408,43 @@ impl Flow {
         self.counts.retros += u32::from(verdict == Verdict::Issues);
         self.counts.failures += u32::from(verdict == Verdict::Fail);
         self.counts.rejections += u32::from(verdict == Verdict::Reject);
+    }
+
+    /// Leaves out the last stages if the rules of the workflow allow it. `is_change_known`: it is known that no document has
+    /// changed.
+    pub(crate) fn leave_out(&mut self, is_change_known: bool, limits: &Settings) {
+        while let Step::Delegate(keys) = self.next(limits) {
+            let had_trouble = self.was_blocked || self.counts.failures + self.counts.rejections > 0;
+            let is_unneeded = match keys[..] {
+                [key] if key.stage == Stage::Retro => {
+                    self.rules.retro == RetroRule::OnTrouble && !had_trouble
+                }
+                [key] if key.stage == Stage::Docs => {
+                    self.rules.docs == DocsRule::OnChange && self.visible == Some(false) && is_change_known
+                }
+                _ => false,
+            };
+            if !is_unneeded || !self.is_open() {
+                return;
+            }
+            let stage = self.stage_mut(keys[0]).unwrap();
+            (stage.status, stage.is_left_out) = (Status::Completed, true);
+            self.counts.completed += 1;
+        }
+    }
+
+    /// Whether a stage of this kind may end without an agent.
+    pub(crate) fn may_leave_out(&self, stage: Stage) -> bool {
+        (stage == Stage::Retro && self.rules.retro == RetroRule::OnTrouble)
+            || (stage == Stage::Docs && self.rules.docs == DocsRule::OnChange)
+    }
+
+    /// An agent that writes code says whether users see a difference. If it does not say it, they may.
+    pub(crate) fn hear_of_change(&mut self, agent: Agent, is_visible: bool) {
+        let has_docs = self.stages.iter().any(|stage| stage.key.stage == Stage::Docs);
+        if has_docs && self.may_leave_out(Stage::Docs) && (agent == Agent::Developer || writes_code(agent)) {
+            self.visible = Some(is_visible || self.visible == Some(true));
+        }
     }
 
     /// The main agent changes code itself: what has judged other code has to judge again. Returns whether anything has.
@@ -392,6 +455,7 @@ impl Flow {
             .map(|stage| stage.key)
             .collect();
         self.changed_outside = true;
+        self.visible = if self.may_leave_out(Stage::Docs) { Some(true) } else { None };
         self.judge_again = self.stages.iter().any(|stage| stage.status == Status::Active);
         if self.judge_again {
             return false;
@@ -404,9 +468,9 @@ impl Flow {
     pub(crate) fn judge_changes(&mut self) {
         let is_running = self.stages.iter().any(|stage| stage.status == Status::Active);
         if self.is_open() && self.judge_again && !is_running {
-            let noticed = self.changed_outside;
+            let before = (self.changed_outside, self.visible);
             self.change_outside();
-            self.changed_outside = noticed;
+            (self.changed_outside, self.visible) = before;
         }
     }
 
@@ -414,7 +478,7 @@ impl Flow {
     pub(crate) fn fail_at_end(&mut self) {
         let development = self.stages.iter().rfind(|stage| stage.key.stage == Stage::Dev);
         let key = development.or(self.stages.last()).unwrap().key;
-        self.settle(key, Verdict::Fail);
+        self.settle(key, Verdict::Fail, false);
         self.counts.handoffs += 1;
         self.leave(Notice::Ours);
     }

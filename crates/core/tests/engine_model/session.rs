@@ -12,7 +12,7 @@ use overtone_core::engine::text::step_text;
 use overtone_core::engine::{
     Effect, Feature, FeatureOrigin, FieldValue, Permission, Record, Reply, Snapshot, ToolCaller, Trigger,
 };
-use overtone_core::evidence::Evidence;
+use overtone_core::evidence::{Evidence, WorkflowChange};
 use overtone_core::messages::prompt::MESSAGE_MARK;
 use overtone_core::messages::{Lang, stage_name};
 use overtone_core::registry::{Agent, EventKind, WarningReason};
@@ -49,6 +49,7 @@ impl StateMachineTest for Session {
         let workflow = world.workflow_mut();
         workflow.feature_name = model.tasks.as_ref().map(|_| "feature".to_owned());
         workflow.completed_stages = Some(model.flow.counts.completed);
+        workflow.rules = model.flow.rules;
         for (stage, passed) in workflow.stages.iter_mut().zip(&model.flow.stages) {
             (stage.status, stage.attempts) = (passed.status, passed.attempts);
             stage.result = passed.verdict.map(StageResult::Verdict);
@@ -100,6 +101,8 @@ impl Session {
         world.facts.feature = model.tasks_before.as_ref().map(|tasks| feature(model, tasks));
         world.facts.prompt_id = None;
         world.facts.evidence = evidence(event, model);
+        let is_change_known = matches!(event, Event::Report(..) | Event::Returns(..) | Event::Stop(_));
+        world.facts.workflow_change = if is_change_known { Some(WorkflowChange::default()) } else { None };
         let (call, id) = (|n: &u32| format!("call-{n}"), |n: &u32| format!("agent-{n}"));
         let refused = |refused: bool| Reply {
             permission: if refused { Some(Permission::Deny { reason: String::new() }) } else { None },
@@ -268,7 +271,11 @@ impl Session {
             let group = model.flow.group(old.key);
             let mut members = model.flow.stages.iter().filter(|stage| group.contains(&stage.key));
             let converges = group.len() > 1 && members.all(|stage| stage.status == Status::Completed);
-            let recorded = count(&|record| record.kind == EventKind::ParallelConverge);
+            let name = model.flow.workflow.group_of(old.key).map_or("", |(group, _)| group.name);
+            let is_of_group = |record: &Record| {
+                record.kind == EventKind::ParallelConverge && field(record, "group") == name
+            };
+            let recorded = count(&is_of_group);
             assert_eq!(recorded, usize::from(converges), "the group of {key} converges");
         }
         let is_end =
@@ -277,10 +284,10 @@ impl Session {
         assert_eq!(count(&is_end), usize::from(has_ended), "an end is recorded once");
         let says_pass = matches!(
             event,
-            Event::Report(.., Content::Marker(Verdict::Pass))
-                | Event::Returns(.., Some(Content::Marker(Verdict::Pass)))
-                | Event::TaskEnds(_, Some(Content::Marker(Verdict::Pass)))
-                | Event::Delivers(_, Content::Marker(Verdict::Pass))
+            Event::Report(.., content)
+                | Event::Returns(.., Some(content))
+                | Event::TaskEnds(_, Some(content))
+                | Event::Delivers(_, content) if content.is_pass()
         );
         let passes =
             |record: &Record| record.kind == EventKind::AgentComplete && field(record, "result") == "pass";
@@ -328,6 +335,8 @@ fn typed(input: Input) -> &'static str {
 fn report_text(content: Content) -> String {
     match content {
         Content::Marker(given) => verdict(&given.key().to_uppercase()),
+        Content::Located => format!("src/lock.rs:7 sticks\n{}", verdict("FAIL")),
+        Content::Invisible => r#"<!-- VERDICT: {"result":"PASS","visible":false} -->"#.to_owned(),
         Content::Unclear => "Everything passes, looks good. VERDICT: PASS".to_owned(),
         Content::Silent => String::new(),
         Content::ApiError => "API Error: 529".to_owned(),
@@ -439,10 +448,12 @@ fn check_rules(flow: &Flow, model: &Model) {
         let mut in_front = flow.stages[..at].iter().filter(|other| !group.contains(&other.key));
         let is_active = stage.status == Status::Active;
         let is_skipped = |other: &StageRecord| {
-            (is_active && !other.is_good()) || (stage.attempts > 0 && other.attempts == 0)
+            let was_passed_over = other.attempts == 0 && !flow.may_leave_out(other.key.stage);
+            (is_active && !other.is_good()) || (stage.attempts > 0 && was_passed_over)
         };
         assert!(!in_front.any(is_skipped), "{} is out of order", stage.key);
-        assert!(stage.status != Status::Completed || stage.attempts > 0, "{} was never started", stage.key);
+        let was_done = stage.attempts > 0 || stage.is_left_out;
+        assert!(stage.status != Status::Completed || was_done, "{} was never started", stage.key);
         let is_worked_on = flow.workers.iter().any(|worker| worker.stage == Some(stage.key));
         assert_eq!(is_active, is_worked_on, "{} and its agents", stage.key);
     }
@@ -473,6 +484,9 @@ fn view_flow(state: &WorkflowState) -> Flow {
         status: stage.status,
         verdict: stage.verdict(),
         attempts: stage.attempts,
+        is_left_out: stage.is_by_rule(),
+        failures: stage.failures,
+        is_located: stage.names_place,
     });
     let workers = state.active_agents.iter().map(|agent| Worker {
         agent: agent.agent().unwrap(),
@@ -507,6 +521,9 @@ fn view_flow(state: &WorkflowState) -> Flow {
         notices: notices.collect(),
         changed_outside: !state.outside.files.is_empty(),
         judge_again: state.outside.judge_again,
+        rules: state.rules,
+        was_blocked: state.was_blocked,
+        visible: state.visible_change,
     }
 }
 

@@ -15,8 +15,8 @@ use overtone_core::engine::settings::Settings;
 use overtone_core::engine::state::{SendBackReason, WorkflowState};
 use overtone_core::engine::suggestion::SinceCompact;
 use overtone_core::engine::{Effect, Trigger};
-use overtone_core::evidence::Evidence;
-use overtone_core::registry::{Agent, Workflow};
+use overtone_core::evidence::{Evidence, WorkflowChange};
+use overtone_core::registry::{Agent, DocsRule, RetroRule, StageRules, Workflow};
 use overtone_core::replay::{Difference, Replay, mismatches, parse, redact};
 use overtone_store::timeline;
 use proptest::prelude::*;
@@ -29,7 +29,7 @@ enum Event {
     /// The agents of the next step carry it out.
     Advised(&'static str),
     Delegated,
-    Init(Workflow, bool),
+    Init(Workflow, bool, bool),
     Graded(u8),
     StopLoop,
     Notified(Agent, bool),
@@ -38,17 +38,31 @@ enum Event {
     Large(bool),
     /// Whether the project's checks succeed from now on.
     Checks(bool),
+    /// Whether it is known from now on that no document has changed.
+    KnownChange(bool),
 }
 
 fn events() -> impl Strategy<Value = Event> {
     let said = prop::sample::select(vec![
-        "PASS", "PASS", "PASS", "FAIL", "REJECT", "ISSUES", "BLOCKED", "NONE", "API", "",
+        "PASS",
+        "PASS",
+        "INVISIBLE",
+        "INVISIBLE",
+        "FAIL",
+        "REJECT",
+        "ISSUES",
+        "BLOCKED",
+        "NONE",
+        "API",
+        "",
     ]);
     prop_oneof![
         8 => actions().prop_map(Event::Action),
         8 => said.prop_map(Event::Advised),
         3 => Just(Event::Delegated),
-        1 => (prop::sample::select(Workflow::ALL.to_vec()), any::<bool>()).prop_map(|(w, f)| Event::Init(w, f)),
+        1 => (prop::sample::select(Workflow::ALL.to_vec()), any::<bool>(), any::<bool>())
+            .prop_map(|(workflow, feature, rules)| Event::Init(workflow, feature, rules)),
+        1 => any::<bool>().prop_map(Event::KnownChange),
         1 => any::<u8>().prop_map(Event::Graded),
         1 => Just(Event::StopLoop),
         1 => (prop::sample::select(Agent::ALL.to_vec()), any::<bool>()).prop_map(|(a, d)| Event::Notified(a, d)),
@@ -85,8 +99,14 @@ fn before_report(world: &mut World) {
     world.facts.since_compact = SinceCompact::counted(completed, compacted);
 }
 
-fn init(world: &mut World, workflow: Workflow, with_feature: bool) {
+fn init(world: &mut World, workflow: Workflow, with_feature: bool, with_rules: bool) {
+    let rules = if with_rules {
+        StageRules { retro: RetroRule::OnTrouble, docs: DocsRule::OnChange }
+    } else {
+        StageRules::default()
+    };
     let start = Start {
+        rules,
         feature: with_feature.then_some("f"),
         feature_is_new: with_feature,
         force: true,
@@ -109,6 +129,7 @@ fn carry_out(world: &mut World, event: &Event) {
                     "API" => "API Error: 500 /home/me".to_owned(),
                     "" => String::new(),
                     "NONE" => "a report".to_owned(),
+                    "INVISIBLE" => r#"<!-- VERDICT: {"result":"PASS","visible":false} -->"#.to_owned(),
                     said => verdict(said),
                 };
                 delegate(world, agent);
@@ -116,7 +137,12 @@ fn carry_out(world: &mut World, event: &Event) {
             }
         }
         Event::Delegated => advised(world).into_iter().for_each(|agent| delegate(world, agent)),
-        Event::Init(workflow, with_feature) => init(world, *workflow, *with_feature),
+        Event::Init(workflow, with_feature, with_rules) => {
+            init(world, *workflow, *with_feature, *with_rules);
+        }
+        Event::KnownChange(is_known) => {
+            world.facts.workflow_change = if *is_known { Some(WorkflowChange::default()) } else { None };
+        }
         Event::Graded(score) => {
             let grade = format!("<!-- GRADE: {{\"score\":{score}}} -->");
             report(world, Agent::Grader, &grade);
@@ -166,9 +192,10 @@ fn differences(lines: &[String]) -> (Vec<Difference>, Option<WorkflowState>) {
     (found, replay.state().workflow.clone())
 }
 
-fn session(workflow: Workflow, with_feature: bool, events: &[Event]) -> World {
+fn session(workflow: Workflow, with_feature: bool, with_rules: bool, events: &[Event]) -> World {
     let mut world = World::empty();
-    init(&mut world, workflow, with_feature);
+    world.facts.workflow_change = Some(WorkflowChange::default());
+    init(&mut world, workflow, with_feature, with_rules);
     for event in events {
         carry_out(&mut world, event);
     }
@@ -182,9 +209,10 @@ proptest! {
     fn a_recorded_session_replays_without_a_difference(
         workflow in prop::sample::select(Workflow::ALL.to_vec()),
         with_feature in any::<bool>(),
+        with_rules in any::<bool>(),
         events in prop::collection::vec(events(), 1..80),
     ) {
-        let world = session(workflow, with_feature, &events);
+        let world = session(workflow, with_feature, with_rules, &events);
         let lines = recorded(&world);
         let (found, state) = differences(&lines);
         prop_assert!(found.is_empty(), "{:#?}\n{}", found[0], lines.join("\n"));
@@ -203,7 +231,7 @@ proptest! {
         events in prop::collection::vec(events(), 1..40),
         damage in prop::collection::vec((any::<prop::sample::Index>(), 0..6u8), 1..6),
     ) {
-        let mut lines = recorded(&session(workflow, false, &events));
+        let mut lines = recorded(&session(workflow, false, true, &events));
         for (place, kind) in &damage {
             let at = place.index(lines.len());
             match kind {

@@ -1,6 +1,7 @@
 //! The state of the session on disk.
 
 use overtone_claude::Environment;
+use overtone_core::economy::Cost;
 use overtone_core::engine::settings::Settings;
 use overtone_core::engine::state::{LoopState, WorkflowState};
 use overtone_core::messages::Lang;
@@ -19,6 +20,8 @@ pub(super) struct State {
     settings: Settings,
     pub(super) compactions: u32,
     pub(super) running_check: Option<RunningCheck>,
+    /// What the workflow has cost, as far as it was counted.
+    pub(super) workflow_cost: Option<Cost>,
 }
 
 /// Rounds to cents, so that the stored cost does not change with every call.
@@ -45,6 +48,10 @@ impl State {
             Some(workflow) if workflow.is_open() => running_check(&session),
             _ => None,
         };
+        let workflow_cost = workflow.as_ref().and_then(|workflow| {
+            let spent = session.spent_since(workflow.created_at);
+            if spent.is_empty() { None } else { Some(spent.cost(&config.prices())) }
+        });
         Some(Self {
             lang: environment.lang().unwrap_or_else(|| config.language()),
             workflow,
@@ -52,6 +59,7 @@ impl State {
             settings: config.settings(),
             compactions: compactions.automatic.saturating_add(compactions.manual),
             running_check,
+            workflow_cost,
         })
     }
 

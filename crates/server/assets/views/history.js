@@ -102,13 +102,14 @@ function charts({ days, stages, workflows }) {
     endedByDay(all),
     passByDay(all),
     costByDay(all),
+    tokensByDay(all),
     failuresByStage(stages),
     byWorkflow('durations', t('chart_durations'), t('median'), workflows, 'medianMs', duration),
     byWorkflow('costs', t('chart_costs'), t('cost'), workflows, 'costUsd', cost),
   ];
 }
 
-const NOTHING = { started: 0, completed: 0, aborted: 0, passAt1: null, costUsd: 0 };
+const NOTHING = { started: 0, completed: 0, aborted: 0, passAt1: null, tokens: 0, costUsd: 0 };
 
 /** Includes days without events, so that the time axis is linear. */
 function everyDay(days) {
@@ -158,6 +159,14 @@ function costByDay(days) {
   return figure('cost-days', title, drawing, [t('day'), t('cost')], rows);
 }
 
+function tokensByDay(days) {
+  const title = t('chart_token_days');
+  const series = [{ name: t('tokens'), values: days.map((one) => one.tokens ?? 0) }];
+  const drawing = columns(title, days.map(dayName), series, compact);
+  const rows = days.map((one) => [dayName(one), count(one.tokens ?? 0)]);
+  return figure('token-days', title, drawing, [t('day'), t('tokens')], rows);
+}
+
 function failuresByStage(stages) {
   const failed = stages.filter((one) => one.failures > 0).sort((a, b) => b.failures - a.failures);
   const list = failed.map(({ stage, failures, runs }) => ({
@@ -185,10 +194,12 @@ function stageName(stage) {
 }
 
 function byStage(stages) {
-  const head = ['stage', 'runs', 'tile_pass_at_1', 'tile_pass_at_3', 'failures', 'median', 'p90', 'tokens', 'cost'];
+  const head = [
+    'stage', 'runs', 'tile_pass_at_1', 'tile_pass_at_3', 'failures', 'times_repaired', 'median', 'p90', 'tokens', 'cost',
+  ];
   const rows = stages.map((one) => [
     stageName(one.stage), count(one.runs), percent(one.passAt1), percent(one.passAt3), count(one.failures),
-    duration(one.medianMs), duration(one.p90Ms), compact(one.tokens), cost(one.costUsd),
+    count(one.repairs), duration(one.medianMs), duration(one.p90Ms), compact(one.tokens), cost(one.costUsd),
   ]);
   return tablePanel('stage-table', t('by_stage'), head, rows);
 }

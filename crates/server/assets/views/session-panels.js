@@ -20,6 +20,7 @@ export function sidePanels(detail, summary) {
     supervisor(detail.supervisor),
     handoffs(detail),
     usage(detail.usage),
+    stageCosts(detail.usage),
     compactions(detail.compactionsAt, summary),
   ];
 }
@@ -142,6 +143,24 @@ function summed(runs) {
 function usageLine({ name, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costUsd }) {
   const cached = cacheReadTokens + cacheWriteTokens;
   return [name, compact(inputTokens), compact(outputTokens), compact(cached), cost(costUsd)];
+}
+
+// Cost, by stage.
+
+function stageCosts(used) {
+  const stages = used?.stages.filter(({ stage }) => stage) ?? [];
+  if (stages.length === 0) return null;
+  const others = used.stages.filter(({ stage }) => !stage);
+  const rows = [...stages, ...others].map((one) => [
+    one.stage ? `${stageOf(one.stage).emoji} ${one.stage}` : t('no_stage'),
+    one.attempts ? count(one.attempts) : '–', compact(totalTokens(one)), cost(one.costUsd),
+  ]);
+  const head = [t('stage'), t('tries'), t('tokens'), t('cost')];
+  return panel('usage-stages', t('usage_stages'), null, table(t('usage_stages'), head, rows, 'usage-stages'));
+}
+
+function totalTokens({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }) {
+  return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
 }
 
 // Compactions.

@@ -1,7 +1,5 @@
 //! The state that all requests share.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,7 +9,6 @@ use crate::telemetry::Exporter;
 use overtone_core::engine::settings::Settings;
 use overtone_core::engine::state::Millis;
 use overtone_core::messages::Lang;
-use overtone_session::view::AgentUsage;
 use overtone_store::{Home, clock};
 
 use crate::dashboard::access::Access;
@@ -20,9 +17,7 @@ use crate::dashboard::fleet::Fleet;
 use crate::dashboard::histories::Histories;
 use crate::dashboard::hub::Hub;
 use crate::dashboard::index::{Index, SessionOrigin};
-
-/// What an agent has used, and the length of its conversation when it was read.
-pub(crate) type CachedUsage = (u64, AgentUsage);
+use crate::dashboard::usages::Usages;
 
 #[derive(Debug)]
 pub(crate) struct App {
@@ -47,8 +42,7 @@ pub(crate) struct App {
     pub(crate) statistics: SharedStatisticsCache,
     /// How often statistics were computed.
     pub(crate) statistics_computed: AtomicU64,
-    /// What agents have used, by the file of their conversation.
-    pub(crate) usages: Mutex<HashMap<PathBuf, CachedUsage>>,
+    pub(crate) usages: Usages,
     last_use: Mutex<Instant>,
 }
 
@@ -98,7 +92,7 @@ impl App {
             histories: Histories::default(),
             statistics: SharedStatisticsCache::default(),
             statistics_computed: AtomicU64::new(0),
-            usages: Mutex::default(),
+            usages: Usages::default(),
             last_use: Mutex::new(Instant::now()),
         }
     }

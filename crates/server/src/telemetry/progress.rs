@@ -30,9 +30,17 @@ pub(crate) struct Cursor {
     /// The offset of the first line of the workflow that has not ended yet.
     #[serde(rename = "opened")]
     pub(crate) workflow_offset: Option<u64>,
+    /// How far the ledger of the session was counted.
+    #[serde(rename = "usage", skip_serializing_if = "is_zero")]
+    pub(crate) usage_offset: u64,
     /// Fields of other versions, which are preserved.
     #[serde(flatten)]
     pub(crate) other: Map<String, Value>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(offset: &u64) -> bool {
+    *offset == 0
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -138,7 +146,9 @@ impl ProgressState {
         let cursor = |session: &Session| {
             let offset =
                 first_recent_workflow(&session.timeline_file(), Millis(now.0 - DAY_MS)).unwrap_or_default();
-            (session.id().to_string(), Cursor { offset, ..Cursor::default() })
+            let usage_offset =
+                session.usage_file().symlink_metadata().map(|file| file.len()).unwrap_or_default();
+            (session.id().to_string(), Cursor { offset, usage_offset, ..Cursor::default() })
         };
         Self { since: now.0, sessions: sessions.iter().map(cursor).collect(), ..Self::default() }
     }

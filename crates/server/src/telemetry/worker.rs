@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceResponse;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
 use overtone_net::Backoff;
-use overtone_session::view::{AgentUsage, agent_usage};
+use overtone_session::view::read_ledger_from;
 use overtone_store::{Home, Log, Session, SessionId, clock};
 use prost::Message;
 
@@ -18,9 +18,8 @@ use crate::telemetry::exporter::Setup;
 use crate::telemetry::http::{Client, SendOutcome};
 use crate::telemetry::ids::{Ids, instance};
 use crate::telemetry::progress::{Cursor, ExportProgress};
-use crate::telemetry::safe_name;
-use crate::telemetry::totals::{Count, Metric};
-use crate::telemetry::tracker::{Attribute, ExportBatch, FinishedSpan, TimelineTracker};
+use crate::telemetry::tracker::{FinishedSpan, TimelineTracker};
+use crate::telemetry::usage;
 use crate::telemetry::work_queue::{Work, WorkQueue};
 
 /// How often all sessions are checked for changes that were not reported, and the sums are sent again.
@@ -137,15 +136,19 @@ impl Worker {
         let mut tracker = self.tracker(session.id(), &path, length)?;
         let before = tracker.offset;
         let mut batch = tracker.read_next(&path)?;
-        if tracker.offset == before {
+        let counted = self.progress.cursor(session.id()).usage_offset;
+        let (entries, usage_offset) = read_ledger_from(session, counted)?;
+        if tracker.offset == before && entries.is_empty() {
             self.trackers.insert(session.id().clone(), tracker);
             return Ok(Remaining::Nothing);
         }
-        add_usage(session, &mut batch);
+        usage::add_to_spans(&self.home, session, &mut batch)?;
+        batch.counts.extend(usage::count_entries(&self.home, session, &entries));
         if self.send_spans(session, &batch.finished) == Collector::Unreachable {
             return Ok(Remaining::More);
         }
-        self.progress.advance(session.id(), &tracker.cursor(), &batch.counts, !batch.finished.is_empty());
+        let cursor = Cursor { usage_offset, ..tracker.cursor() };
+        self.progress.advance(session.id(), &cursor, &batch.counts, !batch.finished.is_empty());
         self.trackers.insert(session.id().clone(), tracker);
         if !batch.counts.is_empty() {
             self.queue.request_metrics();
@@ -243,19 +246,6 @@ fn timeline_length(session: &Session) -> Option<u64> {
     session.timeline_file().symlink_metadata().ok().map(|metadata| metadata.len())
 }
 
-/// Adds the tokens and costs of the agents, from the conversations that the client stores.
-fn add_usage(session: &Session, batch: &mut ExportBatch) {
-    let Some(transcript) = session.origin().transcript else { return };
-    for span in &mut batch.finished {
-        let Some(agent_id) = &span.agent_id else { continue };
-        // An unreadable conversation adds nothing.
-        if let Ok(Some(usage)) = agent_usage(&transcript, agent_id) {
-            batch.counts.extend(usage_counts(span, &usage));
-            span.attributes.extend(usage_attributes(&usage));
-        }
-    }
-}
-
 /// How many items of a message the collector rejected, and why.
 struct PartialRejection {
     count: i64,
@@ -274,37 +264,4 @@ fn rejected_points(response: &[u8]) -> Option<PartialRejection> {
 
 fn partial_rejection(count: i64, reason: String) -> Option<PartialRejection> {
     if count > 0 { Some(PartialRejection { count, reason }) } else { None }
-}
-
-/// Each kind of token with its name in the metric, its attribute key, and the amount.
-fn tokens_by_kind(usage: &AgentUsage) -> [(&'static str, &'static str, u64); 4] {
-    let tokens = &usage.tokens;
-    [
-        ("input", "overtone.tokens.input", tokens.input),
-        ("output", "overtone.tokens.output", tokens.output),
-        ("cache_read", "overtone.tokens.cache_read", tokens.cache_read),
-        ("cache_write", "overtone.tokens.cache_write", tokens.cache_write),
-    ]
-}
-
-fn usage_attributes(usage: &AgentUsage) -> Vec<(&'static str, Attribute)> {
-    let integer = |count: u64| Attribute::Integer(i64::try_from(count).unwrap_or(i64::MAX));
-    let mut all: Vec<_> = tokens_by_kind(usage).map(|(_, key, count)| (key, integer(count))).to_vec();
-    if let Some(model) = &usage.model {
-        all.push(("overtone.model", Attribute::Text(safe_name::model(model).to_owned())));
-    }
-    // The cost is zero if the price of the model is not known.
-    if usage.tokens.cost_usd > 0.0 {
-        all.push(("overtone.cost_usd", Attribute::Float(usage.tokens.cost_usd)));
-    }
-    all
-}
-
-#[allow(clippy::cast_precision_loss, reason = "counts of tokens are far below 2^52")]
-fn usage_counts(span: &FinishedSpan, usage: &AgentUsage) -> Vec<Count> {
-    let stage = span.stage.as_deref().unwrap_or_default();
-    let count = |metric, detail, amount| Count::new(metric, &span.workflow, stage, detail, amount);
-    let tokens = tokens_by_kind(usage).map(|(kind, _, amount)| count(Metric::Tokens, kind, amount as f64));
-    let cost = count(Metric::CostUsd, "", usage.tokens.cost_usd);
-    tokens.into_iter().chain([cost]).filter(Count::is_positive).collect()
 }

@@ -6,8 +6,11 @@ use std::path::Path;
 use overtone_claude::process::is_called_by_other;
 use overtone_claude::wire::HookInput;
 use overtone_core::engine::state::WorkflowState;
-use overtone_core::engine::{StageReport, Trigger, repairing_stage, reports_failures, stage_report};
-use overtone_core::evidence::{Activity, Check, Evidence};
+use overtone_core::engine::{
+    ContextNeeds, StageReport, Trigger, context_needs, depends_on_changes, repairing_stage, reports_failures,
+    stage_report,
+};
+use overtone_core::evidence::{Activity, Check, Evidence, Receipt, WorkflowChange};
 use overtone_core::registry::{Agent, StageKey};
 use overtone_store::{CHECKS_FILE, Home, Session, WorkflowDoc};
 
@@ -30,6 +33,10 @@ pub(crate) struct Collected {
     pub(crate) evidence: Evidence,
     /// The files that differ from the state after the last stage, if they were compared.
     pub(crate) changed_since_stage: Option<Vec<String>>,
+    /// What has changed since the workflow began, if something depends on it.
+    pub(crate) workflow_change: Option<WorkflowChange>,
+    /// The checks that have succeeded on the tree as it is, for a tester that is delegated.
+    pub(crate) green_checks: Vec<Receipt>,
     /// What the agent has changed, whatever its report says.
     change: Option<TreeChanges>,
     /// Files with evidence that another program has changed.
@@ -57,17 +64,44 @@ impl EvidenceContext<'_> {
         if is_called_by_other(&workflow.clients()) { None } else { Some(workflow) }
     }
 
-    /// Compares the work tree with that after the last stage, if somebody other than the agent of a stage may have changed
-    /// files and no agent is at work, which changes files as well.
-    pub(crate) fn before_stage(&self) -> Collected {
+    /// What is known before a stage starts or a turn ends: the files that somebody other than the agent of a stage has changed,
+    /// and what the context block of the next agent names.
+    pub(crate) fn before_stage(&self, trigger: &Trigger) -> Collected {
         let Some(workflow) = self.workflow() else { return Collected::default() };
-        if !workflow.state.awaits_comparison() {
+        let needs = context_needs(&workflow.state, trigger);
+        let is_stop = matches!(trigger, Trigger::Stopping { .. });
+        let needs_change = needs.change || (is_stop && depends_on_changes(&workflow.state));
+        // An agent at work changes files as well, so that nothing can be compared.
+        let may_compare = workflow.state.awaits_comparison();
+        if !may_compare && !needs_change && needs.checks_of.is_none() {
             return Collected::default();
         }
         let Some(earlier) = WorkTree::stored(self.session) else { return Collected::default() };
-        let Some(now) = earlier.now(self.project) else { return Collected::default() };
-        let changed = now.changes_since(&earlier, self.project).summary.files;
-        Collected { changed_since_stage: Some(changed), tree: Some(now), ..Collected::default() }
+        let mut collected = Collected::default();
+        let mut known = earlier;
+        if may_compare {
+            let Some(now) = known.now(self.project) else { return Collected::default() };
+            collected.changed_since_stage = Some(now.changes_since(&known, self.project).summary.files);
+            collected.tree = Some(now.clone());
+            known = now;
+        }
+        if needs_change {
+            collected.workflow_change = known.workflow_change();
+        }
+        collected.green_checks = self.green_checks(&workflow.state, needs, &known);
+        collected
+    }
+
+    /// The checks that the next agent's stage needs and that have succeeded on this tree.
+    fn green_checks(&self, workflow: &WorkflowState, needs: ContextNeeds, tree: &WorkTree) -> Vec<Receipt> {
+        let Some(stage) = needs.checks_of.and_then(|key| workflow.stage(key)) else { return Vec::new() };
+        let Ok(Some(pinned)) = PinnedChecks::load(self.home, self.session, self.project) else {
+            return Vec::new();
+        };
+        let Ok(receipts) = self.session.receipts() else { return Vec::new() };
+        let tree = tree.fingerprint();
+        let green = |check: &Check| receipts.iter().rfind(|receipt| receipt.proves(check, &tree)).cloned();
+        pinned.checks.iter().filter(|check| check.is_needed_by(stage)).filter_map(green).collect()
     }
 
     fn for_report(
@@ -106,7 +140,8 @@ impl EvidenceContext<'_> {
                 tree = self.read_tree(earlier.as_ref());
             }
         }
-        Collected { evidence, edited, changed_since_stage: None, change, tree }
+        let workflow_change = tree.as_ref().and_then(WorkTree::workflow_change);
+        Collected { evidence, workflow_change, change, edited, tree, ..Collected::default() }
     }
 
     /// The work tree as it is now. Without an earlier one there is nothing to compare with, but the next agent is judged again.

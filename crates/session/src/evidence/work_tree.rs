@@ -15,7 +15,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use overtone_core::evidence::{
-    AssertionChange, SourceTests, TreeChange, assertions_in_source, count_in_source,
+    AssertionChange, SourceTests, TreeChange, WorkflowChange, assertions_in_source, count_in_source,
 };
 use overtone_store::{Session, StoreError, Transaction, files};
 use sha2::{Digest as _, Sha256};
@@ -142,6 +142,16 @@ impl WorkTree {
             hash.update([0]);
         }
         hex(&hash.finalize())
+    }
+
+    /// What has changed since the workflow began. `None` without git, since the files at the beginning are not known then.
+    pub(crate) fn workflow_change(&self) -> Option<WorkflowChange> {
+        match &self.source {
+            Source::Git { base } => {
+                Some(WorkflowChange { base: base.clone(), files: self.files.keys().cloned().collect() })
+            }
+            Source::Folder => None,
+        }
     }
 
     /// The files that differ from the beginning of the workflow.

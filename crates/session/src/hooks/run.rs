@@ -30,6 +30,8 @@ use crate::hooks::guard::{Printer, lock_timeout};
 use crate::hooks::limits::handle_file_size_signal;
 use crate::hooks::trigger::Event;
 use crate::hooks::update::file_change;
+use crate::hooks::usage;
+use crate::usage::RecordContext;
 use overtone_claude::Environment;
 
 /// Errors that did not keep the hook from answering.
@@ -177,7 +179,7 @@ impl HookCall<'_> {
         Ok(attempt.warnings)
     }
 
-    /// Reads the state and decides. Nothing is written.
+    /// Reads the state and decides. Nothing is written but the ledger of what agents use, which no decision changes.
     fn decide(
         &self,
         context: &FactContext,
@@ -192,10 +194,22 @@ impl HookCall<'_> {
         if let Some(edit) = edit {
             integrity::leave_edit_notices(&mut snapshot, edit, self.language(&context.config));
         }
-        let (mut facts, warnings) =
+        let (mut facts, mut warnings) =
             facts::gather(self.hook, context, Some(session), self.input, self.trigger, &snapshot)?;
+        if let Some(workflow) = &snapshot.workflow
+            && !is_forged
+        {
+            let record = RecordContext { session, workflow, now: facts.now };
+            match usage::record(&record, self.input, self.trigger) {
+                Ok(spent) => facts.spent = spent.map(|spent| spent.spending(&context.config.prices())),
+                // The next reading finds what is missing.
+                Err(error) => warnings.push(format!("cannot record what was used: {error}")),
+            }
+        }
         facts.evidence = collected.evidence.clone();
         facts.changed_since_stage.clone_from(&collected.changed_since_stage);
+        facts.workflow_change.clone_from(&collected.workflow_change);
+        facts.green_checks.clone_from(&collected.green_checks);
         let mut edited = collected.edited.clone();
         if self.depends_on_evidence() {
             edited.extend(documents.missing_files(session));
@@ -302,7 +316,7 @@ impl HookCall<'_> {
         let Some(project) = self.environment.project(self.input) else { return Ok(Collected::default()) };
         let context = EvidenceContext { home, session, project: &project };
         let collected = match self.trigger {
-            Trigger::Delegating { .. } => context.before_stage(),
+            Trigger::Delegating { .. } => context.before_stage(self.trigger),
             Trigger::Stopping { .. } => self.collect_at_end(&context)?,
             _ => context.for_event(self.input, self.trigger),
         };
@@ -313,7 +327,7 @@ impl HookCall<'_> {
 
     /// What is known at a Stop. Checks are run only if the workflow would complete with it.
     fn collect_at_end(&self, context: &EvidenceContext) -> Result<Collected, Box<dyn Error>> {
-        let mut collected = context.before_stage();
+        let mut collected = context.before_stage(self.trigger);
         if !context.session.has_pinned_checks() {
             return Ok(collected);
         }

@@ -20,9 +20,11 @@ pub(crate) struct Event<'a> {
     pub(crate) workflow: Option<Cow<'a, str>>,
     pub(crate) duration: Option<i64>,
     pub(crate) reason: Option<Cow<'a, str>>,
+    pub(crate) by: Option<Cow<'a, str>>,
     /// Why a report was sent back.
     pub(crate) missing: Option<Cow<'a, str>>,
     pub(crate) changed_files: Option<u64>,
+    pub(crate) attempt: Option<u32>,
     pub(crate) untrusted: Vec<String>,
     pub(crate) notes: Vec<String>,
     pub(crate) checks: Vec<CheckOutcome>,
@@ -62,6 +64,7 @@ impl<'a> Event<'a> {
             b"agentId" => &mut self.agent_id,
             b"workflowType" => &mut self.workflow,
             b"reason" => &mut self.reason,
+            b"by" => &mut self.by,
             b"missing" => &mut self.missing,
             b"durationMs" => {
                 self.duration = value.number();
@@ -69,6 +72,10 @@ impl<'a> Event<'a> {
             }
             b"changedFiles" => {
                 self.changed_files = value.number();
+                return Some(());
+            }
+            b"attempt" => {
+                self.attempt = value.number();
                 return Some(());
             }
             _ => return Some(()),
@@ -91,8 +98,10 @@ impl<'a> Event<'a> {
             workflow: text("workflowType"),
             duration: fields.get("durationMs").and_then(Value::as_i64),
             reason: text("reason"),
+            by: text("by"),
             missing: text("missing"),
             changed_files: fields.get("changedFiles").and_then(Value::as_u64),
+            attempt: fields.get("attempt").and_then(Value::as_u64).and_then(|number| number.try_into().ok()),
             untrusted: texts(&fields, "untrusted"),
             notes: texts(&fields, "notes"),
             checks: CheckOutcome::from_event(&fields),

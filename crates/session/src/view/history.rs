@@ -15,8 +15,9 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::sync::Arc;
 
+use overtone_core::engine::RULE;
 use overtone_core::engine::state::{Ending, Millis};
-use overtone_core::registry::EventKind;
+use overtone_core::registry::{EventKind, StageKey};
 use overtone_store::{files, timeline};
 
 use crate::view::event::Event;
@@ -50,6 +51,10 @@ pub struct StageRun {
     pub at: Option<Millis>,
     /// True for a pass.
     pub verdicts: Vec<bool>,
+    /// The number of the attempt that each verdict is about.
+    pub attempts: Vec<u32>,
+    /// How often work was repaired because of a verdict of this stage.
+    pub repairs: usize,
     pub durations: Vec<i64>,
 }
 
@@ -62,6 +67,8 @@ pub struct AgentRun {
     pub at: Option<Millis>,
     pub duration: Option<i64>,
     pub failed: bool,
+    /// How many files it has changed, if that was compared.
+    pub changed_files: Option<u64>,
 }
 
 /// The events from which a history is built. Others are not parsed.
@@ -183,6 +190,14 @@ fn non_empty<'a>(text: Option<&'a Cow<'_, str>>) -> Option<&'a str> {
     }
 }
 
+/// Whether a verdict of this stage ends a repair: judges do not repair what they find.
+fn repairs_work(stage: &str) -> bool {
+    match stage.parse::<StageKey>() {
+        Ok(key) => !key.stage.is_judge(),
+        Err(()) => false,
+    }
+}
+
 #[derive(Debug, Default)]
 struct Builder {
     history: History,
@@ -190,6 +205,8 @@ struct Builder {
     runs: HashMap<Arc<str>, usize>,
     /// When the stages without a verdict started.
     starts: HashMap<Arc<str>, Millis>,
+    /// The runs with a failure that was not repaired yet.
+    failed: Vec<usize>,
     /// Interned names: there are many events with few different names.
     names: HashSet<Arc<str>>,
 }
@@ -217,6 +234,8 @@ impl Builder {
             EventKind::WorkflowComplete => self.end_workflow(event, Ending::Completed),
             EventKind::WorkflowAbort => self.end_workflow(event, Ending::Aborted),
             EventKind::StageStart => self.start_stage(event),
+            // No agent has worked on a stage that a rule has completed.
+            EventKind::StageComplete if event.by.as_deref() == Some(RULE) => {}
             EventKind::StageComplete => self.add_verdict(event, true),
             EventKind::StageRetry => self.add_verdict(event, false),
             EventKind::AgentComplete => self.add_agent(event, false),
@@ -247,6 +266,7 @@ impl Builder {
         self.push_workflow(event, event.at());
         self.runs.clear();
         self.starts.clear();
+        self.failed.clear();
     }
 
     /// An end without a start was written by another version. It is counted too.
@@ -272,24 +292,40 @@ impl Builder {
         let Some(stage) = non_empty(event.stage.as_ref()) else { return };
         let (at, started) = (event.at(), self.starts.remove(stage));
         let duration = event.duration.or_else(|| Some(at?.since(started?)));
-        let run = self.stage_run(stage, at);
+        let index = self.stage_run(stage, at);
+        if repairs_work(stage) {
+            for failed in std::mem::take(&mut self.failed) {
+                self.history.stages[failed].repairs += 1;
+            }
+        }
+        let run = &mut self.history.stages[index];
+        let number = u32::try_from(run.verdicts.len() + 1).unwrap_or(u32::MAX);
+        run.attempts.push(event.attempt.unwrap_or(number));
         run.verdicts.push(passed);
         run.durations.extend(duration);
+        if !passed && !self.failed.contains(&index) {
+            self.failed.push(index);
+        }
     }
 
-    /// The run of a stage in the current workflow, created if necessary.
-    fn stage_run(&mut self, stage: &str, at: Option<Millis>) -> &mut StageRun {
-        let index = if let Some(index) = self.runs.get(stage) {
-            *index
-        } else {
-            let (stage, workflow) = (self.intern(stage), self.current_workflow());
-            let index = self.history.stages.len();
-            self.runs.insert(Arc::clone(&stage), index);
-            let run = StageRun { workflow, stage, at, verdicts: Vec::new(), durations: Vec::new() };
-            self.history.stages.push(run);
-            index
-        };
-        &mut self.history.stages[index]
+    /// The index of a stage's run in the current workflow, created if necessary.
+    fn stage_run(&mut self, stage: &str, at: Option<Millis>) -> usize {
+        if let Some(index) = self.runs.get(stage) {
+            return *index;
+        }
+        let (stage, workflow) = (self.intern(stage), self.current_workflow());
+        let index = self.history.stages.len();
+        self.runs.insert(Arc::clone(&stage), index);
+        self.history.stages.push(StageRun {
+            workflow,
+            stage,
+            at,
+            verdicts: Vec::new(),
+            attempts: Vec::new(),
+            repairs: 0,
+            durations: Vec::new(),
+        });
+        index
     }
 
     fn add_agent(&mut self, event: &Event, failed: bool) {
@@ -302,6 +338,7 @@ impl Builder {
             at: event.at(),
             duration: event.duration,
             failed,
+            changed_files: event.changed_files,
         };
         self.history.agents.push(run);
     }
@@ -348,6 +385,22 @@ pub(crate) mod tests {
         ]);
         let ends: Vec<_> = history.workflows.iter().map(|w| (w.ending, w.duration)).collect();
         assert_eq!(ends, [(Some(Ending::Completed), Some(60_000)), (None, None)]);
+    }
+
+    #[test]
+    fn a_failure_that_is_repaired_counts_for_the_stage_that_found_it() {
+        let history = history(&[
+            entry("workflow:start", "", 0),
+            entry("stage:complete", "DEV", 1),
+            entry("stage:retry", "REVIEW", 2),
+            entry("stage:retry", "TEST", 3),
+            entry("stage:complete", "DEV", 4),
+            entry("stage:complete", "REVIEW", 5),
+            entry("stage:retry", "TEST", 6),
+        ]);
+        let found: Vec<_> =
+            history.stages.iter().map(|run| (&*run.stage, run.repairs, &*run.attempts)).collect();
+        assert_eq!(found, [("DEV", 0, &[1, 2][..]), ("REVIEW", 1, &[1, 2]), ("TEST", 1, &[1, 2])]);
     }
 
     #[test]

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use overtone_core::economy::{PriceTable, Spending};
 use overtone_core::engine::state::{Ending, Millis};
 use overtone_core::registry::{Stage, StageKey};
-use overtone_store::clock;
+use overtone_store::{UsageEntry, clock};
 
+use crate::view::costs::workflow_of;
 use crate::view::history::{AgentRun, History, StageRun, WorkflowRun};
-use crate::view::usage::Tokens;
 
 /// Which runs are counted.
 #[derive(Debug, Clone, Default)]
@@ -52,10 +53,15 @@ pub struct StageStatistics {
     pub runs: usize,
     pub pass_at_1: Option<f64>,
     pub pass_at_3: Option<f64>,
+    /// Verdicts that were no pass: what the stage has found.
     pub failures: usize,
+    /// How often work was repaired because of them.
+    pub repairs: usize,
     pub median: Option<i64>,
     pub p90: Option<i64>,
-    pub tokens: Tokens,
+    pub spending: Spending,
+    /// The part of it that belongs to completed workflows.
+    pub finished_spending: Spending,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -64,7 +70,7 @@ pub struct AgentStatistics {
     pub runs: usize,
     pub errors: usize,
     pub median: Option<i64>,
-    pub tokens: Tokens,
+    pub spending: Spending,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -74,7 +80,7 @@ pub struct WorkflowStatistics {
     pub completed: usize,
     pub aborted: usize,
     pub median: Option<i64>,
-    pub tokens: Tokens,
+    pub spending: Spending,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -86,33 +92,37 @@ pub struct DayStatistics {
     pub aborted: usize,
     pub pass_at_1: Option<f64>,
     pub failures: usize,
-    pub tokens: Tokens,
+    pub spending: Spending,
 }
 
-/// The statistics of the given sessions. `used` returns what an agent has used, if it is known.
+/// The statistics of the given sessions, each with what it has used.
 pub fn statistics<'a>(
-    histories: impl IntoIterator<Item = &'a History>,
+    sessions: impl IntoIterator<Item = (&'a History, &'a [UsageEntry])>,
     filter: &Filter,
-    used: &dyn Fn(&AgentRun) -> Option<Tokens>,
+    prices: &PriceTable,
 ) -> Statistics {
     let mut sums = Sums::default();
-    let mut sessions = 0;
-    for history in histories {
-        sessions += 1;
-        sums.add(history, filter, used);
+    let mut count = 0;
+    for (history, usage) in sessions {
+        count += 1;
+        sums.add(history, filter);
+        for entry in usage {
+            sums.add_usage(history, entry, filter, prices);
+        }
     }
-    sums.statistics(sessions)
+    sums.statistics(count)
 }
 
-/// The runs and tokens by stage, agent, workflow and day.
+/// The runs and costs by stage, agent, workflow and day.
 #[derive(Default)]
 struct Sums<'a> {
     stages: BTreeMap<&'a str, Vec<&'a StageRun>>,
     agents: BTreeMap<&'a str, Vec<&'a AgentRun>>,
     workflows: BTreeMap<&'a str, Vec<&'a WorkflowRun>>,
-    stage_tokens: BTreeMap<&'a str, Tokens>,
-    agent_tokens: BTreeMap<&'a str, Tokens>,
-    workflow_tokens: BTreeMap<&'a str, Tokens>,
+    stage_spending: BTreeMap<&'a str, Spending>,
+    finished_spending: BTreeMap<&'a str, Spending>,
+    agent_spending: BTreeMap<&'a str, Spending>,
+    workflow_spending: BTreeMap<&'a str, Spending>,
     /// By the number of the day.
     days: BTreeMap<i64, Day<'a>>,
 }
@@ -121,11 +131,11 @@ struct Sums<'a> {
 struct Day<'a> {
     workflows: Vec<&'a WorkflowRun>,
     stages: Vec<&'a StageRun>,
-    tokens: Tokens,
+    spending: Spending,
 }
 
 impl<'a> Sums<'a> {
-    fn add(&mut self, history: &'a History, filter: &Filter, used: &dyn Fn(&AgentRun) -> Option<Tokens>) {
+    fn add(&mut self, history: &'a History, filter: &Filter) {
         let workflow = |index: Option<usize>| history.workflows.get(index?);
         for run in history.workflows.iter().filter(|run| filter.matches(run.started, Some(run))) {
             self.workflows.entry(&run.workflow).or_default().push(run);
@@ -137,21 +147,36 @@ impl<'a> Sums<'a> {
         }
         for run in history.agents.iter().filter(|run| filter.matches(run.at, workflow(run.workflow))) {
             self.agents.entry(&run.agent).or_default().push(run);
-            if let Some(tokens) = used(run) {
-                self.add_tokens(run, workflow(run.workflow), tokens);
-            }
         }
     }
 
-    fn add_tokens(&mut self, run: &'a AgentRun, workflow: Option<&'a WorkflowRun>, tokens: Tokens) {
-        self.agent_tokens.entry(&run.agent).or_default().add(tokens);
-        if let Some(stage) = &run.stage {
-            self.stage_tokens.entry(stage).or_default().add(tokens);
+    fn add_usage(
+        &mut self,
+        history: &'a History,
+        entry: &'a UsageEntry,
+        filter: &Filter,
+        prices: &PriceTable,
+    ) {
+        let workflow = workflow_of(history, entry);
+        if !filter.matches(Some(entry.at), workflow) {
+            return;
+        }
+        let spending = entry.usage.spending(prices);
+        if let Some(agent) = &entry.agent {
+            *self.agent_spending.entry(agent).or_default() += spending;
+        }
+        if let Some(stage) = &entry.stage {
+            *self.stage_spending.entry(stage).or_default() += spending;
         }
         if let Some(workflow) = workflow {
-            self.workflow_tokens.entry(&workflow.workflow).or_default().add(tokens);
+            *self.workflow_spending.entry(&workflow.workflow).or_default() += spending;
+            if let Some(stage) = &entry.stage
+                && workflow.ending == Some(Ending::Completed)
+            {
+                *self.finished_spending.entry(stage).or_default() += spending;
+            }
         }
-        self.update_day(run.at, |day| day.tokens.add(tokens));
+        self.update_day(Some(entry.at), |day| day.spending += spending);
     }
 
     fn update_day(&mut self, at: Option<Millis>, change: impl FnOnce(&mut Day<'a>)) {
@@ -188,9 +213,11 @@ impl<'a> Sums<'a> {
             pass_at_1: pass_at(1, runs),
             pass_at_3: pass_at(3, runs),
             failures: failures(runs),
+            repairs: runs.iter().map(|run| run.repairs).sum(),
             median: quantile(&durations, 50),
             p90: quantile(&durations, 90),
-            tokens: self.stage_tokens.get(stage).copied().unwrap_or_default(),
+            spending: self.stage_spending.get(stage).copied().unwrap_or_default(),
+            finished_spending: self.finished_spending.get(stage).copied().unwrap_or_default(),
         }
     }
 
@@ -200,7 +227,7 @@ impl<'a> Sums<'a> {
             runs: runs.len(),
             errors: runs.iter().filter(|run| run.failed).count(),
             median: quantile(&sorted(runs.iter().filter_map(|run| run.duration)), 50),
-            tokens: self.agent_tokens.get(agent).copied().unwrap_or_default(),
+            spending: self.agent_spending.get(agent).copied().unwrap_or_default(),
         }
     }
 
@@ -211,7 +238,7 @@ impl<'a> Sums<'a> {
             completed: ended(runs, Ending::Completed),
             aborted: ended(runs, Ending::Aborted),
             median: quantile(&sorted(runs.iter().filter_map(|run| run.duration)), 50),
-            tokens: self.workflow_tokens.get(workflow).copied().unwrap_or_default(),
+            spending: self.workflow_spending.get(workflow).copied().unwrap_or_default(),
         }
     }
 }
@@ -224,7 +251,7 @@ fn day_statistics(day: i64, sums: &Day) -> DayStatistics {
         aborted: ended(&sums.workflows, Ending::Aborted),
         pass_at_1: pass_at(1, &sums.stages),
         failures: failures(&sums.stages),
-        tokens: sums.tokens,
+        spending: sums.spending,
     }
 }
 
@@ -256,7 +283,7 @@ fn quantile(sorted: &[i64], percent: usize) -> Option<i64> {
 }
 
 /// Sorts stages in the order of the registry. Unknown stages come last.
-fn registry_order(stage: &str) -> (usize, u8) {
+pub(crate) fn registry_order(stage: &str) -> (usize, u8) {
     if let Ok(key) = stage.parse::<StageKey>()
         && let Some(index) = Stage::ALL.iter().position(|other| *other == key.stage)
     {
@@ -267,6 +294,8 @@ fn registry_order(stage: &str) -> (usize, u8) {
 
 #[cfg(test)]
 mod tests {
+    use overtone_core::economy::{TokenUsage, Tokens};
+    use overtone_store::UsageScope;
     use overtone_store::timeline::Entry;
 
     use super::*;
@@ -274,7 +303,8 @@ mod tests {
 
     fn statistics(sessions: &[&[Entry]]) -> Statistics {
         let histories: Vec<_> = sessions.iter().map(|entries| history(entries)).collect();
-        super::statistics(&histories, &Filter::default(), &|_| None)
+        let without_usage = histories.iter().map(|history| (history, &[][..]));
+        super::statistics(without_usage, &Filter::default(), &PriceTable::default())
     }
 
     /// The events of a workflow with one stage and these verdicts: `p` passes, `f` fails.
@@ -357,17 +387,33 @@ mod tests {
         let mut start = entry("workflow:start", "", 0);
         start.fields.insert("workflowType".into(), "quick".into());
         let history = history(&[start, complete, entry("stage:complete", "TEST", 6)]);
-        let tokens = Tokens { input: 7, cost_usd: 0.5, ..Tokens::default() };
+        let mut usage = TokenUsage::default();
+        usage.add("claude-opus-5", 1, Tokens { input: 7, ..Tokens::default() });
+        let used = UsageEntry {
+            at: Millis(5000),
+            scope: UsageScope::Agent,
+            agent: Some("tester".to_owned()),
+            agent_id: Some("a1".to_owned()),
+            stage: Some("TEST".to_owned()),
+            attempt: Some(1),
+            workflow: Some(Millis(0)),
+            file: "agent-a1.jsonl".to_owned(),
+            from: 0,
+            to: 9,
+            usage,
+            last: None,
+        };
         let filtered = |workflow: &str, since| {
             let filter = Filter { since, workflow: Some(workflow.to_owned()) };
-            super::statistics([&history], &filter, &|run| (run.id.as_deref() == Some("a1")).then_some(tokens))
+            super::statistics([(&history, &[used.clone()][..])], &filter, &PriceTable::default())
         };
         let quick = filtered("quick", None);
         assert_eq!((quick.started, quick.stages.len(), quick.days.len()), (1, 1, 1));
-        assert_eq!(quick.stages[0].tokens, tokens);
+        let spent = quick.stages[0].spending;
+        assert_eq!((spent.tokens.input, quick.stages[0].finished_spending.tokens.input), (7, 0));
         assert_eq!(
-            (quick.agents[0].tokens, quick.workflows[0].tokens, quick.days[0].tokens),
-            (tokens, tokens, tokens)
+            (quick.agents[0].spending, quick.workflows[0].spending, quick.days[0].spending),
+            (spent, spent, spent)
         );
         assert_eq!(filtered("other", None).stages.len(), 0);
         assert_eq!(filtered("quick", Some(Millis(6000))).agents.len(), 0);

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
+use overtone_core::economy::TokenUsage;
 use overtone_core::engine::settings::Settings;
 use overtone_core::engine::state::{
     ActiveAgent, Ending, LoopState, Millis, StageResult, StageState, StoppedBy, WorkflowState,
@@ -79,6 +80,8 @@ pub struct Summary {
     pub looping: Option<LoopState>,
     pub origin: Origin,
     pub usage: Usage,
+    /// What the workflow has used, as far as it was counted.
+    pub workflow_usage: TokenUsage,
     pub compactions: Compactions,
     pub tasks: Option<Tasks>,
     pub last_activity: Millis,
@@ -104,6 +107,10 @@ impl Summary {
         let looping = read_or_skip(session, session.looping(), &mut skipped).map(|document| document.state);
         let state = session_state(workflow.as_ref(), looping.as_ref(), !skipped.is_empty());
         let (last_activity, timeline_bytes) = activity(session);
+        let workflow_usage = match &workflow {
+            Some(workflow) => session.spent_since(workflow.created_at),
+            None => TokenUsage::default(),
+        };
         Self {
             session: session.clone(),
             state,
@@ -111,6 +118,7 @@ impl Summary {
             looping,
             origin: session.origin(),
             usage: session.usage(),
+            workflow_usage,
             compactions: session.compactions(),
             tasks: None,
             last_activity,

@@ -1,177 +1,233 @@
-//! The tokens and the cost of an agent, from the conversation file that the client writes for it.
+//! What the agents of a session have used: from its ledger, or from the conversations if it has none.
 
-use std::collections::HashSet;
-use std::fs::{self, File};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::ops::ControlFlow;
+use std::path::Path;
 
-use overtone_store::files;
-use serde_json::Value;
+use overtone_core::economy::TokenUsage;
+use overtone_core::engine::state::Millis;
+use overtone_store::{Session, UsageEntry, UsageScope, clock, files, parse_usage_entry};
 
+use crate::usage::{agent_conversation, agent_conversations, conversation_name, each_message};
+use crate::view::History;
 use crate::view::lines::Lines;
 
-/// Tokens by kind, and their cost at list prices.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Tokens {
-    pub input: u64,
-    pub output: u64,
-    pub cache_read: u64,
-    pub cache_write: u64,
-    pub cost_usd: f64,
+/// Where the figures of a session come from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum UsageSource {
+    Ledger,
+    /// The session is of an earlier version, and its conversations were read as a whole.
+    Conversations,
+    /// Nothing of it is there.
+    #[default]
+    Nothing,
 }
 
-impl Tokens {
-    pub fn add(&mut self, other: Self) {
-        self.input += other.input;
-        self.output += other.output;
-        self.cache_read += other.cache_read;
-        self.cache_write += other.cache_write;
-        self.cost_usd += other.cost_usd;
-    }
-
-    pub const fn total(&self) -> u64 {
-        self.input + self.output + self.cache_read + self.cache_write
-    }
-}
-
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct AgentUsage {
-    pub model: Option<String>,
-    pub messages: usize,
-    pub tokens: Tokens,
-}
-
-/// Prices in dollars per million tokens: a part of the model's name, input, output. Reading from the cache costs a tenth of
-/// the price for input, and writing to it a quarter more than input. The cost of other models counts as zero, since a
-/// guess would be misleading.
-const PRICES: [(&str, f64, f64); 6] = [
-    ("opus-4-1", 15.0, 75.0),
-    ("opus-4-0", 15.0, 75.0),
-    ("opus", 5.0, 25.0),
-    ("sonnet", 3.0, 15.0),
-    ("haiku-4", 1.0, 5.0),
-    ("haiku", 0.8, 4.0),
-];
-
-/// The usage of the agent with this id. `transcript` is the session's own; the client keeps the conversations of its
-/// agents in a folder beside it. `None` if there is no such conversation.
-pub fn agent_usage(transcript: &Path, agent_id: &str) -> io::Result<Option<AgentUsage>> {
-    let Some(path) = agent_conversation(transcript, agent_id) else { return Ok(None) };
-    let Some(file) = files::open_regular(&path)? else { return Ok(None) };
-    read_usage(file).map(Some)
-}
-
-/// The file where the client keeps the conversation of an agent. `None` for an id with characters other than letters,
-/// digits, `-` and `_`, because the id becomes part of the path.
-pub fn agent_conversation(transcript: &Path, agent_id: &str) -> Option<PathBuf> {
-    if !is_plain_id(agent_id) {
-        return None;
-    }
-    Some(conversation_folder(transcript).join(format!("agent-{agent_id}.jsonl")))
-}
-
-fn is_plain_id(agent_id: &str) -> bool {
-    !agent_id.is_empty() && agent_id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
-}
-
-fn conversation_folder(transcript: &Path) -> PathBuf {
-    transcript.with_extension("").join("subagents")
-}
-
-/// The ids of the session's agents that have a conversation file, each with the length of the file.
-pub fn agent_conversations(transcript: &Path) -> Vec<(String, u64)> {
-    let Ok(entries) = fs::read_dir(conversation_folder(transcript)) else { return Vec::new() };
-    let mut found = Vec::new();
-    for entry in entries.flatten() {
-        let Ok(name) = entry.file_name().into_string() else { continue };
-        let Some(id) = name.strip_prefix("agent-").and_then(|name| name.strip_suffix(".jsonl")) else {
-            continue;
-        };
-        if is_plain_id(id)
-            && let Ok(metadata) = entry.metadata()
-        {
-            found.push((id.to_owned(), metadata.len()));
+impl UsageSource {
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Ledger => "ledger",
+            Self::Conversations => "conversations",
+            Self::Nothing => "none",
         }
     }
-    found
 }
 
-/// Lines that are too long are skipped: a message with a usage is far shorter.
-fn read_usage(file: File) -> io::Result<AgentUsage> {
-    let mut usage = AgentUsage::default();
-    let mut counted_ids = HashSet::new();
-    let mut lines = Lines::new(file, 0)?;
+/// What the agents of a session have used, in parts.
+#[derive(Debug, Clone, Default)]
+pub struct SessionUsage {
+    pub source: UsageSource,
+    pub entries: Vec<UsageEntry>,
+}
+
+impl SessionUsage {
+    /// A number that differs when there is something new to load.
+    pub fn version(session: &Session) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        let length = |path: &Path| path.symlink_metadata().ok().map(|metadata| metadata.len());
+        let ledger = length(&session.usage_file()).filter(|length| *length > 0);
+        ledger.hash(&mut hasher);
+        if ledger.is_none()
+            && let Some(transcript) = session.origin().transcript
+        {
+            (length(&transcript), length(&session.timeline_file())).hash(&mut hasher);
+            agent_conversations(&transcript).hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    /// Reads the usage of a session. `history` says what the agents worked on, for a session without a ledger.
+    pub fn load(session: &Session, history: &History) -> io::Result<Self> {
+        let entries = read_ledger(session)?;
+        if !entries.is_empty() {
+            return Ok(Self { source: UsageSource::Ledger, entries });
+        }
+        let Some(transcript) = session.origin().transcript else { return Ok(Self::default()) };
+        let entries = read_conversations(&transcript, history)?;
+        let source = if entries.is_empty() { UsageSource::Nothing } else { UsageSource::Conversations };
+        Ok(Self { source, entries })
+    }
+}
+
+fn read_ledger(session: &Session) -> io::Result<Vec<UsageEntry>> {
+    read_ledger_from(session, 0).map(|(entries, _)| entries)
+}
+
+/// The entries of the ledger from an offset on, and where the next one will begin. Empty for a session without a ledger.
+pub fn read_ledger_from(session: &Session, offset: u64) -> io::Result<(Vec<UsageEntry>, u64)> {
+    let Some(file) = files::open_regular(&session.usage_file())? else { return Ok((Vec::new(), 0)) };
+    // A shorter file is another one.
+    let offset = if file.metadata()?.len() < offset { 0 } else { offset };
+    let mut lines = Lines::new(file, offset)?;
+    let mut read_to: HashMap<String, u64> = HashMap::new();
+    let mut entries = Vec::new();
     while let Some(line) = lines.next_line()? {
-        add_line(&mut usage, &mut counted_ids, line.bytes.unwrap_or_default());
+        let Some(entry) = line.bytes.and_then(parse_usage_entry) else { continue };
+        // No byte of a conversation counts twice, whatever happened to the files.
+        let offset = read_to.entry(entry.file.clone()).or_default();
+        if entry.from >= *offset {
+            *offset = entry.to;
+            entries.push(entry);
+        }
     }
-    add_line(&mut usage, &mut counted_ids, lines.unfinished());
-    Ok(usage)
+    Ok((entries, lines.offset()))
 }
 
-fn add_line(usage: &mut AgentUsage, counted_ids: &mut HashSet<String>, line: &[u8]) {
-    if let Ok(value) = serde_json::from_slice::<Value>(line) {
-        add_message(usage, counted_ids, &value["message"]);
+/// Reads the conversations of a session that has no ledger.
+fn read_conversations(transcript: &Path, history: &History) -> io::Result<Vec<UsageEntry>> {
+    let mut entries = Vec::new();
+    let name = conversation_name(transcript);
+    let main = empty_entry(UsageScope::Main, &name);
+    add_conversation(transcript, &main, history, &mut entries)?;
+    for (id, _) in agent_conversations(transcript) {
+        let Some(conversation) = agent_conversation(transcript, &id) else { continue };
+        let run = history.agents.iter().find(|run| run.id.as_deref() == Some(&*id));
+        let agent = UsageEntry {
+            agent: run.map(|run| run.agent.to_string()),
+            stage: run.and_then(|run| run.stage.as_deref()).map(str::to_owned),
+            agent_id: Some(id),
+            ..empty_entry(UsageScope::Agent, &conversation_name(&conversation))
+        };
+        add_conversation(&conversation, &agent, history, &mut entries)?;
+    }
+    Ok(entries)
+}
+
+fn empty_entry(scope: UsageScope, file: &str) -> UsageEntry {
+    UsageEntry {
+        at: Millis(0),
+        scope,
+        agent: None,
+        agent_id: None,
+        stage: None,
+        attempt: None,
+        workflow: None,
+        file: file.to_owned(),
+        from: 0,
+        to: 0,
+        usage: TokenUsage::default(),
+        last: None,
     }
 }
 
-/// Adds the usage of a message. The client writes a message once for each of its blocks, with the same usage each time, so
-/// every id is counted once.
-fn add_message(usage: &mut AgentUsage, counted_ids: &mut HashSet<String>, message: &Value) {
-    let counts = &message["usage"];
-    if !counts.is_object() {
-        return;
-    }
-    let id = message["id"].as_str().unwrap_or_default();
-    if !id.is_empty() && !counted_ids.insert(id.to_owned()) {
-        return;
-    }
-    let model = message["model"].as_str().unwrap_or_default();
-    let number = |name: &str| counts[name].as_u64().unwrap_or(0);
-    let mut tokens = Tokens {
-        input: number("input_tokens"),
-        output: number("output_tokens"),
-        cache_read: number("cache_read_input_tokens"),
-        cache_write: number("cache_creation_input_tokens"),
-        cost_usd: 0.0,
-    };
-    tokens.cost_usd = cost(model, &tokens);
-    usage.tokens.add(tokens);
-    usage.messages += 1;
-    if !model.is_empty() {
-        usage.model = Some(model.to_owned());
-    }
+/// Adds one entry for each day and workflow of a conversation.
+fn add_conversation(
+    path: &Path,
+    template: &UsageEntry,
+    history: &History,
+    entries: &mut Vec<UsageEntry>,
+) -> io::Result<()> {
+    let Some(file) = files::open_regular(path)? else { return Ok(()) };
+    let first = entries.len();
+    let modified = file.metadata()?.modified().map(clock::from_system_time).unwrap_or_default();
+    each_message(file, template.scope, |at, message, messages, tokens| {
+        let at = at.unwrap_or(modified);
+        let workflow = workflow_at(history, at);
+        let same = |entry: &UsageEntry| entry.workflow == workflow && clock::day(entry.at) == clock::day(at);
+        if !matches!(entries.last(), Some(last) if entries.len() > first && same(last)) {
+            entries.push(UsageEntry { at, workflow, ..template.clone() });
+        }
+        if let Some(entry) = entries.last_mut() {
+            entry.at = at;
+            entry.usage.add(&message.model, messages, tokens);
+        }
+        ControlFlow::Continue(())
+    })
 }
 
-#[allow(clippy::cast_precision_loss, reason = "counts of tokens are far below 2^52")]
-fn cost(model: &str, tokens: &Tokens) -> f64 {
-    let Some((_, input, output)) = PRICES.iter().find(|(name, ..)| model.contains(name)) else { return 0.0 };
-    let in_millions = |count: u64| count as f64 / 1e6;
-    in_millions(tokens.input) * input
-        + in_millions(tokens.output) * output
-        + in_millions(tokens.cache_read) * input * 0.1
-        + in_millions(tokens.cache_write) * input * 1.25
+/// When the workflow started that was open at this time.
+fn workflow_at(history: &History, at: Millis) -> Option<Millis> {
+    let run =
+        history.workflows.iter().rev().find(|run| matches!(run.started, Some(started) if started <= at))?;
+    let started = run.started?;
+    match run.duration {
+        Some(duration) if at.since(started) > duration => None,
+        _ => Some(started),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use overtone_store::{Home, Origin, SessionId};
 
-    #[test]
-    fn a_message_counts_once_and_has_a_price() {
-        let line = r#"{"message":{"id":"m1","model":"claude-sonnet-4-5","usage":{"input_tokens":1000000,"output_tokens":1000000,"cache_read_input_tokens":1000000}}}"#;
-        let text = format!("{line}\n{line}\ntorn\n{{\"message\":{{}}}}\n");
-        let usage = read_usage(crate::view::lines::tests::file(text.as_bytes()).reopen().unwrap()).unwrap();
-        assert_eq!((usage.messages, usage.tokens.total()), (1, 3_000_000));
-        assert!((usage.tokens.cost_usd - 18.3).abs() < 1e-9, "{usage:?}");
-        assert!(cost("glm-4.6", &usage.tokens).abs() < f64::EPSILON);
+    use super::*;
+    use crate::view::history::tests::{entry, history};
+
+    fn session(dir: &tempfile::TempDir) -> Session {
+        let session = Home::at(dir.path().join("home")).session(&SessionId::parse("s").unwrap());
+        session.create().unwrap();
+        let origin = Origin { project: None, transcript: Some(dir.path().join("t.jsonl")) };
+        session.note_origin(&origin).unwrap();
+        session
+    }
+
+    fn message(id: &str, second: i64, output: u64) -> String {
+        let at = clock::to_iso(Millis(second * 1000));
+        format!(
+            "{{\"type\":\"assistant\",\"timestamp\":\"{at}\",\"message\":{{\"id\":\"{id}\",\"model\":\"claude-opus-5\",\
+             \"usage\":{{\"input_tokens\":1,\"output_tokens\":{output}}}}}}}\n"
+        )
     }
 
     #[test]
-    fn an_id_cannot_contain_a_path() {
-        let at = Path::new("/p/abc.jsonl");
-        assert_eq!(agent_conversation(at, "a1"), Some("/p/abc/subagents/agent-a1.jsonl".into()));
-        for bad in ["", "../x", "a/b", "a.b"] {
-            assert_eq!(agent_conversation(at, bad), None, "{bad}");
-        }
+    fn a_session_of_an_earlier_version_is_read_from_its_conversations() {
+        let dir = tempfile::tempdir().unwrap();
+        let session = session(&dir);
+        let mut complete = entry("agent:complete", "DEV", 20);
+        complete.fields.insert("agent".into(), "developer".into());
+        complete.fields.insert("agentId".into(), "a1".into());
+        let history =
+            history(&[entry("workflow:start", "", 10), complete, entry("workflow:complete", "", 30)]);
+        assert_eq!(SessionUsage::load(&session, &history).unwrap().source, UsageSource::Nothing);
+        let main = message("m1", 5, 1) + &message("m2", 15, 2) + message("m3", 40, 4).trim_end();
+        files::append_lines(&dir.path().join("t.jsonl"), &main).unwrap();
+        std::fs::create_dir_all(dir.path().join("t/subagents")).unwrap();
+        files::append_lines(&dir.path().join("t/subagents/agent-a1.jsonl"), &message("b1", 12, 8)).unwrap();
+        let usage = SessionUsage::load(&session, &history).unwrap();
+        assert_eq!(usage.source, UsageSource::Conversations);
+        let found: Vec<_> = usage
+            .entries
+            .iter()
+            .map(|entry| (entry.stage.as_deref(), entry.workflow.is_some(), entry.usage.tokens().output))
+            .collect();
+        assert_eq!(found, [(None, false, 1), (None, true, 2), (None, false, 4), (Some("DEV"), true, 8)]);
+    }
+
+    #[test]
+    fn a_part_that_is_in_the_ledger_twice_counts_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let session = session(&dir);
+        let mut usage = TokenUsage::default();
+        usage.add("claude-opus-5", 1, overtone_core::economy::Tokens { output: 7, ..Default::default() });
+        let part = UsageEntry { usage, to: 9, ..empty_entry(UsageScope::Main, "t.jsonl") };
+        let mut ledger = session.usage_ledger().unwrap();
+        ledger.add(&part).unwrap();
+        ledger.add(&part).unwrap();
+        ledger.add(&UsageEntry { from: 9, to: 12, ..part }).unwrap();
+        ledger.commit().unwrap();
+        let found = SessionUsage::load(&session, &History::default()).unwrap();
+        assert_eq!((found.source, found.entries.len()), (UsageSource::Ledger, 2));
     }
 }

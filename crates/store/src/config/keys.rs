@@ -1,7 +1,7 @@
 //! Every key of the configuration, with its type, default, limits and description.
 
 use overtone_core::messages::Lang;
-use overtone_core::registry::{GuardLevel, limits};
+use overtone_core::registry::{DocsRule, Economy, GuardLevel, RetroRule, limits};
 
 use super::{DefaultValue, Key, Kind, Setting};
 
@@ -74,10 +74,28 @@ pub const MAX_HELPERS: &Setting<u32> = &Setting::integer(
 pub const FOREGROUND_AGENTS: &Setting<bool> =
     &Setting::boolean("agents.foreground", true, "run stage agents in the foreground");
 
-pub const GUARD_LEVEL: &Setting<GuardLevel> = &Setting::guard_level(
+pub const GUARD_LEVEL: &Setting<GuardLevel> = &Setting::<GuardLevel>::choice(
     "guard.level",
     GuardLevel::Notice,
     "how strictly the gate is kept: notice or strict; a project can only make it stricter",
+);
+
+pub const ECONOMY: &Setting<Economy> = &Setting::<Economy>::choice(
+    "economy",
+    Economy::Standard,
+    "tools of the installed agents: standard, or lean to send fewer tokens with every request",
+);
+
+pub const STAGE_RETRO: &Setting<RetroRule> = &Setting::<RetroRule>::choice(
+    "stages.retro",
+    RetroRule::Always,
+    "when RETRO runs: always, or on-trouble if a stage failed, rejected or was blocked",
+);
+
+pub const STAGE_DOCS: &Setting<DocsRule> = &Setting::<DocsRule>::choice(
+    "stages.docs",
+    DocsRule::Always,
+    "when DOCS runs: always, or on-change if a document or something visible to users changed",
 );
 
 pub const DASHBOARD_ENABLED: &Setting<bool> =
@@ -103,7 +121,7 @@ pub const INSTINCT_ENABLED: &Setting<bool> =
     &Setting::boolean("instinct.enabled", true, "learn from tool use and pass lessons on to new sessions");
 
 /// All keys, in the order in which they are listed.
-pub const KEYS: [Key; 18] = [
+pub const KEYS: [Key; 21] = [
     LANGUAGE.key,
     COMPACT_THRESHOLD_MB.key,
     COMPACT_THRESHOLD_PERCENT.key,
@@ -116,6 +134,9 @@ pub const KEYS: [Key; 18] = [
     MAX_HELPERS.key,
     FOREGROUND_AGENTS.key,
     GUARD_LEVEL.key,
+    ECONOMY.key,
+    STAGE_RETRO.key,
+    STAGE_DOCS.key,
     DASHBOARD_ENABLED.key,
     DASHBOARD_PORT.key,
     DASHBOARD_IDLE_MINUTES.key,
@@ -128,6 +149,7 @@ pub const KEYS: [Key; 18] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
     Fleet,
+    Prices,
     Remote,
     Telemetry,
 }
@@ -136,6 +158,7 @@ impl Section {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fleet => "fleet",
+            Self::Prices => "prices",
             Self::Remote => "remote",
             Self::Telemetry => "telemetry",
         }
@@ -149,12 +172,28 @@ impl Setting<Lang> {
     }
 }
 
-impl Setting<GuardLevel> {
-    const fn guard_level(name: &'static str, default: GuardLevel, about: &'static str) -> Self {
-        let key = Key { name, kind: Kind::GuardLevel, about, default: DefaultValue::GuardLevel(default) };
-        Self { key, default }
-    }
+/// Adds a constructor for settings whose values are the names of a table of the registry.
+macro_rules! choice {
+    ($($Type:ident),+) => {
+        $(impl Setting<$Type> {
+            const fn choice(name: &'static str, default: $Type, about: &'static str) -> Self {
+                const NAMES: [&str; $Type::ALL.len()] = {
+                    let mut names = [""; $Type::ALL.len()];
+                    let mut at = 0;
+                    while at < names.len() {
+                        names[at] = $Type::ALL[at].name();
+                        at += 1;
+                    }
+                    names
+                };
+                let (kind, default_name) = (Kind::Choice(&NAMES), default.name());
+                Self { key: Key { name, kind, about, default: DefaultValue::Choice(default_name) }, default }
+            }
+        })+
+    };
 }
+
+choice!(DocsRule, Economy, GuardLevel, RetroRule);
 
 impl Setting<bool> {
     const fn boolean(name: &'static str, default: bool, about: &'static str) -> Self {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use overtone_core::evidence::Check;
-use overtone_core::registry::{GuardLevel, Stage};
+use overtone_core::registry::{DocsRule, GuardLevel, RetroRule, Stage};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -22,6 +22,7 @@ pub(crate) fn parse(text: &str) -> Result<ProjectFile, Failure> {
         match entry.name {
             "checks" => reader.checks(&entry)?,
             "guard" => reader.guard(&entry)?,
+            "stages" => reader.rules(&entry)?,
             _ => reader.note_unknown(&entry),
         }
     }
@@ -103,6 +104,31 @@ impl Reader<'_> {
             }
         }
         Ok(())
+    }
+
+    fn rules(&mut self, section: &Entry) -> Result<(), Failure> {
+        for entry in entries(self.table(section)?, &section.path) {
+            match entry.name {
+                "retro" => {
+                    let rule = RetroRule::from_name(self.string(&entry)?);
+                    let choices = RetroRule::ALL.map(RetroRule::name);
+                    self.file.retro = Some(rule.ok_or_else(|| self.not_a_choice(&entry, &choices))?);
+                }
+                "docs" => {
+                    let rule = DocsRule::from_name(self.string(&entry)?);
+                    let choices = DocsRule::ALL.map(DocsRule::name);
+                    self.file.docs = Some(rule.ok_or_else(|| self.not_a_choice(&entry, &choices))?);
+                }
+                _ => self.note_unknown(&entry),
+            }
+        }
+        Ok(())
+    }
+
+    fn not_a_choice(&self, entry: &Entry, choices: &[&'static str]) -> Failure {
+        let given = self.string(entry).unwrap_or_default().to_owned();
+        let (key, choices) = (entry.path.clone(), choices.to_vec());
+        self.failure(entry.at, FileProblem::Choice { key, given, choices })
     }
 
     fn stages(&self, entry: &Entry) -> Result<Vec<Stage>, Failure> {
@@ -212,6 +238,15 @@ level = "strict"
     }
 
     #[test]
+    fn the_rules_for_stages_are_read() {
+        let file = parse("[stages]\nretro = 'on-trouble'\ndocs = 'on-change'\ntest = 'x'\n").unwrap();
+        assert_eq!((file.retro, file.docs), (Some(RetroRule::OnTrouble), Some(DocsRule::OnChange)));
+        assert_eq!(file.unknown_keys[0].name, "stages.test");
+        let none = parse("[stages]\n").unwrap();
+        assert_eq!((none.retro, none.docs), (None, None));
+    }
+
+    #[test]
     fn unknown_keys_are_named_and_do_no_harm() {
         let text = "new = 1\n[checks.test]\nrun = 'x'\nretries = 2\n[guard]\nmode = 1\n[budget]\nlimit = 5\n";
         let file = parse(text).unwrap();
@@ -244,6 +279,18 @@ level = "strict"
             ("[checks.a]\nrun = 'x'\ntimeout = 'soon'", (3, duration("soon"))),
             ("[checks.a]\nrun = 'x'\ntimeout = '2h'", (3, duration("2h"))),
             ("[checks.a]\nrun = 'x'\ntimeout = '0s'", (3, duration("0s"))),
+            (
+                "[stages]\nretro = 'never'",
+                (
+                    2,
+                    FileProblem::Choice {
+                        key: "stages.retro".to_owned(),
+                        given: "never".to_owned(),
+                        choices: vec!["always", "on-trouble"],
+                    },
+                ),
+            ),
+            ("[stages]\ndocs = 1", (2, wrong("stages.docs", ValueType::Text))),
             ("[guard]\nlevel = 'harsh'", (2, FileProblem::GuardLevel("harsh".to_owned()))),
         ];
         for (text, expected) in cases {

@@ -8,8 +8,8 @@ use serde_json::json;
 use super::case::{Case, Role};
 use crate::{Sandbox, UserShell};
 
-/// Where `cargo xtask discipline` has installed the peers.
-const PEERS_VARIABLE: &str = "OVERTONE_DISCIPLINE_PEERS";
+/// Where `cargo xtask discipline` and `cargo xtask tokens` have installed the peers.
+const PEERS_VARIABLE: &str = "OVERTONE_PEERS";
 
 /// The language of Overtone's texts in the benchmark, so that its page is in one language.
 pub(super) const LANGUAGE: (&str, &str) = ("OVERTONE_LANG", "en");
@@ -39,7 +39,7 @@ pub struct Peer {
 }
 
 /// The peers. Their versions are in `crates/testkit/peers.txt`.
-pub(super) const PEERS: [Peer; 1] = [Peer {
+static PEERS: [Peer; 1] = [Peer {
     name: "oh-my-claudecode",
     package: "oh-my-claude-sisyphus",
     prefix: "oh-my-claudecode:",
@@ -53,6 +53,20 @@ pub(super) const PEERS: [Peer; 1] = [Peer {
         (Role::DocUpdater, "writer"),
     ],
 }];
+
+impl Peer {
+    pub fn all() -> &'static [Self] {
+        &PEERS
+    }
+
+    /// The folder of the plugin. Panics if no command of `xtask` has installed it.
+    #[track_caller]
+    pub fn plugin(&self) -> PathBuf {
+        let folder = env::var_os(PEERS_VARIABLE)
+            .unwrap_or_else(|| panic!("{PEERS_VARIABLE} is not set\nhint: run `cargo xtask discipline`"));
+        PathBuf::from(folder).join(self.name).join("node_modules").join(self.package)
+    }
+}
 
 impl Column {
     pub fn all() -> Vec<Self> {
@@ -98,12 +112,7 @@ impl Column {
         match self {
             Self::Bare => None,
             Self::Notice | Self::Strict => Some(sandbox.plugin()),
-            Self::Peer(peer) => {
-                let folder = env::var_os(PEERS_VARIABLE).unwrap_or_else(|| {
-                    panic!("{PEERS_VARIABLE} is not set\nhint: run `cargo xtask discipline`")
-                });
-                Some(PathBuf::from(folder).join(peer.name).join("node_modules").join(peer.package))
-            }
+            Self::Peer(peer) => Some(peer.plugin()),
         }
     }
 
@@ -178,7 +187,7 @@ mod tests {
     #[test]
     fn the_list_of_versions_has_every_peer() {
         let listed = include_str!("../../peers.txt");
-        for peer in PEERS {
+        for peer in Peer::all() {
             let line =
                 listed.lines().find(|line| line.starts_with(&format!("{} {} ", peer.name, peer.package)));
             assert!(line.is_some(), "{}", peer.name);

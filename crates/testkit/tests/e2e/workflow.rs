@@ -33,13 +33,12 @@ const STAGES: [&str; 8] = ["PLAN", "ARCH", "TEST", "DEV", "REVIEW", "TEST:2", "R
 
 const FEATURE: &str = "specs/features/in-progress/add-login";
 
-/// The main agent does what the skills tell it.
+/// The main agent does what the page of `/ot:auto` and `init` tell it.
 fn by_the_book() -> Vec<Turn> {
     let ask = |agent: &str| delegate(&format!("ot:{agent}"), "a login with a password");
     vec![
         tool("Skill", json!({"skill": "ot:auto"})),
         tool("Bash", json!({"command": "overtone init standard --feature add-login"})),
-        tool("Skill", json!({"skill": "ot:standard"})),
         ask("planner"),
         ask("architect"),
         ask("tester"),
@@ -135,7 +134,8 @@ fn assert_complete(sandbox: &Sandbox, run: &Run) {
 #[track_caller]
 fn assert_received(run: &Run, words: &Words) {
     let received = run.requests(Actor::Main).new_text();
-    for part in ["overtone init <workflow>", words.after_plan, words.parallel] {
+    let stages = "1. PLAN → `ot:planner`";
+    for part in ["overtone init <workflow>", stages, words.after_plan, words.parallel] {
         assert!(received.contains(part), "no {part:?} in {received}");
     }
     let shown: String = run.hook_events().iter().map(|hook| hook["stdout"].to_string()).collect();

@@ -1,5 +1,6 @@
 //! Short facts about a session.
 
+use overtone_core::economy::price_tag;
 use overtone_core::engine::state::{ActiveAgent, Millis, StoppedBy};
 use overtone_core::engine::text::duration;
 use overtone_core::messages::{cli, page, top as words};
@@ -156,10 +157,20 @@ fn usage(row: &Row, display: &DisplayOptions) -> Vec<Fact> {
         };
         facts.push(Fact::new(Weight::Context, tone, words::context(display.lang, percent)));
     }
-    if let Some(cost) = usage.cost_usd {
-        facts.push(Fact::new(Weight::Cost, Tone::Plain, format!("${cost:.2}")));
-    }
+    facts.extend(cost(row, display));
     facts
+}
+
+/// What the session has cost, and what its workflow has: `$1.24 (▶ $0.80)`.
+fn cost(row: &Row, display: &DisplayOptions) -> Option<Fact> {
+    let workflow = row.summary.workflow_usage.cost(&display.prices);
+    let text = match (row.summary.usage.cost_usd, workflow.usd > 0.0) {
+        (Some(session), true) => format!("${session:.2} (▶ {})", price_tag(&workflow)),
+        (Some(session), false) => format!("${session:.2}"),
+        (None, true) => format!("▶ {}", price_tag(&workflow)),
+        (None, false) => return None,
+    };
+    Some(Fact::new(Weight::Cost, Tone::Plain, text))
 }
 
 fn supervisor(row: &Row, display: &DisplayOptions) -> Option<Fact> {

@@ -12,6 +12,7 @@ use crate::state::DisplayOptions;
 pub(super) const DONE: &str = "✔";
 pub(super) const ACTIVE: &str = "▶";
 pub(super) const FAILED: &str = "✘";
+pub(super) const SKIPPED: &str = "»";
 pub(super) const PENDING: &str = "·";
 /// Replaces steps that do not fit.
 const ELLIPSIS: &str = "…";
@@ -121,6 +122,7 @@ fn step(members: &[&StageState], display: &DisplayOptions) -> Step {
 fn mark(stage: &StageState) -> (&'static str, Tone) {
     match stage.status {
         Status::Completed if stage.is_failed() => (FAILED, Tone::Bad),
+        Status::Completed if stage.is_by_rule() => (SKIPPED, Tone::Faint),
         Status::Completed => (DONE, Tone::Good),
         Status::Active => (ACTIVE, Tone::Busy),
         Status::Pending => (PENDING, Tone::Faint),
@@ -135,12 +137,13 @@ fn name(lang: Lang, stage: Stage) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use overtone_core::economy::PriceTable;
     use overtone_core::engine::settings::Settings;
     use overtone_core::engine::state::{Millis, StageResult, Verdict};
     use overtone_core::registry::Workflow;
 
     fn display(lang: Lang) -> DisplayOptions {
-        DisplayOptions { lang, settings: Settings::default(), colours: false }
+        DisplayOptions { lang, settings: Settings::default(), prices: PriceTable::default(), colours: false }
     }
 
     fn workflow() -> WorkflowState {

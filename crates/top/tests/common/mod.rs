@@ -11,6 +11,7 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::time::{Duration, UNIX_EPOCH};
 
+use overtone_core::economy::PriceTable;
 use overtone_core::engine::settings::Settings;
 use overtone_core::engine::state::Millis;
 use overtone_core::messages::Lang;
@@ -158,7 +159,8 @@ impl TestHome {
 }
 
 pub(crate) fn state(disk: &TestHome, lang: Lang, columns: u16, rows: u16, colours: bool) -> State {
-    let display = DisplayOptions { lang, settings: Settings::default(), colours };
+    let display =
+        DisplayOptions { lang, settings: Settings::default(), prices: PriceTable::default(), colours };
     let mut sessions = Sessions::new(disk.home());
     sessions.scan().unwrap();
     let now = Millis(i64::try_from(NOW * 1000).unwrap());

@@ -1,11 +1,12 @@
 //! Checks the client, the plugin's files, and whether the plugin is registered.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::plugin::MARKETPLACE_NAME;
 use jsonc_edit::{Document, SettingsError, SettingsFile};
-use overtone_core::registry::PLUGIN_NAME;
+use overtone_core::registry::{Economy, PLUGIN_NAME};
+use overtone_store::config::{Config, keys};
 use serde_json::Value;
 
 use super::{Finding, Installation};
@@ -89,18 +90,31 @@ pub(super) fn check_files(installation: &Installation) -> Vec<Finding> {
     let problems = crate::plugin::validate(&plugin).into_iter();
     let mut findings: Vec<_> =
         problems.map(|problem| Finding::PluginFile { path: problem.path, what: problem.what }).collect();
-    if findings.is_empty() && !is_current(&plugin) {
-        findings.push(Finding::PluginStale { path: plugin });
+    if findings.is_empty() {
+        let chosen = Config::load_or_default(installation.home).get(keys::ECONOMY);
+        findings.extend(check_economy(plugin, chosen));
     }
     findings.extend(check_program(&binary));
     findings.extend(check_hook_program(&hook_binary, &binary, installation.hook_version));
     findings
 }
 
-fn is_current(plugin: &Path) -> bool {
+/// Compares the plugin's files with those of the economy that the user has chosen.
+fn check_economy(plugin: PathBuf, chosen: Economy) -> Option<Finding> {
+    if is_current(&plugin, chosen) {
+        return None;
+    }
+    let other = Economy::ALL.into_iter().find(|economy| is_current(&plugin, *economy));
+    Some(match other {
+        Some(found) => Finding::OtherEconomy { path: plugin, found, chosen },
+        None => Finding::PluginStale { path: plugin },
+    })
+}
+
+fn is_current(plugin: &Path, economy: Economy) -> bool {
     let same =
         |file: &crate::plugin::RenderedFile| has_content(&plugin.join(&file.path), file.contents.as_bytes());
-    crate::plugin::render().iter().all(same)
+    crate::plugin::render_for(economy).iter().all(same)
 }
 
 /// Compares the installed program, which hooks run, with the program that runs this check.

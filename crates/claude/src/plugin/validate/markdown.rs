@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use overtone_core::registry::{Agent, Skill};
+use overtone_core::registry::{Agent, Economy, Skill};
 use overtone_store::front_matter::{Field, FrontMatter};
 
 use super::{Problem, WRITE_AGAIN, problem, read_text};
@@ -20,9 +20,15 @@ const AGENT_FIELDS: [&str; 7] = ["name", "model", "color", "tools", "disallowedT
 /// Fields that decide who may call a skill and what it may run.
 const SKILL_FIELDS: [&str; 4] = ["name", "allowed-tools", "disable-model-invocation", "user-invocable"];
 
+/// Checks the agents against the economy that they were most likely written for: the one with the fewest problems.
 pub(super) fn check_agents(dir: &Path) -> Vec<Problem> {
+    let problems = Economy::ALL.map(|economy| check_agents_for(dir, economy));
+    problems.into_iter().min_by_key(Vec::len).unwrap_or_default()
+}
+
+fn check_agents_for(dir: &Path, economy: Economy) -> Vec<Problem> {
     let check = |agent: Agent| {
-        let (path, expected) = (agents::path(agent), agents::front_matter(agent));
+        let (path, expected) = (agents::path(agent), agents::front_matter(agent, economy));
         match read_text(dir, &path) {
             Ok(text) => check_page(&path, &text, &AGENT_FIELDS, &expected),
             Err(problem) => vec![problem],

@@ -17,6 +17,9 @@ pub(super) fn description(lang: Lang, key: &Key) -> String {
         "limits.helpers" => words::about_helpers(lang),
         "agents.foreground" => words::about_foreground(lang),
         "guard.level" => words::about_guard(lang),
+        "economy" => words::about_economy(lang),
+        "stages.retro" => words::about_stage_retro(lang),
+        "stages.docs" => words::about_stage_docs(lang),
         "dashboard.enabled" => words::about_dashboard(lang),
         "dashboard.port" => words::about_port(lang),
         "dashboard.idleMinutes" => words::about_idle(lang),
@@ -30,7 +33,7 @@ pub(super) fn description(lang: Lang, key: &Key) -> String {
 
 pub(super) fn allowed(lang: Lang, key: &Key) -> String {
     match key.kind {
-        Kind::Language | Kind::GuardLevel | Kind::Boolean => key.allowed(),
+        Kind::Language | Kind::Choice(_) | Kind::Boolean => key.allowed(),
         Kind::Integer(low, high) => words::whole_number(lang, low, high),
         Kind::Number(high) => words::any_number(lang, &high.to_string()),
     }

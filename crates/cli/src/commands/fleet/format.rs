@@ -76,6 +76,7 @@ fn mark(stage: &Value) -> &'static str {
         ("active", _) => "🔄",
         ("completed", Some("fail" | "reject")) => "❌",
         ("completed", Some("blocked")) => "✋",
+        ("completed", Some("skipped")) => "⏩",
         ("completed", _) => "✅",
         _ => "⬜",
     }

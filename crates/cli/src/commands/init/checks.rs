@@ -1,9 +1,9 @@
-//! The checks that a workflow starts with. A file that cannot be used does not keep the workflow from starting.
+//! The checks and rules that a workflow starts with. A file that cannot be used does not keep the workflow from starting.
 
 use std::path::Path;
 
 use overtone_core::evidence::Check;
-use overtone_core::registry::{GuardLevel, Workflow};
+use overtone_core::registry::{DocsRule, GuardLevel, RetroRule, StageRules, Workflow};
 use overtone_session::evidence::detect_checks;
 use overtone_store::Trust;
 use overtone_store::config::keys;
@@ -16,6 +16,7 @@ use crate::ui::error::{CommandResult, warn};
 pub(super) struct StartingChecks {
     pub(super) checks: Vec<Check>,
     pub(super) guard: GuardLevel,
+    pub(super) rules: StageRules,
     pub(super) state: ChecksState,
 }
 
@@ -39,7 +40,9 @@ impl StartingChecks {
                 warn(&error.message);
                 let trust = Trust::for_project(context.home()?, project);
                 let guard = ProjectChecks::guard_level(own, None, trust.as_ref());
-                return Ok(Self { checks: Vec::new(), guard, state: ChecksState::Unusable(error.message) });
+                let rules = effective_rules(context, None, None);
+                let state = ChecksState::Unusable(error.message);
+                return Ok(Self { checks: Vec::new(), guard, rules, state });
             }
         };
         checks.warn_about_unknown_keys(context.lang);
@@ -49,11 +52,20 @@ impl StartingChecks {
             TrustState::Changed | TrustState::Never => ChecksState::Untrusted,
         };
         let guard = ProjectChecks::guard_level(own, checks.file.guard, checks.trust.as_ref());
-        Ok(Self { checks: checks.file.checks, guard, state })
+        let rules = effective_rules(context, checks.file.retro, checks.file.docs);
+        Ok(Self { checks: checks.file.checks, guard, rules, state })
     }
 
     pub(super) fn names(&self) -> Vec<&str> {
         self.checks.iter().map(|check| check.name.as_str()).collect()
+    }
+}
+
+/// The rules of the user, as far as the project's file does not change them.
+fn effective_rules(context: &Context, retro: Option<RetroRule>, docs: Option<DocsRule>) -> StageRules {
+    StageRules {
+        retro: RetroRule::effective(context.explicit_setting(keys::STAGE_RETRO), retro),
+        docs: DocsRule::effective(context.explicit_setting(keys::STAGE_DOCS), docs),
     }
 }
 

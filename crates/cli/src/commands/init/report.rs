@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
+use overtone_claude::plugin::workflow_guide;
 use overtone_core::engine::flow::next_step;
 use overtone_core::engine::state::WorkflowState;
 use overtone_core::engine::text::{step_for_user, step_text};
 use overtone_core::messages::{checks, cli as words, shelf_label, stage_name, workflow_purpose};
-use overtone_core::registry::{GuardLevel, StageKey, Workflow};
+use overtone_core::registry::{DocsRule, GuardLevel, RetroRule, Stage, StageKey, Workflow};
 use overtone_hook::ansi::{Text, Tone};
 use overtone_store::{Session, clock};
 use serde::Serialize;
@@ -28,17 +29,23 @@ pub(super) struct StartedWorkflow {
     pub(super) checks: StartingChecks,
 }
 
-pub(super) fn print(context: &Context, output: &OutputArgs, started: &StartedWorkflow) -> CommandResult {
+/// Prints what was started. Inside the client, the main agent acts on it: it also gets the stages with their agents and
+/// what to do when one fails, unless `is_brief`. A user in a terminal only reads it.
+pub(super) fn print(
+    context: &Context,
+    output: &OutputArgs,
+    started: &StartedWorkflow,
+    is_brief: bool,
+) -> CommandResult {
     let state = WorkflowState::new(started.session.id().as_str(), started.workflow, None, clock::now());
     let step = next_step(&state, &context.settings());
-    // The main agent acts on this text; a user in a terminal only reads it.
     let is_in_client = !Context::sessions_of_environment().is_empty();
     let next = if is_in_client { step_text(context.lang, &step) } else { step_for_user(context.lang, &step) };
     if output.json {
-        out::json(&to_json(started, &next))
-    } else {
-        out::print(&render(context, started, &next))
+        return out::json(&to_json(started, &next));
     }
+    let guide = if is_in_client && !is_brief { Some(workflow_guide(started.workflow)) } else { None };
+    out::print(&render(context, started, guide.as_deref(), &next))
 }
 
 /// The output of `overtone init --json`.
@@ -56,6 +63,8 @@ struct StartedJson<'a> {
     /// Why the project's file cannot be used.
     checks_error: Option<&'a str>,
     guard: &'static str,
+    retro: &'static str,
+    docs: &'static str,
     next: &'a str,
 }
 
@@ -74,17 +83,21 @@ fn to_json<'a>(started: &'a StartedWorkflow, next: &'a str) -> StartedJson<'a> {
             _ => None,
         },
         guard: started.checks.guard.name(),
+        retro: started.checks.rules.retro.name(),
+        docs: started.checks.rules.docs.name(),
         next,
     }
 }
 
-fn render(context: &Context, started: &StartedWorkflow, next: &str) -> Text {
+fn render(context: &Context, started: &StartedWorkflow, guide: Option<&str>, next: &str) -> Text {
     let lang = context.lang;
     let mut fields = Fields::default();
     let title =
         words::workflow_with_purpose(lang, started.workflow.name(), workflow_purpose(lang, started.workflow));
     fields.add(words::label_started(lang), Cell::new(title).tone(Tone::Strong));
-    fields.add_chain(words::label_stages(lang), stages_line(context, started.workflow));
+    if guide.is_none() {
+        fields.add_chain(words::label_stages(lang), stages_line(context, started.workflow));
+    }
     if let Some(line) = feature_line(context, &started.attached) {
         fields.add(words::label_feature(lang), line);
     }
@@ -94,10 +107,14 @@ fn render(context: &Context, started: &StartedWorkflow, next: &str) -> Text {
     if started.checks.guard != GuardLevel::default() {
         fields.add(checks::label_guard(lang), started.checks.guard.name());
     }
+    if let Some(line) = rules_line(started) {
+        fields.add(checks::label_rules(lang), line);
+    }
     for path in &started.set_aside {
         fields.add(words::label_set_aside(lang), path.display().to_string());
     }
-    fields.render(context.palette) + &format!("→ {next}\n")
+    let guide = guide.map(|guide| format!("\n{guide}\n\n")).unwrap_or_default();
+    fields.render(context.palette) + &format!("{guide}→ {next}\n")
 }
 
 /// `💻 開發 → 🔍 審查 + 🧪 測試 → …`: a plus joins what runs in parallel.
@@ -126,6 +143,24 @@ fn checks_line(context: &Context, starting: &StartingChecks) -> Option<Cell> {
         ChecksState::Detectable => Some(Cell::new(checks::none_yet(lang))),
         ChecksState::Nothing => None,
     }
+}
+
+/// `RETRO on-trouble, DOCS on-change`: the stages of the workflow that are not always carried out.
+fn rules_line(started: &StartedWorkflow) -> Option<String> {
+    let rules = started.checks.rules;
+    let mut list = Vec::new();
+    for stage in started.workflow.stages() {
+        match stage {
+            Stage::Retro if rules.retro != RetroRule::Always => list.push((stage.key(), rules.retro.name())),
+            Stage::Docs if rules.docs != DocsRule::Always => list.push((stage.key(), rules.docs.name())),
+            _ => {}
+        }
+    }
+    if list.is_empty() {
+        return None;
+    }
+    let texts: Vec<_> = list.iter().map(|(stage, rule)| format!("{stage} {rule}")).collect();
+    Some(texts.join(", "))
 }
 
 fn feature_line(context: &Context, attached: &AttachedFeature) -> Option<String> {

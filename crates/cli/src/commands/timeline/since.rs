@@ -6,13 +6,13 @@ use overtone_core::engine::state::Millis;
 use overtone_store::clock;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Since {
+pub(in crate::commands) enum Since {
     Ago(i64),
     At(Millis),
 }
 
 impl Since {
-    pub(super) fn resolve(self, now: Millis) -> Millis {
+    pub(in crate::commands) fn resolve(self, now: Millis) -> Millis {
         match self {
             Self::Ago(millis) => Millis(now.0.saturating_sub(millis)),
             Self::At(at) => at,

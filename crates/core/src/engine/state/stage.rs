@@ -50,13 +50,28 @@ impl Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StageResult {
     Verdict(Verdict),
+    /// A rule says that the stage is not needed.
+    ByRule,
     Other(String),
 }
 
+/// The result of a stage that a rule has completed.
+const BY_RULE: &str = "skipped";
+
 impl StageResult {
+    /// The result with this name.
+    pub fn from_name(name: &str) -> Self {
+        match Verdict::from_key(name) {
+            Some(verdict) => Self::Verdict(verdict),
+            None if name == BY_RULE => Self::ByRule,
+            None => Self::Other(name.to_owned()),
+        }
+    }
+
     pub fn as_str(&self) -> &str {
         match self {
             Self::Verdict(verdict) => verdict.key(),
+            Self::ByRule => BY_RULE,
             Self::Other(text) => text,
         }
     }
@@ -64,7 +79,7 @@ impl StageResult {
     pub fn verdict(&self) -> Option<Verdict> {
         match self {
             Self::Verdict(verdict) => Some(*verdict),
-            Self::Other(_) => None,
+            Self::ByRule | Self::Other(_) => None,
         }
     }
 }
@@ -84,6 +99,10 @@ pub struct StageState {
     pub handoff: Option<String>,
     /// The result of the previous attempt, to which `handoff` belongs, while the stage is open for another one.
     pub last_result: Option<StageResult>,
+    /// How often the stage has failed, without rejections.
+    pub failures: u32,
+    /// The report of the last failure names a file and a line.
+    pub names_place: bool,
 }
 
 impl StageState {
@@ -98,6 +117,8 @@ impl StageState {
             completed_at: None,
             handoff: None,
             last_result: None,
+            failures: 0,
+            names_place: false,
         }
     }
 
@@ -108,6 +129,16 @@ impl StageState {
     /// Whether the stage ended with a verdict that does not let the workflow continue.
     pub fn is_failed(&self) -> bool {
         self.status == Status::Completed && matches!(self.verdict(), Some(verdict) if !verdict.is_good())
+    }
+
+    /// Whether the stage was completed by a rule.
+    pub fn is_by_rule(&self) -> bool {
+        self.status == Status::Completed && self.result == Some(StageResult::ByRule)
+    }
+
+    /// Whether the stage has failed for the first time, at a place that its report names. The cause need not be searched for.
+    pub(crate) fn has_clear_failure(&self) -> bool {
+        self.verdict() == Some(Verdict::Fail) && self.failures == 1 && self.names_place
     }
 
     /// Whether the stage ended because it needs the user.

@@ -14,6 +14,26 @@ pub fn is_test_file(path: &str) -> bool {
     has_test_name(stem, extension) || folders.split('/').any(|folder| is_test_folder(folder, extension))
 }
 
+/// Whether a file is a document or a description of a public interface, by its path alone: something that readers and other
+/// programs rely on.
+pub fn is_document(path: &str) -> bool {
+    let path = path.replace('\\', "/").to_ascii_lowercase();
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", &path));
+    let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+    let is_prose = matches!(
+        extension,
+        "md" | "mdx" | "markdown" | "rst" | "adoc" | "asciidoc" | "txt" | "org" | "tex" | "pod"
+    );
+    let is_interface = matches!(extension, "proto" | "graphql" | "graphqls" | "wsdl" | "raml")
+        || ["openapi", "swagger", "asyncapi"].iter().any(|name| stem.starts_with(name));
+    let is_manual = matches!(extension.as_bytes(), [b'1'..=b'8']);
+    let is_known =
+        ["readme", "changelog", "changes", "history", "news", "license", "contributing", "upgrading"]
+            .contains(&stem);
+    let is_inside = |folder: &str| matches!(folder, "doc" | "docs" | "documentation" | "man" | "manual");
+    is_prose || is_interface || is_manual || is_known || folders.split('/').any(is_inside)
+}
+
 fn is_test_folder(folder: &str, extension: &str) -> bool {
     match folder {
         "test" | "tests" | "__tests__" | "__snapshots__" => true,
@@ -145,6 +165,37 @@ mod tests {
             "src\\app\\Login.test.ts",
         ] {
             assert!(is_test_file(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn documents_are_known_by_name_or_folder() {
+        for path in [
+            "README",
+            "README.md",
+            "CHANGELOG.rst",
+            "docs/conf.py",
+            "web/docs/img/a.png",
+            "man/tool.1",
+            "tool.8",
+            "api/openapi.yaml",
+            "swagger-v2.json",
+            "api/login.proto",
+            "requirements.txt",
+            "src\\README.adoc",
+        ] {
+            assert!(is_document(path), "{path}");
+        }
+        for path in [
+            "src/main.rs",
+            "src/docs.rs",
+            "test/docker.py",
+            "a.mdb",
+            "package.json",
+            "src/readme_parser.py",
+            "",
+        ] {
+            assert!(!is_document(path), "{path}");
         }
     }
 

@@ -11,6 +11,7 @@ mod sessions;
 mod specs;
 mod stats;
 mod timeline;
+mod usage_response;
 
 use std::sync::Arc;
 

@@ -11,8 +11,7 @@ use std::path::PathBuf;
 use overtone_core::engine::settings::Settings;
 use overtone_core::engine::state::WorkflowState;
 use overtone_session::view::{
-    AgentRun, AgentStatistics, AgentUsage, DayStatistics, StageStatistics, Statistics, Tokens,
-    WorkflowStatistics,
+    AgentStatistics, DayStatistics, StageStatistics, Statistics, WorkflowStatistics,
 };
 use overtone_store::clock;
 use overtone_store::instincts::Lesson;
@@ -20,6 +19,7 @@ use overtone_store::specs::{Feature, Shelf};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::usage_response::SessionUsage;
 pub(crate) use evidence::EvidenceResponse;
 
 #[derive(Debug, Serialize)]
@@ -158,59 +158,6 @@ pub(crate) struct SupervisorRounds {
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct SessionUsage {
-    pub(crate) agents: Vec<AgentUsageResponse>,
-    pub(crate) total: TokenUsage,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TokenUsage {
-    input_tokens: u64,
-    output_tokens: u64,
-    cache_read_tokens: u64,
-    cache_write_tokens: u64,
-    cost_usd: f64,
-}
-
-impl From<&Tokens> for TokenUsage {
-    fn from(tokens: &Tokens) -> Self {
-        Self {
-            input_tokens: tokens.input,
-            output_tokens: tokens.output,
-            cache_read_tokens: tokens.cache_read,
-            cache_write_tokens: tokens.cache_write,
-            cost_usd: tokens.cost_usd,
-        }
-    }
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct AgentUsageResponse {
-    #[serde(flatten)]
-    tokens: TokenUsage,
-    agent: String,
-    stage: Option<String>,
-    agent_id: Option<String>,
-    model: Option<String>,
-    messages: usize,
-}
-
-impl AgentUsageResponse {
-    pub(crate) fn new(run: &AgentRun, usage: &AgentUsage) -> Self {
-        Self {
-            tokens: TokenUsage::from(&usage.tokens),
-            agent: run.agent.to_string(),
-            stage: run.stage.as_deref().map(str::to_owned),
-            agent_id: run.id.as_deref().map(str::to_owned),
-            model: usage.model.clone(),
-            messages: usage.messages,
-        }
-    }
-}
-
-#[derive(Debug, Serialize)]
 pub(crate) struct TimelineResponse {
     pub(crate) events: Vec<Value>,
     pub(crate) older: Option<u64>,
@@ -263,6 +210,7 @@ struct StageStats {
     pass_at_1: Option<f64>,
     pass_at_3: Option<f64>,
     failures: usize,
+    repairs: usize,
     median_ms: Option<i64>,
     p90_ms: Option<i64>,
     tokens: u64,
@@ -277,10 +225,11 @@ impl From<&StageStatistics> for StageStats {
             pass_at_1: stage.pass_at_1,
             pass_at_3: stage.pass_at_3,
             failures: stage.failures,
+            repairs: stage.repairs,
             median_ms: stage.median,
             p90_ms: stage.p90,
-            tokens: stage.tokens.total(),
-            cost_usd: stage.tokens.cost_usd,
+            tokens: stage.spending.tokens.total(),
+            cost_usd: stage.spending.cost.usd,
         }
     }
 }
@@ -303,8 +252,8 @@ impl From<&AgentStatistics> for AgentStats {
             runs: agent.runs,
             errors: agent.errors,
             median_ms: agent.median,
-            tokens: agent.tokens.total(),
-            cost_usd: agent.tokens.cost_usd,
+            tokens: agent.spending.tokens.total(),
+            cost_usd: agent.spending.cost.usd,
         }
     }
 }
@@ -329,8 +278,8 @@ impl From<&WorkflowStatistics> for WorkflowStats {
             completed: workflow.completed,
             aborted: workflow.aborted,
             median_ms: workflow.median,
-            tokens: workflow.tokens.total(),
-            cost_usd: workflow.tokens.cost_usd,
+            tokens: workflow.spending.tokens.total(),
+            cost_usd: workflow.spending.cost.usd,
         }
     }
 }
@@ -357,8 +306,8 @@ impl From<&DayStatistics> for DayStats {
             aborted: day.aborted,
             pass_at_1: day.pass_at_1,
             failures: day.failures,
-            tokens: day.tokens.total(),
-            cost_usd: day.tokens.cost_usd,
+            tokens: day.spending.tokens.total(),
+            cost_usd: day.spending.cost.usd,
         }
     }
 }

@@ -1,6 +1,5 @@
 //! The list of sessions, and the details of one.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::Json;
@@ -10,18 +9,19 @@ use axum::response::{IntoResponse, Response};
 use overtone_core::engine::commands::describe_next_step;
 use overtone_core::messages::dashboard as messages;
 use overtone_session::view::{
-    AgentUsage, History, SessionState, SkippedFile, Summary, TimelineEvent, Tokens, WorkflowEvidence,
-    agent_conversation, agent_conversations, agent_usage, machine_of_copy, read_page, spans,
-    supervision_rounds, supervisor_switch,
+    History, SessionState, SkippedFile, Summary, TimelineEvent, WorkflowEvidence, machine_of_copy, read_page,
+    spans, supervision_rounds, supervisor_switch,
 };
+use overtone_store::config::Config;
 use overtone_store::files;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::responses::{
-    AgentUsageResponse, CountWithLimit, EvidenceResponse, FeatureTasks, Handoff, SessionListResponse,
-    SessionResponse, SessionUsage, SupervisorRounds, TokenUsage,
+    CountWithLimit, EvidenceResponse, FeatureTasks, Handoff, SessionListResponse, SessionResponse,
+    SupervisorRounds,
 };
+use super::usage_response::SessionUsage;
 use super::{AppState, find_session, run_blocking};
 use crate::dashboard::app::{App, lock};
 use crate::dashboard::error::{ApiError, ApiResult};
@@ -208,51 +208,10 @@ fn evidence(summary: &Summary, history: &History) -> Option<EvidenceResponse> {
     Some(EvidenceResponse::new(&summary.session, &evidence))
 }
 
-/// The tokens and costs of each agent of the session, and their sum.
+/// The tokens and costs of the session by agent and by stage, and their sum.
 fn usage(app: &App, summary: &Summary, history: &History) -> SessionUsage {
-    let conversations: HashMap<_, _> = summary
-        .origin
-        .transcript
-        .as_deref()
-        .map(agent_conversations)
-        .unwrap_or_default()
-        .into_iter()
-        .collect();
-    let mut total = Tokens::default();
-    let mut agents = Vec::new();
-    for run in &history.agents {
-        let Some(id) = run.id.as_deref() else { continue };
-        let Some(length) = conversations.get(id) else { continue };
-        if let Some(usage) = cached_usage(app, summary, id, *length, true) {
-            total.add(usage.tokens);
-            agents.push(AgentUsageResponse::new(run, &usage));
-        }
-    }
-    SessionUsage { agents, total: TokenUsage::from(&total) }
-}
-
-/// The usage of the agent with this id. A conversation that has not grown is not read again. Returns `None` if it would
-/// have to be read and `may_read` is false. An unreadable conversation counts as unused.
-pub(super) fn cached_usage(
-    app: &App,
-    summary: &Summary,
-    id: &str,
-    length: u64,
-    may_read: bool,
-) -> Option<AgentUsage> {
-    let transcript = summary.origin.transcript.as_deref()?;
-    let file = agent_conversation(transcript, id)?;
-    if let Some((known_length, usage)) = lock(&app.usages).get(&file)
-        && *known_length == length
-    {
-        return Some(usage.clone());
-    }
-    if !may_read {
-        return None;
-    }
-    let usage = agent_usage(transcript, id).ok().flatten().unwrap_or_default();
-    lock(&app.usages).insert(file, (length, usage.clone()));
-    Some(usage)
+    let used = app.usages.get(&summary.session, history, true).unwrap_or_default();
+    SessionUsage::new(&used.entries, &Config::load_or_default(&app.home).prices())
 }
 
 /// An agent's last message. Only files that the workflow refers to are served.

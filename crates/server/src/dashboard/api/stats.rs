@@ -1,6 +1,6 @@
 //! Statistics over all sessions. Results are cached until a file has changed.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
@@ -12,15 +12,13 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use overtone_core::engine::state::Millis;
-use overtone_session::view::{
-    AgentRun, Filter, History, Statistics, Summary, Tokens, agent_conversations, statistics,
-};
+use overtone_session::view::{Filter, History, SessionUsage, Statistics, Summary, statistics};
+use overtone_store::config::Config;
 use overtone_store::{Session, clock};
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
 use super::responses::StatsResponse;
-use super::sessions::cached_usage;
 use super::{AppState, run_blocking};
 use crate::dashboard::app::{App, lock};
 use crate::dashboard::error::{ApiError, ApiResult};
@@ -90,7 +88,7 @@ fn fingerprint(app: &App) -> u64 {
         if let Ok(file) = summary.session.timeline_file().symlink_metadata() {
             (file.dev(), file.ino(), file.len(), file.mtime(), file.mtime_nsec()).hash(&mut hasher);
         }
-        conversations(&summary).hash(&mut hasher);
+        SessionUsage::version(&summary.session).hash(&mut hasher);
     }
     hasher.finish()
 }
@@ -99,11 +97,6 @@ fn all_sessions(app: &App) -> Vec<Summary> {
     let mut sessions: Vec<_> = app.index().entries().map(|entry| entry.summary.clone()).collect();
     sessions.sort_unstable_by(|a, b| a.id().cmp(b.id()));
     sessions
-}
-
-/// The conversations of the session's agents, with their lengths.
-fn conversations(summary: &Summary) -> Vec<(String, u64)> {
-    summary.origin.transcript.as_deref().map(agent_conversations).unwrap_or_default()
 }
 
 fn matching_sessions(app: &App, query: &StatsQuery) -> Vec<Summary> {
@@ -117,41 +110,34 @@ fn matching_sessions(app: &App, query: &StatsQuery) -> Vec<Summary> {
     sessions
 }
 
-/// The statistics, and how many conversations could not be read in time.
+/// The statistics, and how many sessions with conversations could not be read in time.
 fn compute(app: &App, query: &StatsQuery, summaries: &[Summary]) -> (Statistics, usize) {
     let sessions: Vec<Session> = summaries.iter().map(|summary| summary.session.clone()).collect();
+    if query.project.is_none() {
+        app.usages.retain(&sessions);
+    }
     let shared = app.histories.update_all(&sessions);
     let readers: Vec<_> = shared.iter().map(|reader| lock(reader)).collect();
     let histories: Vec<&History> = readers.iter().map(|reader| reader.history()).collect();
-    let (tokens, unread) = tokens_by_agent(app, summaries, &histories);
+    let (usages, unread) = usages(app, &sessions, &histories);
     let since = query.days.map(|days| Millis(clock::now().0 - i64::from(days) * DAY_MS));
     let workflow = query.workflow.clone().filter(|name| !name.is_empty());
     let filter = Filter { since, workflow };
-    let known = |run: &AgentRun| tokens.get(run.id.as_deref()?).copied();
-    (statistics(histories, &filter, &known), unread)
+    let used = histories.into_iter().zip(usages.iter().map(|usage| &*usage.entries));
+    (statistics(used, &filter, &Config::load_or_default(&app.home).prices()), unread)
 }
 
-/// The tokens of every agent by its id, and how many conversations are still to be read.
-fn tokens_by_agent<'a>(
-    app: &App,
-    summaries: &[Summary],
-    histories: &[&'a History],
-) -> (HashMap<&'a str, Tokens>, usize) {
+/// What each session has used, and how many sessions are still to be read.
+fn usages(app: &App, sessions: &[Session], histories: &[&History]) -> (Vec<Arc<SessionUsage>>, usize) {
     let started = Instant::now();
-    let (mut tokens, mut unread) = (HashMap::new(), 0);
-    for (summary, history) in summaries.iter().zip(histories) {
-        let conversations = conversations(summary);
-        if conversations.is_empty() {
-            continue;
-        }
-        let ids: HashSet<&str> = history.agents.iter().filter_map(|run| run.id.as_deref()).collect();
-        for (id, length) in &conversations {
-            let Some(id) = ids.get(id.as_str()) else { continue };
-            match cached_usage(app, summary, id, *length, started.elapsed() < MAX_READING_TIME) {
-                Some(usage) => drop(tokens.insert(*id, usage.tokens)),
-                None => unread += 1,
-            }
-        }
-    }
-    (tokens, unread)
+    let mut unread = 0;
+    let mut read = |(session, history): (&Session, &&History)| {
+        let usage = app.usages.get(session, history, started.elapsed() < MAX_READING_TIME);
+        usage.unwrap_or_else(|| {
+            unread += 1;
+            Arc::default()
+        })
+    };
+    let usages = sessions.iter().zip(histories).map(&mut read).collect();
+    (usages, unread)
 }

@@ -7,6 +7,7 @@ mod commands;
 mod compaction;
 mod continued;
 mod copies;
+mod cost;
 mod guard;
 mod interrupt;
 mod kit;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use overtone_core::economy::{PriceTable, TokenUsage, Tokens};
 use overtone_core::engine::state::{Millis, SendBackReason, WorkflowState};
 use overtone_core::evidence::{CheckEnd, Receipt, TestCounts};
 use overtone_core::messages::Lang;
@@ -9,7 +10,7 @@ use overtone_core::registry::Workflow;
 use overtone_session::view::{
     CheckOutcome, RecordedEvidence, SkippedFile, Summary, WorkflowEvidence, copied_session_json, registry,
 };
-use overtone_store::{Home, Session, SessionId};
+use overtone_store::{Home, Session, SessionId, UsageEntry, UsageScope};
 use serde_json::json;
 
 use super::*;
@@ -151,21 +152,27 @@ fn figures(is_known: bool) -> Statistics {
     }
 }
 
-fn token_usage() -> TokenUsage {
-    TokenUsage::from(&Tokens { input: 1, output: 2, cache_read: 3, cache_write: 4, cost_usd: 0.5 })
-}
-
 fn session_usage(is_known: bool) -> SessionUsage {
     let text = |text: &str| is_known.then(|| text.to_owned());
-    let agent = AgentUsageResponse {
-        tokens: token_usage(),
-        agent: "developer".to_owned(),
-        stage: text("DEV"),
+    let mut usage = TokenUsage::default();
+    let model = if is_known { "claude-opus-5" } else { "m" };
+    let tokens = Tokens { input: 1_000_000, output: 2, cache_read: 3, cache_write: 4, cache_write_1h: 0 };
+    usage.add(model, 1, tokens);
+    let entry = UsageEntry {
+        at: Millis(0),
+        scope: UsageScope::Agent,
+        agent: text("developer"),
         agent_id: text("a1"),
-        model: text("m"),
-        messages: 1,
+        stage: text("DEV"),
+        attempt: is_known.then_some(2),
+        workflow: None,
+        file: String::new(),
+        from: 0,
+        to: 0,
+        usage,
+        last: None,
     };
-    SessionUsage { agents: vec![agent], total: token_usage() }
+    SessionUsage::new(&[entry], &PriceTable::default())
 }
 
 fn counts(is_known: bool) -> Option<TestCounts> {
@@ -394,9 +401,16 @@ fn a_difference_is_found_in_both_directions() {
 
 #[test]
 fn the_usage_of_an_agent_begins_with_its_tokens() {
-    let usage = serde_json::to_string(&session_usage(true)).unwrap();
-    let tokens = r#""inputTokens":1,"outputTokens":2,"cacheReadTokens":3,"cacheWriteTokens":4,"costUsd":0.5"#;
+    let usage = serde_json::to_string(&session_usage(false)).unwrap();
+    let tokens = "\"inputTokens\":1000000,\"outputTokens\":2,\"cacheReadTokens\":3,\"cacheWriteTokens\":4,\
+                  \"costUsd\":0.0,\"unpricedTokens\":1000009";
     let agent =
-        format!(r#"{{{tokens},"agent":"developer","stage":"DEV","agentId":"a1","model":"m","messages":1}}"#);
-    assert_eq!(usage, format!(r#"{{"agents":[{agent}],"total":{{{tokens}}}}}"#));
+        format!("{{{tokens},\"agent\":null,\"stage\":null,\"agentId\":null,\"model\":\"m\",\"messages\":1}}");
+    let stage = format!("{{{tokens},\"stage\":null,\"attempts\":0}}");
+    let expected = format!("{{\"agents\":[{agent}],\"stages\":[{stage}],\"total\":{{{tokens}}}}}");
+    assert_eq!(usage, expected);
+    let known = serde_json::to_value(session_usage(true)).unwrap();
+    let stage = &known["stages"][0];
+    assert_eq!((&stage["stage"], &stage["attempts"]), (&json!("DEV"), &json!(2)));
+    assert!((known["total"]["costUsd"].as_f64().unwrap() - 5.000_076_5).abs() < 1e-9, "{known}");
 }

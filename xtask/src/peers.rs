@@ -1,4 +1,4 @@
-//! Installs the peers from npm below the target folder.
+//! Installs the products that Overtone is compared with from npm, below the target folder.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,17 +7,17 @@ use crate::error::{Error, Result};
 use crate::{e2e, shell, tools};
 
 /// Name, package and version of each peer; the test kit has what else is to be known about them.
-const PINNED: &str = include_str!("../../../crates/testkit/peers.txt");
+const PINNED: &str = include_str!("../../crates/testkit/peers.txt");
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Peer<'a> {
-    pub(super) name: &'a str,
-    pub(super) package: &'a str,
-    pub(super) version: &'a str,
+pub(crate) struct Peer<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) package: &'a str,
+    pub(crate) version: &'a str,
 }
 
 /// The peers of the list.
-pub(super) fn all() -> Vec<Peer<'static>> {
+pub(crate) fn all() -> Vec<Peer<'static>> {
     PINNED.lines().filter_map(read_line).collect()
 }
 
@@ -29,16 +29,19 @@ fn read_line(line: &str) -> Option<Peer<'_>> {
     }
 }
 
-/// Installs those that are named among the columns, unless they are there. Returns their folder, and which cannot be had for
+/// The variable by which the test kit finds their folder.
+pub(crate) const FOLDER_VARIABLE: &str = "OVERTONE_PEERS";
+
+/// Installs those that are named, unless they are there. Returns their folder, and which cannot be had for
 /// what reason.
-pub(super) fn fetch(columns: &[String]) -> Result<(PathBuf, BTreeMap<String, String>)> {
+pub(crate) fn fetch(names: &[String]) -> Result<(PathBuf, BTreeMap<String, String>)> {
     let folder = shell::target_dir()?.join("peers");
     let mut absent = BTreeMap::new();
     for peer in all() {
-        if columns.iter().any(|column| column == peer.name)
+        if names.iter().any(|name| name == peer.name)
             && let Err(error) = fetch_one(&folder.join(peer.name), &peer)
         {
-            eprintln!("discipline: {} cannot be had: {error}", peer.name);
+            eprintln!("peers: {} cannot be had: {error}", peer.name);
             absent.insert(peer.name.to_owned(), error.to_string());
         }
     }
@@ -51,7 +54,7 @@ fn fetch_one(folder: &Path, peer: &Peer) -> Result<()> {
         return Ok(());
     }
     tools::may_install(peer.name)?;
-    eprintln!("discipline: fetching {} {}", peer.package, peer.version);
+    eprintln!("peers: fetching {} {}", peer.package, peer.version);
     e2e::npm_install(folder, &format!("{}@{}", peer.package, peer.version))?;
     match version_of(&manifest) {
         Some(_) => Ok(()),
