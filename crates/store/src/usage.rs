@@ -39,9 +39,28 @@ pub struct LastPart {
     pub stage: Option<String>,
     #[serde(default)]
     pub attempt: Option<u32>,
-    /// When its last message was written, in milliseconds.
-    #[serde(default)]
-    pub at: i64,
+    /// When its last message was written.
+    #[serde(default, with = "iso_time")]
+    pub at: Millis,
+}
+
+/// Points in time, as all state files have them.
+mod iso_time {
+    use overtone_core::engine::state::Millis;
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    use crate::clock;
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    pub(super) fn serialize<S: Serializer>(at: &Millis, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&clock::to_iso(*at))
+    }
+
+    /// A time that cannot be read is long ago.
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Millis, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Ok(clock::from_iso(&text).unwrap_or_default())
+    }
 }
 
 /// `usage-offsets.json`.
@@ -87,7 +106,7 @@ impl Offsets {
             agent: entry.agent.clone(),
             stage: entry.stage.clone(),
             attempt: entry.attempt,
-            at: entry.at.0,
+            at: entry.at,
         };
         self.last.insert(entry.file.clone(), last);
         let Some(workflow) = entry.workflow else { return };

@@ -1,11 +1,13 @@
 //! Runs one hook, from the payload to the answer.
 
 use std::error::Error;
+use std::io;
 use std::mem;
 use std::path::{Path, PathBuf};
 
 use overtone_claude::process::{is_called_by_other, parent_client};
 use overtone_claude::wire::{HookInput, render};
+use overtone_core::economy::Spending;
 use overtone_core::engine::integrity;
 use overtone_core::engine::state::{Millis, Verdict};
 use overtone_core::engine::{
@@ -19,7 +21,7 @@ use overtone_store::config::{Config, keys};
 use overtone_store::instincts::Memory;
 use overtone_store::{
     CHECKS_FILE, ClientProcess, Home, LoadedLoop, LoadedWorkflow, Origin, Session, SessionLock, StoreError,
-    StoreErrorKind, files,
+    StoreErrorKind, clock, files,
 };
 
 use crate::evidence::{Collected, EvidenceContext, WorkTree, not_started};
@@ -179,33 +181,48 @@ impl HookCall<'_> {
         Ok(attempt.warnings)
     }
 
-    /// Reads the state and decides. Nothing is written but the ledger of what agents use, which no decision changes.
+    /// Reads the state of the session.
+    fn load_state(&self, session: &Session) -> Result<State, Box<dyn Error>> {
+        let mut documents = self.load(session)?;
+        let is_new_client = self.add_client(&mut documents);
+        let is_forged = documents.is_called_by_other();
+        let snapshot = documents.snapshot();
+        Ok(State { documents, snapshot, is_new_client, is_forged })
+    }
+
+    /// Records what was used since the last hook, and returns what the workflow has used.
+    fn record_usage(
+        &self,
+        context: &FactContext,
+        session: &Session,
+        state: &State,
+    ) -> io::Result<Option<Spending>> {
+        let Some(workflow) = &state.snapshot.workflow else { return Ok(None) };
+        if state.is_forged {
+            return Ok(None);
+        }
+        let record = RecordContext { session, workflow, now: clock::now() };
+        let spent = usage::record(&record, self.input, self.trigger)?;
+        Ok(spent.map(|spent| spent.spending(&context.config.prices())))
+    }
+
+    /// Decides. Nothing is written.
     fn decide(
         &self,
         context: &FactContext,
         session: &Session,
+        state: State,
+        spent: Option<Spending>,
         collected: &Collected,
     ) -> Result<Decision, Box<dyn Error>> {
-        let mut documents = self.load(session)?;
-        let is_new_client = self.add_client(&mut documents);
-        let is_forged = documents.is_called_by_other();
-        let mut snapshot = documents.snapshot();
+        let State { documents, mut snapshot, is_new_client, is_forged } = state;
         let edit = documents.edit.as_ref().map(file_change);
         if let Some(edit) = edit {
             integrity::leave_edit_notices(&mut snapshot, edit, self.language(&context.config));
         }
-        let (mut facts, mut warnings) =
+        let (mut facts, warnings) =
             facts::gather(self.hook, context, Some(session), self.input, self.trigger, &snapshot)?;
-        if let Some(workflow) = &snapshot.workflow
-            && !is_forged
-        {
-            let record = RecordContext { session, workflow, now: facts.now };
-            match usage::record(&record, self.input, self.trigger) {
-                Ok(spent) => facts.spent = spent.map(|spent| spent.spending(&context.config.prices())),
-                // The next reading finds what is missing.
-                Err(error) => warnings.push(format!("cannot record what was used: {error}")),
-            }
-        }
+        facts.spent = spent;
         facts.evidence = collected.evidence.clone();
         facts.changed_since_stage.clone_from(&collected.changed_since_stage);
         facts.workflow_change.clone_from(&collected.workflow_change);
@@ -252,8 +269,16 @@ impl HookCall<'_> {
     ) -> Result<Attempt, Box<dyn Error>> {
         let project = self.environment.project(self.input);
         let context = self.fact_context(home, project.as_deref());
+        let state = self.load_state(session)?;
+        let mut ledger_warnings = Warnings::new();
+        let spent = self.record_usage(&context, session, &state).unwrap_or_else(|error| {
+            // The next reading finds what is missing.
+            ledger_warnings.push(format!("cannot record what was used: {error}"));
+            None
+        });
         let Decision { mut documents, snapshot, facts, outcome, is_forged, mut warnings } =
-            self.decide(&context, session, collected)?;
+            self.decide(&context, session, state, spent, collected)?;
+        warnings.append(&mut ledger_warnings);
         if mode == Mode::ReadOnly && !outcome.effects.is_empty() {
             return Ok(Attempt { must_write: true, is_forged, warnings: Warnings::new() });
         }
@@ -332,7 +357,8 @@ impl HookCall<'_> {
             return Ok(collected);
         }
         let facts = self.fact_context(context.home, Some(context.project));
-        let decision = self.decide(&facts, context.session, &collected)?;
+        let state = self.load_state(context.session)?;
+        let decision = self.decide(&facts, context.session, state, None, &collected)?;
         if let Some(workflow) = &decision.snapshot.workflow
             && completes_workflow(&decision.outcome.effects)
         {
@@ -471,6 +497,16 @@ fn is_untrusted(error: &(dyn Error + 'static)) -> bool {
         Some(error) => matches!(error.kind, StoreErrorKind::Untrusted),
         None => false,
     }
+}
+
+/// The state of a session, as it was read for a call.
+struct State {
+    documents: Documents,
+    snapshot: Snapshot,
+    /// The workflow did not know the client that calls.
+    is_new_client: bool,
+    /// The call did not come from the client.
+    is_forged: bool,
 }
 
 /// What was read and decided for a call.

@@ -47,7 +47,7 @@ impl Attribution {
             agent: self.agent.clone(),
             stage: self.stage.clone(),
             attempt: self.attempt,
-            at: now.0,
+            at: now,
         }
     }
 

@@ -70,7 +70,7 @@ pub(crate) fn record_session(context: &RecordContext, transcript: &Path) -> io::
 /// Whether the client may still write the last message of an agent that has ended.
 fn may_grow(ledger: &UsageLedger, name: &str, now: Millis) -> bool {
     match ledger.last_part(name) {
-        Some(part) => now.since(Millis(part.at)) < LATE,
+        Some(part) => now.since(part.at) < LATE,
         None => false,
     }
 }
