@@ -45,10 +45,10 @@ mod verdict;
 mod wording;
 
 pub use agents::identify as identify_agent;
-pub(crate) use by_rule::REASONS as RULE_REASONS;
+pub(crate) use by_rule::{REASONS as RULE_REASONS, Reason as RuleReason};
 pub use by_rule::{RULE, depends_on_changes};
 pub use completion::NO_VERDICT;
-pub use context::{ContextNeeds, context_needs};
+pub use context::{ContextNeeds, context_needs, earlier_handoffs};
 pub use decide::decide;
 pub use evidence::{StageReport, describe_receipt, describe_result, repairing_stage, stage_report};
 pub use gate::{is_out_of_order, starts_helper};
@@ -60,6 +60,7 @@ pub use redact::redact_lines;
 pub use release::{ENDED_WITHOUT_RESULT, INTERRUPTED, NO_REPORT, NO_REPORT_IN_TIME};
 pub use tools::{is_delegation, is_markdown};
 pub use trigger::{
-    Facts, Feature, FeatureHolder, FeatureOrigin, Folders, Snapshot, StartSource, ToolCaller, Trigger,
+    EarlierReport, Facts, Feature, FeatureHolder, FeatureOrigin, Folders, Snapshot, StartSource, ToolCaller,
+    Trigger,
 };
 pub use verdict::{Judgement, judge, reports_failures};

@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use overtone_core::registry::limits::QUOTED_REPORT_UNITS;
 use serde_json::{Value, json};
 
 use crate::client_process::{ClientProcess, add_client};
@@ -23,6 +24,9 @@ pub struct Session {
 
 /// The prefix of a session's folder while it is being deleted. No session id starts like this.
 pub(crate) const REMOVED_PREFIX: &str = ".removed-";
+
+/// The longest handoff that is read to be quoted. A UTF-16 unit has at most three bytes.
+const MAX_SHORT_HANDOFF_BYTES: u64 = 3 * QUOTED_REPORT_UNITS as u64;
 
 /// The member of `session.json` that lists the processes of the client.
 const CLIENTS: &str = "clients";
@@ -198,6 +202,19 @@ impl Session {
                 create_private_dir(folder).and_then(|()| files::write_new(&path, text.as_bytes(), PRIVATE));
         }
         saved.map_err(|error| StoreError::io(&path, error))
+    }
+
+    /// The text of a short handoff, by its name in the folder of the handoffs. One that is too long to be quoted is an error.
+    pub fn handoff(&self, name: &str) -> Result<Option<String>, StoreError> {
+        let folder = self.dir.join("handoffs");
+        let path = folder.join(name);
+        let failed = |error| StoreError::io(&path, error);
+        check_not_link(&folder).map_err(failed)?;
+        let Some(bytes) = files::read_limited(&path, MAX_SHORT_HANDOFF_BYTES).map_err(failed)? else {
+            return Ok(None);
+        };
+        let text = String::from_utf8(bytes);
+        text.map(Some).map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error)))
     }
 
     /// Appends to an existing handoff.

@@ -167,6 +167,7 @@ fn read_state(document: &Map<String, Value>, workflow_type: String) -> WorkflowS
         rules: read_rules(document),
         was_blocked: flag(document, "wasBlocked"),
         visible_change: field(document, "visibleChange").and_then(Value::as_bool),
+        documented_change: field(document, "documentedChange").and_then(Value::as_bool),
         untrusted_checks_shown: flag(document, "untrustedChecksShown"),
         moved_to: string(document, "movedTo"),
     }
@@ -315,6 +316,9 @@ fn write_changes(document: &mut Map<String, Value>, old: &WorkflowState, new: &W
     changed(RULES, old.rules != new.rules, &|| rules_value(new.rules));
     changed("wasBlocked", old.was_blocked != new.was_blocked, &|| json!(new.was_blocked));
     changed("visibleChange", old.visible_change != new.visible_change, &|| json!(new.visible_change));
+    changed("documentedChange", old.documented_change != new.documented_change, &|| {
+        json!(new.documented_change)
+    });
     changed("untrustedChecksShown", old.untrusted_checks_shown != new.untrusted_checks_shown, &|| {
         json!(new.untrusted_checks_shown)
     });

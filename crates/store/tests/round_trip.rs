@@ -180,7 +180,7 @@ prop_compose! {
         ending in prop::option::of(prop::sample::select(vec![Ending::Completed, Ending::Aborted])),
         (user_wrote, untrusted_checks_shown, was_blocked) in (any::<bool>(), any::<bool>(), any::<bool>()),
         (retro, docs) in (prop::sample::select(RetroRule::ALL.to_vec()), prop::sample::select(DocsRule::ALL.to_vec())),
-        visible_change in prop::option::of(any::<bool>()),
+        (visible_change, documented_change) in (prop::option::of(any::<bool>()), prop::option::of(any::<bool>())),
         (tasks_tried, tasks_ticked) in (prop::option::of(any::<u32>()), prop::option::of(any::<u32>())),
         (guard, moved_to) in (prop::sample::select(GuardLevel::ALL.to_vec()), prop::option::of(text())),
         (files, may_be_more, judge_again) in (texts(), any::<bool>(), any::<bool>()),
@@ -196,7 +196,8 @@ prop_compose! {
             retro_count, forgiven_failures, forgiven_rejections, feature_name, notices, finished_agents,
             handoff_count, other_handoffs, completed_stages, ending, user_wrote, tasks_tried, tasks_ticked,
             review_notes, user_notices, guard, outside: OutsideChanges { files, may_be_more, judge_again },
-            rules: StageRules { retro, docs }, was_blocked, visible_change, untrusted_checks_shown, moved_to,
+            rules: StageRules { retro, docs }, was_blocked, visible_change, documented_change,
+            untrusted_checks_shown, moved_to,
         }
     }
 }

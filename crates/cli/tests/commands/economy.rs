@@ -128,6 +128,18 @@ fn stages_that_are_not_needed_are_shown_as_skipped() {
 }
 
 #[test]
+fn a_change_with_its_documents_does_not_need_the_last_stage() {
+    let context = with_rules();
+    put(&context.project().join("README.md"), "# Lock\n");
+    let documented = r#"<!-- VERDICT: {"result":"PASS","visible":true,"documented":true} -->"#;
+    context.run_agent("s1", "developer", documented);
+    context.agent("s1", "code-reviewer", Some("PASS"));
+    context.agent("s1", "tester", Some("PASS"));
+    context.run("timeline --type stage:complete").ok().has(&["DOCS", "by=rule", "reason=documented"]);
+    context.run("replay").ok();
+}
+
+#[test]
 fn a_changed_document_needs_the_last_stage() {
     let context = with_rules();
     put(&context.project().join("README.md"), "# Lock\n");
@@ -190,4 +202,25 @@ fn rules_are_fixed_at_the_start_and_a_project_skips_nothing_that_the_user_wants(
     put(&file, "[stages]\nretro = 'never'\n");
     context.run("checks").fails(&["line 2: bad value for stages.retro: never", "always, on-trouble"]);
     fs::remove_file(&file).unwrap();
+}
+
+/// What an agent gets when it starts, besides its prompt.
+fn start_context(context: &TestContext, agent: &str, id: &str) -> String {
+    let fields = json!({ "agent_id": id, "agent_type": format!("ot:{agent}") });
+    let answer = context.send_event("on-agent-start", "s1", fields).json();
+    answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn an_agent_need_not_read_the_earlier_reports() {
+    let context = TestContext::for_commands();
+    context.run("init quick").ok();
+    context.run_agent("s1", "developer", "Locked with care.\n<!-- VERDICT: {\"result\":\"PASS\"} -->");
+    context.delegate("s1", "tester");
+    let got = start_context(&context, "tester", "t1");
+    assert!(got.ends_with("\n\n### 01-DEV-developer.md\n  Locked with care."), "{got}");
+    // A report that cannot be read is left to the agent.
+    fs::remove_dir_all(context.state().join("sessions/s1/handoffs")).unwrap();
+    context.delegate("s1", "code-reviewer");
+    assert!(!start_context(&context, "code-reviewer", "c1").contains("### 01"));
 }

@@ -1,6 +1,8 @@
-//! The context block that a sub-agent's prompt begins with: what it would otherwise have to search for.
+//! What a sub-agent would otherwise have to search for: the context block that its prompt begins with, and the reports of
+//! earlier agents.
 
 use crate::messages::{Lang, context, evidence, guard};
+use crate::registry::limits::QUOTED_REPORT_UNITS;
 use crate::registry::{SpecsDocs, Stage, StageKey, TestMode};
 
 use crate::engine::agents::identify;
@@ -9,10 +11,10 @@ use crate::engine::evidence::describe_receipt;
 use crate::engine::flow::{Step, next_step};
 use crate::engine::gate::target_stage;
 use crate::engine::printable::printable_lines;
-use crate::engine::quote::{cut, fit};
+use crate::engine::quote::{cut, fit, units};
 use crate::engine::state::{StageResult, StageState, Status, Verdict, WorkflowState};
 use crate::engine::text::{file_name, handoff_folder, headline, named_files};
-use crate::engine::trigger::{Facts, Trigger};
+use crate::engine::trigger::{EarlierReport, Facts, Trigger};
 
 /// How much of a commit's name is shown.
 const COMMIT_UNITS: usize = 12;
@@ -210,4 +212,51 @@ fn review_notes(workflow: &WorkflowState, stage: Option<StageKey>, lang: Lang) -
     }
     let notes: Vec<_> = notes.iter().map(|note| format!("- {note}")).collect();
     Some(evidence::review_notes(lang, &notes.join("\n")))
+}
+
+/// The tag around the client's own texts. A report that contains it is not quoted, because it could end the quotation.
+const CLIENT_TAG: &str = "system-reminder";
+
+/// The handoffs that the context block names, oldest first.
+pub fn earlier_handoffs(workflow: &WorkflowState) -> Vec<&str> {
+    let of_stages = workflow.stages.iter().filter_map(|stage| stage.handoff.as_deref());
+    let others = workflow.other_handoffs.iter().map(String::as_str);
+    let mut files: Vec<_> = of_stages.chain(others).map(file_name).collect();
+    // Their names begin with their numbers.
+    files.sort_unstable();
+    files
+}
+
+/// The earlier reports for an agent that starts, so that it need not read their files first. The newest are quoted whole, as
+/// far as there is room. The others remain in their files, which the context block names.
+pub(crate) fn quoted_reports(facts: &Facts) -> Option<String> {
+    let mut room = QUOTED_REPORT_UNITS;
+    let mut quoted: Vec<_> = facts
+        .earlier_reports
+        .iter()
+        .rev()
+        .filter_map(|report| {
+            let text = quoted_report(report)?;
+            room = room.checked_sub(units(&text))?;
+            Some(text)
+        })
+        .collect();
+    if quoted.is_empty() {
+        return None;
+    }
+    quoted.reverse();
+    Some(format!("{}\n\n{}", context::earlier_reports(facts.lang), quoted.join("\n\n")))
+}
+
+/// The report below the name of its file, without its markers: the context block has the results. Its lines are indented, so
+/// that none of them looks like a line of ours.
+fn quoted_report(report: &EarlierReport) -> Option<String> {
+    if report.text.contains(CLIENT_TAG) {
+        return None;
+    }
+    let is_marker = |line: &str| line.starts_with("<!--") && line.trim_end().ends_with("-->");
+    let lines: Vec<_> = report.text.lines().filter(|line| !is_marker(line)).collect();
+    let text = lines.join("\n");
+    let text = printable_lines(text.trim()).replace('\n', "\n  ");
+    Some(format!("### {}\n  {text}", report.file))
 }

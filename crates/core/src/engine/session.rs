@@ -4,6 +4,7 @@ use crate::messages::{context, prompt};
 use crate::registry::{Agent, EventKind, RefSkill};
 
 use crate::engine::agents::bind_agent;
+use crate::engine::context::quoted_reports;
 use crate::engine::flow::next_step;
 use crate::engine::gate;
 use crate::engine::instinct::advice;
@@ -216,9 +217,11 @@ pub(crate) fn end(looping: Option<&LoopState>, reason: &str) -> Outcome {
     outcome
 }
 
-/// A sub-agent starts. It gets the reference skills, which the client does not preload.
+/// A sub-agent starts. It gets the reference skills, which the client does not preload, and the earlier reports of the
+/// workflow. An agent that is continued has both already, and gets only the skills, which the client may have dropped.
 pub(crate) fn agent_started(snapshot: &Snapshot, agent: Agent, agent_id: &str, facts: &Facts) -> Outcome {
     let mut outcome = Outcome::default();
+    let mut is_new = false;
     if let Some(workflow) = &snapshot.workflow
         && !agent_id.is_empty()
     {
@@ -226,13 +229,23 @@ pub(crate) fn agent_started(snapshot: &Snapshot, agent: Agent, agent_id: &str, f
             Some(known) if known.agent == Some(agent) => {
                 outcome = gate::agent_restarted(snapshot, agent, agent_id, facts);
             }
-            _ => outcome.effects.extend(bind_agent(workflow, agent, agent_id).map(Effect::PutWorkflow)),
+            _ => {
+                let is_known = workflow.active_agents.iter().any(|active| active.is(None, Some(agent_id)));
+                is_new = workflow.is_open() && !is_known;
+                outcome.effects.extend(bind_agent(workflow, agent, agent_id).map(Effect::PutWorkflow));
+            }
         }
     }
+    let mut texts = Vec::new();
     let bodies: Vec<_> = agent.skills().iter().map(|skill: &RefSkill| skill.body().trim_end()).collect();
     if !bodies.is_empty() {
-        let text = format!("{}\n\n{}", context::reference_skills(facts.lang), bodies.join("\n\n"));
-        outcome.reply.model_context = Some(text);
+        texts.push(format!("{}\n\n{}", context::reference_skills(facts.lang), bodies.join("\n\n")));
+    }
+    if is_new {
+        texts.extend(quoted_reports(facts));
+    }
+    if !texts.is_empty() {
+        outcome.reply.model_context = Some(texts.join("\n\n"));
     }
     outcome
 }

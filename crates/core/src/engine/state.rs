@@ -101,6 +101,8 @@ pub struct WorkflowState {
     /// Whether users of the project see a difference, as the agents say that changed code. `None` if none has said so. It is
     /// only kept if a rule depends on it.
     pub visible_change: Option<bool>,
+    /// Whether the agents that changed what users see have documented all of it. `None` if there was nothing to document.
+    pub documented_change: Option<bool>,
     /// The user has been shown that checks were not run because they are not trusted.
     pub untrusted_checks_shown: bool,
     /// The machine that has taken the session over. It is not part of the loop, because a delegation reads only this file.
@@ -171,6 +173,7 @@ impl WorkflowState {
             rules: StageRules::default(),
             was_blocked: false,
             visible_change: None,
+            documented_change: None,
             untrusted_checks_shown: false,
             moved_to: None,
         }

@@ -211,6 +211,14 @@ pub struct FeatureHolder {
     pub last_active: Millis,
 }
 
+/// A report that an earlier agent of the workflow has left.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EarlierReport {
+    /// The name of its file in the folder of the handoffs.
+    pub file: String,
+    pub text: String,
+}
+
 /// Everything else that a decision may need. The driver fills in what the trigger requires.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
@@ -249,6 +257,8 @@ pub struct Facts {
     pub workflow_change: Option<WorkflowChange>,
     /// The checks that have succeeded on the work tree as it is, if a tester is delegated.
     pub green_checks: Vec<Receipt>,
+    /// The earlier reports that could be read, oldest first, if an agent starts.
+    pub earlier_reports: Vec<EarlierReport>,
     /// The folders that a tool call may change files in.
     pub folders: Folders,
     /// The files that differ from the state after the last stage, if they were compared because somebody else may have

@@ -584,9 +584,9 @@ messages! {
         "when RETRO runs: always, or on-trouble if a stage failed, rejected or was blocked"
     }
     about_stage_docs() {
-        "何時執行 DOCS：always，或 on-change（文件或使用者看得到的行為有變更時）",
-        "何时执行 DOCS：always，或 on-change（文档或用户看得到的行为有变更时）",
-        "when DOCS runs: always, or on-change if a document or something visible to users changed"
+        "何時執行 DOCS：always，或 on-change（文件或使用者看得到的行為有變更，且開發者未寫入文件時）",
+        "何时执行 DOCS：always，或 on-change（文档或用户看得到的行为有变更，且开发者未写入文档时）",
+        "when DOCS runs: always, or on-change if a document changed or users see a difference, unless the developer documented it"
     }
     about_dashboard() { "工作階段開始時啟動 dashboard", "会话开始时启动 dashboard", "start the dashboard when a session starts" }
     about_port() { "dashboard 在本機的連接埠", "dashboard 在本机的端口", "port of the dashboard on this machine" }

@@ -122,6 +122,11 @@ messages! {
         "⏩ {stage} 依规则跳过：没有文档或用户看得到的行为改变。",
         "⏩ {stage} skipped by rule: no document and nothing that users see has changed."
     }
+    skipped_documented(stage: &str) {
+        "⏩ {stage} 依規則略過：使用者看得到的變更已由開發者寫入文件。",
+        "⏩ {stage} 依规则跳过：用户看得到的变更已由开发者写入文档。",
+        "⏩ {stage} skipped by rule: the developer has documented what users see of the change."
+    }
     agent_finished(agent: &str) { "✅ {agent} 完成。", "✅ {agent} 完成。", "✅ {agent} finished." }
     stage_blocked(stage: &str) {
         "✋ {stage} 需要使用者。",

@@ -24,6 +24,9 @@ pub const COMPACT_COOLDOWN_STAGES: u32 = 2;
 pub const RECOVERY_TEXT_UNITS: usize = 2000;
 /// The longest workflow context put before a sub-agent's prompt, in UTF-16 units.
 pub const CONTEXT_TEXT_UNITS: usize = 1500;
+/// How much of earlier reports is quoted to an agent, in UTF-16 units. With the reference skills it stays below
+/// [`MODEL_CONTEXT_UNITS`].
+pub const QUOTED_REPORT_UNITS: usize = 6000;
 /// How many pending tasks a message lists.
 pub const LISTED_TASKS: usize = 5;
 /// The longest `additionalContext`, in UTF-16 units. The client replaces a longer one by a reference to a file.

@@ -3,7 +3,8 @@
 use crate::engine::settings::Settings;
 use crate::engine::state::SendBackReason;
 use crate::engine::{
-    ENDED_WITHOUT_RESULT, INTERRUPTED, NO_REPORT, NO_REPORT_IN_TIME, NO_VERDICT, RULE, StartSource,
+    ENDED_WITHOUT_RESULT, INTERRUPTED, NO_REPORT, NO_REPORT_IN_TIME, NO_VERDICT, RULE, RuleReason,
+    StartSource,
 };
 use crate::registry::{
     Agent, DocsRule, EventKind, GuardLevel, RetroRule, Stage, StageKey, StageRules, WarningReason, Workflow,
@@ -88,8 +89,8 @@ pub(crate) struct Report {
     pub(crate) suggested_at: Option<u64>,
     /// The evidence for which the stage failed although the report said PASS.
     pub(crate) objection: Option<SendBackReason>,
-    /// DOCS was skipped by its rule after it.
-    pub(crate) skips_docs: bool,
+    /// Why DOCS was skipped by its rule after it.
+    pub(crate) docs_skipped: Option<RuleReason>,
 }
 
 /// A report that was sent back to its agent.
@@ -128,8 +129,8 @@ pub(crate) struct Stop {
     pub(crate) tasks: Option<u32>,
     /// The stages that failed because the checks did not succeed at the end.
     pub(crate) failed_stages: Vec<StageKey>,
-    /// DOCS was skipped by its rule.
-    pub(crate) skips_docs: bool,
+    /// Why DOCS was skipped by its rule.
+    pub(crate) docs_skipped: Option<RuleReason>,
 }
 
 /// Infers the cause of the next lines, and the limits that were in force.
@@ -253,32 +254,31 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
 
     fn report_of(&mut self, head: &Line, agent: Agent, message: String) -> Cause {
         let suggestion = self.find(is_consequence, EventKind::SessionCompactSuggestion);
-        let skips_docs = self.skips_docs(1);
+        let docs_skipped = self.docs_skipped(1);
         Cause::Report(Report {
             agent,
             agent_ref: agent_ref(head, agent),
             agent_id: head.optional_text("agentId").map(str::to_owned),
             message,
             objection: evidence_reason(head),
-            skips_docs,
+            docs_skipped,
             suggested_at: suggestion.map(|line| {
                 line.fields.get("transcriptSize").and_then(serde_json::Value::as_u64).unwrap_or(0)
             }),
         })
     }
 
-    /// Whether DOCS is skipped in one of the lines of this decision, which begin at this distance.
-    fn skips_docs(&mut self, first: usize) -> bool {
+    /// Why DOCS is skipped in one of the lines of this decision, which begin at this distance.
+    fn docs_skipped(&mut self, first: usize) -> Option<RuleReason> {
         for at in first..first + MAX_LINES_PER_DECISION {
-            let Some(line) = self.window.peek(at).filter(|line| is_consequence(line.kind)) else {
-                return false;
-            };
+            let line = self.window.peek(at).filter(|line| is_consequence(line.kind))?;
             let is_docs = matches!(line.stage(), Some(key) if key.stage == Stage::Docs);
             if is_docs && is_by_rule(line) {
-                return true;
+                let reason = RuleReason::from_key(line.text("reason"));
+                return Some(reason.unwrap_or(RuleReason::NothingVisible));
             }
         }
-        false
+        None
     }
 
     fn error(&mut self, head: &Line) -> Cause {
@@ -318,7 +318,7 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
         // Stages for which a twin had reported are settled after that, and then those that the checks speak against fail.
         let given_up = at;
         let has_consequences = given_up > 0 || is_failed_by_checks(head) || is_by_rule(head);
-        let skips_docs = has_consequences && self.skips_docs(given_up);
+        let docs_skipped = if has_consequences { self.docs_skipped(given_up) } else { None };
         let mut failed_stages = Vec::new();
         while has_consequences
             && at < given_up + MAX_AGENTS
@@ -339,7 +339,7 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
             has_progress: matches!(advance, Some(line) if line.count("idle").unwrap_or(0) == 0),
             tasks: end.as_ref().and_then(|line| line.count("tasks")).or(head.count("tasks")),
             failed_stages,
-            skips_docs,
+            docs_skipped,
         })
     }
 

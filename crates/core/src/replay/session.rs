@@ -6,8 +6,8 @@ use crate::engine::settings::Settings;
 use crate::engine::state::{ActiveAgent, Millis, Pause, SendBackReason, Turn, WorkflowState};
 use crate::engine::suggestion::SinceCompact;
 use crate::engine::{
-    Effect, Facts, Feature, FeatureOrigin, Outcome, Record, Snapshot, StartSource, ToolCaller, Trigger,
-    decide, is_delegation,
+    Effect, Facts, Feature, FeatureOrigin, Outcome, Record, RuleReason, Snapshot, StartSource, ToolCaller,
+    Trigger, decide, is_delegation,
 };
 use crate::evidence::{Evidence, WorkflowChange};
 use crate::registry::{Agent, PLUGIN_PREFIX, StageKey};
@@ -22,6 +22,9 @@ const MAX_TASKS: usize = 100_000;
 
 /// The name of a feature whose name is not recorded.
 const UNNAMED_FEATURE: &str = "feature";
+
+/// A document that has changed, where its name is not recorded.
+const SOME_DOCUMENT: &str = "README.md";
 
 /// The id of the call of agents whose launch failed.
 const SHARED_CALL: &str = "together";
@@ -244,8 +247,8 @@ impl Session {
         if let Some(reason) = report.objection {
             facts.evidence = Evidence::that_objects(reason);
         }
-        if report.skips_docs {
-            self.note_nothing_visible(&mut facts);
+        if let Some(reason) = report.docs_skipped {
+            self.restore_docs_reason(reason, &mut facts);
         }
         let agent_type = wire_name(report.agent.name());
         let id = report.agent_id.as_deref();
@@ -275,11 +278,17 @@ impl Session {
         self.fire(&trigger, &facts)
     }
 
-    /// Restores what DOCS was skipped for: no document has changed, and nothing that users see.
-    fn note_nothing_visible(&mut self, facts: &mut Facts) {
-        facts.workflow_change = Some(WorkflowChange::default());
+    /// Restores what DOCS was skipped for: nothing that users see has changed, or it was documented.
+    fn restore_docs_reason(&mut self, reason: RuleReason, facts: &mut Facts) {
+        let is_documented = reason == RuleReason::Documented;
+        let mut change = WorkflowChange::default();
+        if is_documented {
+            change.files.push(SOME_DOCUMENT.to_owned());
+        }
+        facts.workflow_change = Some(change);
         if let Some(workflow) = self.workflow_mut() {
-            workflow.visible_change = Some(false);
+            workflow.visible_change = Some(is_documented);
+            workflow.documented_change = is_documented.then_some(true);
         }
     }
 
@@ -373,8 +382,8 @@ impl Session {
             facts.feature = Some(self.feature(tasks, &facts));
         }
         facts.evidence = Evidence::that_fails_stages(&stop.failed_stages);
-        if stop.skips_docs {
-            self.note_nothing_visible(&mut facts);
+        if let Some(reason) = stop.docs_skipped {
+            self.restore_docs_reason(reason, &mut facts);
         }
         let background = stop.client_lists_agents.then_some(&[] as &[String]);
         self.fire(&Trigger::Stopping { background }, &facts)

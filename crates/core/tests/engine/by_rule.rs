@@ -1,11 +1,12 @@
 //! Stages that are completed by a rule instead of an agent.
 
 use crate::world::{World, stage, verdict};
-use overtone_core::engine::{Effect, FieldValue, Record};
+use overtone_core::engine::{Effect, FieldValue, Folders, Record, ToolCaller, Trigger};
 use overtone_core::evidence::WorkflowChange;
 use overtone_core::messages::Lang;
 use overtone_core::registry::{DocsRule, EventKind, RetroRule, StageRules, Workflow};
 
+const DOCUMENTED: &str = r#"done <!-- VERDICT: {"result":"PASS","visible":true,"documented":true} -->"#;
 const INVISIBLE: &str = r#"done <!-- VERDICT: {"result":"PASS","visible":false} -->"#;
 
 /// A `quick` workflow with both rules, in which these files have changed.
@@ -167,8 +168,59 @@ fn the_end_of_a_turn_completes_what_no_report_did() {
 #[test]
 fn a_developer_is_asked_whether_users_see_a_difference() {
     let mut world = lean(&[]);
-    assert!(world.context_of("developer").contains("\"visible\":false"));
+    let prompt = world.context_of("developer");
+    assert!(prompt.contains("\"visible\":false") && prompt.contains("\"documented\":true"), "{prompt}");
     let mut by_default = World::new(Workflow::Quick);
     assert!(!by_default.context_of("developer").contains("visible"));
     assert_eq!(by_default.workflow().stage(stage("DOCS")).unwrap().result, None);
+}
+
+#[test]
+fn a_visible_change_that_its_developer_has_documented_needs_no_further_documentation() {
+    let mut world = lean(&["src/lock.rs", "README.md"]);
+    world.run("developer", DOCUMENTED);
+    world.pass(&["code-reviewer"]);
+    let told = world.run("tester", &verdict("PASS")).unwrap();
+    assert!(told.contains("⏩ 📝 Docs skipped by rule: the developer has documented"), "{told}");
+    assert_eq!(skipped(&world)[1], ("DOCS".to_owned(), "documented".to_owned()));
+    assert!(world.stop().system_message.unwrap().contains("⏩📝Docs"));
+}
+
+/// A claim does not count without a document that has changed, and every visible change has to be documented.
+#[test]
+fn documentation_is_needed_unless_all_visible_changes_are_known_to_be_documented() {
+    let visible = r#"<!-- VERDICT: {"result":"PASS","visible":true} -->"#;
+    let unsaid = r#"<!-- VERDICT: {"result":"PASS","documented":true} -->"#;
+    let changed: &[&str] = &["src/lock.rs", "README.md"];
+    for (first, second, files, is_skipped) in [
+        (DOCUMENTED, DOCUMENTED, changed, true),
+        (DOCUMENTED, INVISIBLE, changed, true),
+        (INVISIBLE, DOCUMENTED, changed, true),
+        (unsaid, INVISIBLE, changed, true),
+        (DOCUMENTED, DOCUMENTED, &["src/lock.rs"], false),
+        (DOCUMENTED, visible, changed, false),
+        (visible, DOCUMENTED, changed, false),
+        (INVISIBLE, INVISIBLE, changed, false),
+    ] {
+        let mut world = lean(files);
+        world.run("developer", first);
+        world.pass(&["tester"]);
+        world.run("code-reviewer", &verdict("REJECT"));
+        world.run("developer", second);
+        world.pass(&["code-reviewer", "tester", "retrospective"]);
+        assert_eq!(world.result("DOCS"), is_skipped.then_some("skipped"), "{first} {second} {files:?}");
+    }
+}
+
+/// Nobody has said what users see of it.
+#[test]
+fn a_change_outside_of_a_stage_is_not_documented() {
+    let mut world = lean(&["src/lock.rs", "README.md"]);
+    world.run("developer", DOCUMENTED);
+    world.facts.folders = Folders { project: "/p".into(), current: "/p".into(), ..Folders::default() };
+    world.fire(&Trigger::FileWritten { path: "/p/src/lock.rs", text: "", caller: ToolCaller::Main });
+    world.pass(&["code-reviewer", "tester"]);
+    let state = world.workflow();
+    assert_eq!((state.visible_change, state.documented_change), (Some(true), Some(false)));
+    assert_eq!(world.result("DOCS"), None);
 }

@@ -8,7 +8,7 @@ use overtone_core::engine::settings::Settings;
 use overtone_core::engine::state::{Ending, Pause, SendBackReason, Status, StoppedBy, Turn, Verdict};
 use overtone_core::registry::{Agent, DocsRule, RetroRule, Stage, StageKey, StageRules, Workflow};
 
-use crate::rules::{Flow, Notice, StageRecord, Worker};
+use crate::rules::{Documents, Flow, Notice, StageRecord, Worker};
 
 /// What an agent's report says.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,6 +18,8 @@ pub(crate) enum Content {
     Located,
     /// A pass of a change that users do not see.
     Invisible,
+    /// A pass of a change that users see, with its documents.
+    Documented,
     /// It sounds like a success, but has no marker.
     Unclear,
     Silent,
@@ -27,7 +29,7 @@ pub(crate) enum Content {
 
 impl Content {
     pub(crate) fn is_pass(self) -> bool {
-        matches!(self, Self::Marker(Verdict::Pass) | Self::Invisible)
+        matches!(self, Self::Marker(Verdict::Pass) | Self::Invisible | Self::Documented)
     }
 }
 
@@ -212,6 +214,8 @@ pub(crate) struct Model {
     passed_before: Vec<StageKey>,
     /// The project's checks do not succeed.
     pub(crate) has_red_checks: bool,
+    /// They have changed since somebody said so, which is true.
+    pub(crate) documents: Documents,
     /// The event comes with evidence.
     is_examined: bool,
     /// A report counted although no delegation was recorded.
@@ -257,6 +261,7 @@ impl Model {
             tasks_before: None,
             passed_before: Vec::new(),
             has_red_checks: false,
+            documents: Documents::Same,
             is_examined: false,
             had_stray: false,
             answer: Answer::default(),
@@ -739,6 +744,10 @@ impl Model {
         }
     }
 
+    fn known_documents(&self, is_change_known: bool) -> Documents {
+        if is_change_known { self.documents } else { Documents::Unknown }
+    }
+
     /// Whether the checks speak against a report. Only development and tests need them.
     fn is_refuted(&self, agent: Agent, content: Content) -> bool {
         let needs_checks = matches!(agent, Agent::Developer | Agent::Tester);
@@ -786,7 +795,10 @@ impl Model {
         let has_handoff = worker.is_some_and(|worker| worker.has_handoff);
         self.flow.counts.handoffs += u32::from(has_text && !has_handoff);
         if !matches!(content, Content::ApiError | Content::Marker(Verdict::Blocked)) {
-            self.flow.hear_of_change(agent, content != Content::Invisible);
+            self.flow.hear_of_change(agent, content != Content::Invisible, content == Content::Documented);
+        }
+        if content == Content::Documented {
+            self.documents = Documents::Changed;
         }
         match stage {
             Some(key) if content == Content::ApiError => drop(self.flow.close_if_left(key)),
@@ -794,7 +806,7 @@ impl Model {
             Some(key) => self.flow.judge(key, verdict(agent, content), content == Content::Located),
             None => {}
         }
-        self.flow.leave_out(self.is_examined, &self.limits);
+        self.flow.leave_out(self.known_documents(self.is_examined), &self.limits);
         self.flow.leave(Notice::Ours);
     }
 
@@ -866,7 +878,7 @@ impl Model {
             return;
         }
         if self.looping.turn != Some(Turn::Looking) && self.looping.paused.is_none() {
-            self.flow.leave_out(true, &self.limits);
+            self.flow.leave_out(self.known_documents(true), &self.limits);
         }
         // The boxes of stages that pass with this Stop are ticked with it.
         let mut ticked = self.clone();
@@ -922,7 +934,7 @@ fn times_sent_back(worker: &Worker, reason: SendBackReason) -> usize {
 fn verdict(agent: Agent, content: Content) -> Verdict {
     let given = match content {
         Content::Marker(given) => given,
-        Content::Invisible => Verdict::Pass,
+        Content::Invisible | Content::Documented => Verdict::Pass,
         Content::Located | Content::Unclear | Content::Silent | Content::ApiError => Verdict::Fail,
     };
     // Without a verdict, the stage has failed even if it is a retrospective.

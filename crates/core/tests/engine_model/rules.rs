@@ -105,6 +105,16 @@ pub(crate) struct Flow {
     pub(crate) was_blocked: bool,
     /// Whether users see a difference, if it matters.
     pub(crate) visible: Option<bool>,
+    /// Whether all that users see was documented by those who changed it.
+    pub(crate) documented: Option<bool>,
+}
+
+/// What is known about the documents of the project.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Documents {
+    Unknown,
+    Same,
+    Changed,
 }
 
 fn repairs(agent: Agent) -> bool {
@@ -141,6 +151,7 @@ impl Flow {
             rules: StageRules::default(),
             was_blocked: false,
             visible: None,
+            documented: None,
         }
     }
 
@@ -410,9 +421,8 @@ impl Flow {
         self.counts.rejections += u32::from(verdict == Verdict::Reject);
     }
 
-    /// Leaves out the last stages if the rules of the workflow allow it. `is_change_known`: it is known that no document has
-    /// changed.
-    pub(crate) fn leave_out(&mut self, is_change_known: bool, limits: &Settings) {
+    /// Leaves out the last stages if the rules of the workflow allow it.
+    pub(crate) fn leave_out(&mut self, documents: Documents, limits: &Settings) {
         while let Step::Delegate(keys) = self.next(limits) {
             let had_trouble = self.was_blocked || self.counts.failures + self.counts.rejections > 0;
             let is_unneeded = match keys[..] {
@@ -420,7 +430,12 @@ impl Flow {
                     self.rules.retro == RetroRule::OnTrouble && !had_trouble
                 }
                 [key] if key.stage == Stage::Docs => {
-                    self.rules.docs == DocsRule::OnChange && self.visible == Some(false) && is_change_known
+                    self.rules.docs == DocsRule::OnChange
+                        && match documents {
+                            Documents::Unknown => false,
+                            Documents::Same => self.visible == Some(false),
+                            Documents::Changed => self.visible == Some(true) && self.documented == Some(true),
+                        }
                 }
                 _ => false,
             };
@@ -439,11 +454,15 @@ impl Flow {
             || (stage == Stage::Docs && self.rules.docs == DocsRule::OnChange)
     }
 
-    /// An agent that writes code says whether users see a difference. If it does not say it, they may.
-    pub(crate) fn hear_of_change(&mut self, agent: Agent, is_visible: bool) {
+    /// An agent that writes code says whether users see a difference, and whether it has documented it. If it does not say it,
+    /// they may, and it has not.
+    pub(crate) fn hear_of_change(&mut self, agent: Agent, is_visible: bool, is_documented: bool) {
         let has_docs = self.stages.iter().any(|stage| stage.key.stage == Stage::Docs);
         if has_docs && self.may_leave_out(Stage::Docs) && (agent == Agent::Developer || writes_code(agent)) {
             self.visible = Some(is_visible || self.visible == Some(true));
+            if is_visible {
+                self.documented = Some(is_documented && self.documented.unwrap_or(true));
+            }
         }
     }
 
@@ -455,7 +474,11 @@ impl Flow {
             .map(|stage| stage.key)
             .collect();
         self.changed_outside = true;
-        self.visible = if self.may_leave_out(Stage::Docs) { Some(true) } else { None };
+        if self.may_leave_out(Stage::Docs) {
+            (self.visible, self.documented) = (Some(true), Some(false));
+        } else {
+            (self.visible, self.documented) = (None, None);
+        }
         self.judge_again = self.stages.iter().any(|stage| stage.status == Status::Active);
         if self.judge_again {
             return false;
@@ -468,9 +491,9 @@ impl Flow {
     pub(crate) fn judge_changes(&mut self) {
         let is_running = self.stages.iter().any(|stage| stage.status == Status::Active);
         if self.is_open() && self.judge_again && !is_running {
-            let before = (self.changed_outside, self.visible);
+            let before = (self.changed_outside, self.visible, self.documented);
             self.change_outside();
-            (self.changed_outside, self.visible) = before;
+            (self.changed_outside, self.visible, self.documented) = before;
         }
     }
 

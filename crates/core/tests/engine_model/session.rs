@@ -22,7 +22,7 @@ use crate::events::due_agents;
 use crate::model::{
     Channel, Content, Event, Failure, Fate, Input, Loop, Model, ModelText, Ruling, Tasks, Transition,
 };
-use crate::rules::{Counts, Flow, Notice, StageRecord, Worker};
+use crate::rules::{Counts, Documents, Flow, Notice, StageRecord, Worker};
 use crate::world::{World, verdict};
 
 /// The longest reason of a refusal, which the client shows to the user.
@@ -101,8 +101,7 @@ impl Session {
         world.facts.feature = model.tasks_before.as_ref().map(|tasks| feature(model, tasks));
         world.facts.prompt_id = None;
         world.facts.evidence = evidence(event, model);
-        let is_change_known = matches!(event, Event::Report(..) | Event::Returns(..) | Event::Stop(_));
-        world.facts.workflow_change = if is_change_known { Some(WorkflowChange::default()) } else { None };
+        world.facts.workflow_change = workflow_change(event, model);
         let (call, id) = (|n: &u32| format!("call-{n}"), |n: &u32| format!("agent-{n}"));
         let refused = |refused: bool| Reply {
             permission: if refused { Some(Permission::Deny { reason: String::new() }) } else { None },
@@ -322,6 +321,16 @@ fn evidence(event: &Event, model: &Model) -> Evidence {
     }
 }
 
+/// The changed files, where the driver looks them up.
+fn workflow_change(event: &Event, model: &Model) -> Option<WorkflowChange> {
+    if !matches!(event, Event::Report(..) | Event::Returns(..) | Event::Stop(_)) {
+        return None;
+    }
+    let files =
+        if model.documents == Documents::Changed { vec!["docs/lock.md".to_owned()] } else { Vec::new() };
+    Some(WorkflowChange { base: String::new(), files })
+}
+
 fn typed(input: Input) -> &'static str {
     match input {
         Input::Text => "please go on",
@@ -337,6 +346,9 @@ fn report_text(content: Content) -> String {
         Content::Marker(given) => verdict(&given.key().to_uppercase()),
         Content::Located => format!("src/lock.rs:7 sticks\n{}", verdict("FAIL")),
         Content::Invisible => r#"<!-- VERDICT: {"result":"PASS","visible":false} -->"#.to_owned(),
+        Content::Documented => {
+            r#"<!-- VERDICT: {"result":"PASS","visible":true,"documented":true} -->"#.to_owned()
+        }
         Content::Unclear => "Everything passes, looks good. VERDICT: PASS".to_owned(),
         Content::Silent => String::new(),
         Content::ApiError => "API Error: 529".to_owned(),
@@ -524,6 +536,7 @@ fn view_flow(state: &WorkflowState) -> Flow {
         rules: state.rules,
         was_blocked: state.was_blocked,
         visible: state.visible_change,
+        documented: state.documented_change,
     }
 }
 

@@ -39,7 +39,8 @@ enum Event {
     /// Whether the project's checks succeed from now on.
     Checks(bool),
     /// Whether it is known from now on that no document has changed.
-    KnownChange(bool),
+    /// Whether the changed files are known, and a document is one of them.
+    KnownChange(Option<bool>),
 }
 
 fn events() -> impl Strategy<Value = Event> {
@@ -48,6 +49,7 @@ fn events() -> impl Strategy<Value = Event> {
         "PASS",
         "INVISIBLE",
         "INVISIBLE",
+        "DOCUMENTED",
         "FAIL",
         "REJECT",
         "ISSUES",
@@ -62,7 +64,7 @@ fn events() -> impl Strategy<Value = Event> {
         3 => Just(Event::Delegated),
         1 => (prop::sample::select(Workflow::ALL.to_vec()), any::<bool>(), any::<bool>())
             .prop_map(|(workflow, feature, rules)| Event::Init(workflow, feature, rules)),
-        1 => any::<bool>().prop_map(Event::KnownChange),
+        1 => any::<Option<bool>>().prop_map(Event::KnownChange),
         1 => any::<u8>().prop_map(Event::Graded),
         1 => Just(Event::StopLoop),
         1 => (prop::sample::select(Agent::ALL.to_vec()), any::<bool>()).prop_map(|(a, d)| Event::Notified(a, d)),
@@ -130,6 +132,9 @@ fn carry_out(world: &mut World, event: &Event) {
                     "" => String::new(),
                     "NONE" => "a report".to_owned(),
                     "INVISIBLE" => r#"<!-- VERDICT: {"result":"PASS","visible":false} -->"#.to_owned(),
+                    "DOCUMENTED" => {
+                        r#"<!-- VERDICT: {"result":"PASS","visible":true,"documented":true} -->"#.to_owned()
+                    }
                     said => verdict(said),
                 };
                 delegate(world, agent);
@@ -140,8 +145,10 @@ fn carry_out(world: &mut World, event: &Event) {
         Event::Init(workflow, with_feature, with_rules) => {
             init(world, *workflow, *with_feature, *with_rules);
         }
-        Event::KnownChange(is_known) => {
-            world.facts.workflow_change = if *is_known { Some(WorkflowChange::default()) } else { None };
+        Event::KnownChange(of_document) => {
+            let files = |is_document: bool| if is_document { vec!["README".to_owned()] } else { Vec::new() };
+            world.facts.workflow_change = of_document
+                .map(|is_document| WorkflowChange { base: String::new(), files: files(is_document) });
         }
         Event::Graded(score) => {
             let grade = format!("<!-- GRADE: {{\"score\":{score}}} -->");

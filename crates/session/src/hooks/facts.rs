@@ -8,11 +8,11 @@ use std::path::Path;
 use overtone_claude::wire::HookInput;
 use overtone_core::engine::instinct::Learned;
 use overtone_core::engine::settings::Settings;
-use overtone_core::engine::state::Millis;
+use overtone_core::engine::state::{Millis, WorkflowState};
 use overtone_core::engine::suggestion::SinceCompact;
 use overtone_core::engine::{
-    Facts, Feature, FeatureHolder, FeatureOrigin, Folders, Snapshot, Trigger, is_delegation, is_out_of_order,
-    starts_helper,
+    EarlierReport, Facts, Feature, FeatureHolder, FeatureOrigin, Folders, Snapshot, Trigger,
+    earlier_handoffs, is_delegation, is_out_of_order, starts_helper,
 };
 use overtone_core::registry::Hook;
 use overtone_store::config::{Config, keys};
@@ -115,6 +115,9 @@ pub(crate) fn gather(
     }
     if hook == Hook::PreTask {
         facts.project_dir = project_dir_for_agent(context, input);
+    }
+    if let (Hook::OnAgentStart, Some(workflow)) = (hook, &snapshot.workflow) {
+        facts.earlier_reports = earlier_reports(session, workflow);
     }
     match hook {
         Hook::OnAgentStop | Hook::OnHandback => add_compaction_facts(&mut facts, session, input, snapshot),
@@ -224,6 +227,15 @@ fn since_compact(session: &Session, snapshot: &Snapshot, settings: &Settings) ->
         Some(now) => SinceCompact::counted(now, session.compactions().completed_stages),
         None => timeline::since_compact(&session.timeline_file(), settings.compact_cooldown_stages),
     }
+}
+
+/// The reports of earlier agents. Those that cannot be read are left out, because the agent can still read the files.
+fn earlier_reports(session: &Session, workflow: &WorkflowState) -> Vec<EarlierReport> {
+    let read = |file: &str| {
+        let text = session.handoff(file).ok().flatten()?;
+        Some(EarlierReport { file: file.to_owned(), text })
+    };
+    earlier_handoffs(workflow).into_iter().filter_map(read).collect()
 }
 
 fn lessons(context: &FactContext, now: Millis) -> Vec<Learned> {

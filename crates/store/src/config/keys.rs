@@ -95,7 +95,7 @@ pub const STAGE_RETRO: &Setting<RetroRule> = &Setting::<RetroRule>::choice(
 pub const STAGE_DOCS: &Setting<DocsRule> = &Setting::<DocsRule>::choice(
     "stages.docs",
     DocsRule::Always,
-    "when DOCS runs: always, or on-change if a document or something visible to users changed",
+    "when DOCS runs: always, or on-change if a document changed or users see a difference, unless the developer documented it",
 );
 
 pub const DASHBOARD_ENABLED: &Setting<bool> =

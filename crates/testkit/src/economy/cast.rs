@@ -9,7 +9,7 @@ use overtone_core::registry::{PLUGIN_PREFIX, StageKey, Workflow};
 use serde_json::{Value, json};
 
 use super::job::{self, FEATURE};
-use super::step::{Folders, Step};
+use super::step::{Folders, Step, is_asked_to_document};
 use super::words::Language;
 use crate::{Actor, Gate, Request, Turn, report, text, tool, tools, wait_until};
 
@@ -180,7 +180,7 @@ impl Parts {
             }
         }
         self.agents.get_mut(agent).and_then(VecDeque::pop_front);
-        (report(self.language.report(key)), beside.map(Wait::Complete))
+        (report(self.language.report(key, is_asked_to_document(&request.text()))), beside.map(Wait::Complete))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use overtone_core::registry::{Stage, StageKey, TestMode, Workflow};
 
-use super::step::Call::{Bash, Edit, Handoffs, Read, Write};
+use super::step::Call::{Bash, Documents, Edit, Handoffs, Read, Write};
 use super::step::Step::{self, Calls, Report};
 
 /// The name that the main agent gives the feature.
@@ -105,6 +105,11 @@ const CHANGE_TESTS: super::step::Call = Edit(
      self.assertEqual(ended.exception.code, 0)\n",
 );
 
+/// The new option in the document that names the others.
+const READ_DOCUMENT: super::step::Call = Read("README.md");
+const CHANGE_DOCUMENT: super::step::Call =
+    Edit("README.md", "HELLO, ADA!\n", "HELLO, ADA!\npython3 greet.py --version      greet 1.0.0\n");
+
 const READ_CODE: [super::step::Call; 2] = [Read("greet.py"), Read("tests/test_greet.py")];
 
 /// What the main agent does without any workflow, before its last words. It looks around first and reviews its own work,
@@ -154,8 +159,8 @@ const DEV_ALONE: [Step; 5] = [
 ];
 
 const DEV_WITHOUT_PLAN: [Step; 6] = [
-    Calls(&[Handoffs, Read("{feature}/tasks.md"), READ_CODE[0], READ_CODE[1]]),
-    Calls(&[CHANGE_PROGRAM[0], CHANGE_PROGRAM[1], CHANGE_TESTS]),
+    Calls(&[Handoffs, Read("{feature}/tasks.md"), READ_CODE[0], READ_CODE[1], Documents(&[READ_DOCUMENT])]),
+    Calls(&[CHANGE_PROGRAM[0], CHANGE_PROGRAM[1], CHANGE_TESTS, Documents(&[CHANGE_DOCUMENT])]),
     Calls(&[Bash(RUN_TESTS)]),
     Calls(&[Bash(TRY_FLAG)]),
     Calls(&[Edit(
@@ -173,8 +178,9 @@ const DEV_BY_PLAN: [Step; 6] = [
         Read("{feature}/design.md"),
         Read("{feature}/bdd.md"),
         READ_CODE[0],
+        Documents(&[READ_DOCUMENT]),
     ]),
-    Calls(&CHANGE_PROGRAM),
+    Calls(&[CHANGE_PROGRAM[0], CHANGE_PROGRAM[1], Documents(&[CHANGE_DOCUMENT])]),
     Calls(&[Bash(RUN_TESTS)]),
     Calls(&[Bash(TRY_FLAG)]),
     Calls(&[
@@ -292,9 +298,12 @@ WHEN it is started with --version
 THEN it does not complain about the name
 ";
 
-const REVIEW: [Step; 3] = [Calls(&[Handoffs, Bash(SHOW_CHANGE)]), Calls(&[READ_CODE[0]]), Report];
+// The agents below know from the developer's report which files to open and which command to try. If the report is not quoted to
+// them, they have to read it first.
 
-const VERIFY: [Step; 3] = [Calls(&[Handoffs, Bash(RUN_TESTS)]), Calls(&[Bash(TRY_FLAG)]), Report];
+const REVIEW: [Step; 3] = [Calls(&[Handoffs]), Calls(&[Bash(SHOW_CHANGE), READ_CODE[0]]), Report];
+
+const VERIFY: [Step; 3] = [Calls(&[Handoffs]), Calls(&[Bash(RUN_TESTS), Bash(TRY_FLAG)]), Report];
 
 const QA: [Step; 4] = [
     Calls(&[Handoffs, Read("{feature}/proposal.md"), Read("{feature}/bdd.md"), Read("{feature}/ux.md")]),
@@ -334,13 +343,5 @@ class EndToEndTest(unittest.TestCase):
 
 const RETRO: [Step; 2] = [Calls(&[Handoffs]), Report];
 
-const DOCS: [Step; 4] = [
-    Calls(&[Handoffs, Read("README.md")]),
-    Calls(&[Edit(
-        "README.md",
-        "HELLO, ADA!\n",
-        "HELLO, ADA!\npython3 greet.py --version      greet 1.0.0\n",
-    )]),
-    Calls(&[Bash(TRY_FLAG)]),
-    Report,
-];
+const DOCS: [Step; 4] =
+    [Calls(&[Handoffs]), Calls(&[READ_DOCUMENT, Bash(TRY_FLAG)]), Calls(&[CHANGE_DOCUMENT]), Report];

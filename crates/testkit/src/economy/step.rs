@@ -24,8 +24,10 @@ pub(super) enum Call {
     Edit(&'static str, &'static str, &'static str),
     Write(&'static str, &'static str),
     Bash(&'static str),
-    /// Reads every handoff that the agent's context names.
+    /// Reads every handoff that the agent's context names and does not quote.
     Handoffs,
+    /// Only of an agent that is asked to document its change itself: these calls on the documents.
+    Documents(&'static [Call]),
 }
 
 /// Where an agent's paths are.
@@ -57,8 +59,12 @@ impl Folders {
                 tool("Write", json!({"file_path": path(file), "content": contents}))
             }
             Call::Bash(command) => tool("Bash", json!({"command": command, "description": "Check the work"})),
+            Call::Documents(calls) if is_asked_to_document(received) => {
+                return calls.iter().flat_map(|call| self.calls(*call, received)).collect();
+            }
+            Call::Documents(_) => return Vec::new(),
             Call::Handoffs => {
-                let files = handoffs_named(received).into_iter();
+                let files = handoffs_named(received).into_iter().filter(|name| !is_quoted(received, name));
                 let read = |name| tool("Read", json!({"file_path": self.handoffs.join(name)}));
                 return files.map(read).collect();
             }
@@ -81,6 +87,16 @@ fn handoffs_named(text: &str) -> Vec<&str> {
     found
 }
 
+/// Whether the agent has received the whole text of this handoff, below its name.
+fn is_quoted(text: &str, handoff: &str) -> bool {
+    text.lines().any(|line| line.strip_prefix("### ") == Some(handoff))
+}
+
+/// Whether the agent's context says that it may document its own change.
+pub(super) fn is_asked_to_document(text: &str) -> bool {
+    text.contains("\"documented\":true")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,5 +105,11 @@ mod tests {
     fn handoffs_are_found_by_their_names() {
         let text = "Earlier (/x/handoffs):\n- PLAN: pass, 01-PLAN-planner.md\n- 02-TEST:2-a.md, 01-PLAN-planner.md 2026-11-19.md";
         assert_eq!(handoffs_named(text), ["01-PLAN-planner.md"]);
+    }
+
+    #[test]
+    fn what_is_quoted_need_not_be_read() {
+        let text = "- PLAN: pass, 01-PLAN-planner.md\n- ARCH: pass, 02-ARCH-architect.md\n### 02-ARCH-architect.md\nDone.";
+        assert!(!is_quoted(text, "01-PLAN-planner.md") && is_quoted(text, "02-ARCH-architect.md"));
     }
 }

@@ -87,10 +87,15 @@ impl Language {
         }
     }
 
-    /// The last message of a stage's agent, in the form that its page asks for.
-    pub(super) fn report(self, key: StageKey) -> String {
+    /// The last message of a stage's agent, in the form that its page asks for. `documents`: the agent was asked to document
+    /// its change, and has done so.
+    pub(super) fn report(self, key: StageKey, documents: bool) -> String {
         const PASS: &str = "<!-- VERDICT: {\"result\":\"PASS\"} -->";
+        const DOCUMENTED: &str =
+            "<!-- VERDICT: {\"result\":\"PASS\",\"visible\":true,\"documented\":true} -->";
         let (findings, files) = self.findings(key.stage);
+        let (verdict, files) =
+            if documents { (DOCUMENTED, format!("{files}\nREADME.md")) } else { (PASS, files.to_owned()) };
         if key.stage == Stage::Retro {
             return format!("{findings}\n{PASS}");
         }
@@ -98,7 +103,7 @@ impl Language {
         let none = self.pick("none", "無");
         format!(
             "## HANDOFF: {agent} → main\n### Context\n{context}\n### Findings\n{findings}\n### Files\n{files}\n\
-             ### Open questions\n{none}\n\n{PASS}"
+             ### Open questions\n{none}\n\n{verdict}"
         )
     }
 
