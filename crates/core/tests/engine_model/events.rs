@@ -95,10 +95,10 @@ impl Details {
     }
 
     fn content(self) -> Content {
-        match self.below(0, 27) {
+        match self.below(0, 30) {
             0..12 => Content::Marker(Verdict::Pass),
-            21..24 => Content::Invisible,
-            24 => Content::Documented,
+            21..25 => Content::Invisible,
+            27..30 => Content::Documented,
             25 | 26 => Content::Located,
             12..14 => Content::Marker(Verdict::Fail),
             14 => Content::Marker(Verdict::Reject),

@@ -109,3 +109,20 @@ fn red_checks_are_sent_back_twice_and_then_the_stage_fails() {
     events.extend([(); 4].map(|()| Report(Developer, 1, Stop, PASS)));
     replay(Model::new(Workflow::Quick, 0, Some(1), false), &events);
 }
+
+/// Random sequences hardly get so far: every report that does not say it counts as a visible change without documents.
+#[test]
+fn a_visible_change_with_its_documents_leaves_out_the_last_stages() {
+    let developed = [
+        Delegate(Developer, 1),
+        AgentStarts(Developer, 1),
+        Report(Developer, 1, Stop, Content::Documented),
+        Returns(Developer, 1, None),
+    ];
+    let judged =
+        [Delegate(CodeReviewer, 2), AgentStarts(CodeReviewer, 2), Report(CodeReviewer, 2, Stop, PASS)];
+    let tested = [Delegate(Tester, 3), AgentStarts(Tester, 3), Report(Tester, 3, Stop, PASS)];
+    let end = [Event::Stop(Some(Vec::new()))];
+    let events = [&developed[..], &judged, &tested, &end].concat();
+    replay(Model::new(Workflow::Quick, 0, None, false).lean(), &events);
+}
