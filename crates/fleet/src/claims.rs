@@ -8,6 +8,7 @@
 
 use async_nats::jetstream::kv::{CreateErrorKind, Entry, Operation, Store, UpdateErrorKind};
 use overtone_store::clock;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{FleetError, Result};
 use crate::link::Link;
@@ -43,6 +44,13 @@ pub enum TakeOver {
 pub struct StoredClaim {
     pub claim: Claim,
     pub revision: u64,
+}
+
+/// The owner in the last valid claim that this machine has seen.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KnownClaim {
+    pub(crate) epoch: u64,
+    pub(crate) machine: String,
 }
 
 /// What is stored under the key of a claim.

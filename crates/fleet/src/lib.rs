@@ -24,6 +24,7 @@ mod message;
 mod mirror;
 mod names;
 mod pull;
+mod pulled;
 mod relay;
 mod repository;
 mod send;

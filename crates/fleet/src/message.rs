@@ -167,7 +167,8 @@ impl OrderCommand {
             ControlCommand::Resume => Some(Self::Resume),
             ControlCommand::Pause => Some(Self::Pause),
             ControlCommand::Message { text } => Some(Self::Message { text: text.clone() }),
-            ControlCommand::HandOver { .. } => None,
+            // The budget is raised on the machine on which the session runs.
+            ControlCommand::HandOver { .. } | ControlCommand::RaiseBudget { .. } => None,
         }
     }
 

@@ -20,6 +20,7 @@ use crate::link::Link;
 use crate::machine::Machine;
 use crate::message::{Batch, Claim, Handoff, Handover, SessionState};
 use crate::names::{handoff_key, session_claim_key, state_key};
+use crate::pulled::write_pulled_claim;
 use crate::send::{OrderOutcome, request_handover};
 use crate::share;
 use crate::snapshot::{fetch_timeline, open_state_with_time};
@@ -115,7 +116,9 @@ impl Pull<'_> {
             feature: state.feature.clone(),
             backup: None,
         };
-        pulled.backup = self.install(link, &state, &batches).await?;
+        let claim = claims::find_claim(link, &key).await?.map(|stored| stored.claim);
+        let claim = claim.filter(|claim| claim.machine == self.machine.id);
+        pulled.backup = self.install(link, &state, &batches, claim.as_ref()).await?;
         Ok(pulled)
     }
 
@@ -149,6 +152,7 @@ impl Pull<'_> {
         link: &Link,
         state: &SessionState,
         batches: &[Batch],
+        claim: Option<&Claim>,
     ) -> std::result::Result<Option<PathBuf>, PullError> {
         let mut files = self.state_files(state);
         let lines = batches.iter().flat_map(|batch| &batch.lines).map(|line| single_line(line));
@@ -162,6 +166,11 @@ impl Pull<'_> {
         }
         self.add_own_files(&mut files);
         let backup = self.home.adopt(self.session, &files).map_err(PullError::Occupied)?;
+        if let Some(claim) = claim {
+            // Before the session is active here again.
+            let written = write_pulled_claim(&self.home.session(self.session), claim);
+            written.map_err(|error| PullError::Occupied(AdoptError::from(error)))?;
+        }
         self.mark_returned()?;
         Ok(backup)
     }

@@ -13,6 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use overtone_store::{Home, clock, files};
 use serde::{Deserialize, Serialize};
 
+use crate::claims::KnownClaim;
 use crate::machine::fleet_dir;
 use crate::message::{Answer, Claim};
 use crate::trust::CLOCK_SKEW;
@@ -59,13 +60,6 @@ struct Document {
     /// The last claim of each session.
     #[serde(default)]
     claims: BTreeMap<String, KnownClaim>,
-}
-
-/// The owner of a session in the last valid claim that this machine has seen.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct KnownClaim {
-    pub(super) epoch: u64,
-    pub(super) machine: String,
 }
 
 #[derive(Debug)]
@@ -136,10 +130,15 @@ impl Ledger {
 
     /// Records a claim, unless a later epoch is known. The file is written by [`save_claims`](Self::save_claims).
     pub(super) fn set_claim(&self, key: &str, claim: &Claim) {
+        self.learn_claim(key, KnownClaim { epoch: claim.epoch, machine: claim.machine.clone() });
+    }
+
+    /// Like [`set_claim`](Self::set_claim), for a claim that was recorded before.
+    pub(super) fn learn_claim(&self, key: &str, claim: KnownClaim) {
         let mut document = self.lock();
         let known = document.claims.entry(key.to_owned()).or_default();
         if known.epoch < claim.epoch || known.machine.is_empty() {
-            *known = KnownClaim { epoch: claim.epoch, machine: claim.machine.clone() };
+            *known = claim;
             self.is_changed.store(true, Ordering::Relaxed);
         }
     }

@@ -16,6 +16,7 @@ use crate::link::Link;
 use crate::local::LocalController;
 use crate::message::Claim;
 use crate::names::session_claim_key;
+use crate::pulled::pulled_claim;
 
 /// How many sessions are published concurrently. Each has one message in flight.
 const MAX_CONCURRENT_SESSIONS: usize = 64;
@@ -106,6 +107,9 @@ impl Worker<'_> {
             return Ok(true);
         }
         let key = session_claim_key(session.id().as_str());
+        if let Some(pulled) = pulled_claim(session) {
+            self.ledger.learn_claim(&key, pulled);
+        }
         let known = self.ledger.known_claim(&key).unwrap_or_default();
         // If the claim of another machine is lost, that machine claims the session again.
         let is_known_as_theirs = !known.machine.is_empty() && known.machine != self.machine.id;

@@ -27,6 +27,20 @@ fn team(settings: &Settings) -> (TestMachine, TestMachine) {
     (one, two)
 }
 
+/// Moves the session to this machine.
+fn pull(to: &TestMachine) {
+    let (machine, session) = (to.machine(), SessionId::parse("s").unwrap());
+    let pull = overtone_fleet::Pull {
+        home: &to.home,
+        machine: &machine,
+        session: &session,
+        project: to.dir.path(),
+        user: "ann",
+        take_over: false,
+    };
+    block_on(async { pull.run(&to.link().await).await.unwrap() });
+}
+
 fn wait_until_listed(machine: &TestMachine) {
     wait_until("it is shown", || !block_on(snapshot(&machine.settings)).sessions.is_empty());
 }
@@ -115,18 +129,6 @@ fn a_replayed_claim_does_not_change_the_owner() {
     let claim = |machine: &TestMachine| {
         block_on(async { machine.link().await.claims.get(&key).await.unwrap().unwrap() })
     };
-    let pull = |to: &TestMachine| {
-        let (machine, session) = (to.machine(), SessionId::parse("s").unwrap());
-        let pull = overtone_fleet::Pull {
-            home: &to.home,
-            machine: &machine,
-            session: &session,
-            project: to.dir.path(),
-            user: "ann",
-            take_over: false,
-        };
-        block_on(async { pull.run(&to.link().await).await.unwrap() })
-    };
     let moved_to = |machine: &TestMachine| machine.session("s").workflow().unwrap().unwrap().state.moved_to;
     // Move the session there and back again.
     pull(&two);
@@ -148,6 +150,27 @@ fn a_replayed_claim_does_not_change_the_owner() {
         block_on(async { overtone_fleet::find_claim(&one.link().await, &key).await.unwrap().unwrap() });
     assert_eq!(owner.claim.machine, one.machine().id);
     assert_eq!((moved_to(&one), moved_to(&two).as_deref()), (None, Some("one")));
+}
+
+/// The relay of the owner was busy, so the replayed claim is the first one that it sees after the pull.
+#[test]
+fn a_claim_replayed_right_after_a_pull_does_not_change_the_owner() {
+    let servers = Servers::one();
+    let settings = servers.settings("a");
+    let (one, two) = team(&settings);
+    let (first, _second) = (one.relay(), two.relay());
+    wait_until_listed(&one);
+    let key = session_claim_key("s");
+    pull(&two);
+    let of_two = block_on(async { one.link().await.claims.get(&key).await.unwrap().unwrap() });
+    drop(first);
+    pull(&one);
+    block_on(async { one.link().await.claims.put(&key, of_two.clone()).await.unwrap() });
+    let _first = one.relay();
+    wait_until("the owner has it back", || {
+        block_on(async { one.link().await.claims.get(&key).await.unwrap().unwrap() }) != of_two
+    });
+    assert_eq!(one.session("s").workflow().unwrap().unwrap().state.moved_to, None);
 }
 
 #[test]
