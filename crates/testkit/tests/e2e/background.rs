@@ -51,8 +51,9 @@ fn a_group_converges_after_its_last_notification() {
             .run("go");
         let main = run.requests(Actor::Main);
         assert_eq!((main.times_received("[Overtone Loop "), main.times_received(RETRO)), (0, 0));
-        let last = main.last().new_text();
-        assert!(last.contains("🔀 並行群組 quality 已全部完成。") && last.contains(ALL_DONE), "{last}");
+        // On a slow machine both agents may have ended before the first notification arrives, which then brings all texts.
+        let converged = "🔀 並行群組 quality 已全部完成。";
+        assert_eq!((main.times_received(converged), main.times_received(ALL_DONE)), (1, 1));
         for kind in ["parallel:start", "parallel:converge", "workflow:complete"] {
             assert_eq!(sandbox.event_count(&session, kind), 1, "{kind}");
         }
