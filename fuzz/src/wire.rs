@@ -118,6 +118,7 @@ fn reply_from(input: &HookInput<'_>) -> Reply {
             "Agent" | "Task" => Some(Permission::Allow { reason: some(&input.reason()), patch: Some(patch) }),
             name => Some(Permission::Deny { reason: name.to_owned() }),
         },
+        end_turn: some(&input.trigger()),
         block: some(&input.reason()),
     }
 }

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 
+use crate::commands::budget::BudgetArgs;
 use crate::commands::checks::ChecksArgs;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::config::ConfigArgs;
@@ -75,6 +76,7 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     Stats(StatsArgs),
     Cost(CostArgs),
+    Budget(BudgetArgs),
     Sessions(SessionsArgs),
     Specs(SpecsArgs),
     Instinct(InstinctArgs),

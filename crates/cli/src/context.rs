@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use overtone_claude::Environment;
-use overtone_core::economy::PriceTable;
+use overtone_core::economy::{Budget, PriceTable};
 use overtone_core::engine::settings::Settings;
 use overtone_core::engine::{Caller, Snapshot, initiator};
 use overtone_core::messages::{Lang, cli as words};
@@ -38,6 +38,11 @@ impl Context {
 
     pub(crate) fn settings(&self) -> Settings {
         self.config.settings()
+    }
+
+    /// The limits of new workflows that the user has set.
+    pub(crate) fn budget(&self) -> Budget {
+        self.config.budget()
     }
 
     /// The prices of models that are in force.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use overtone_core::engine::text::printable;
 use overtone_core::evidence::Check;
-use overtone_core::messages::{Lang, checks as words, cli};
+use overtone_core::messages::{Lang, budget, checks as words, cli};
 use overtone_core::registry::{GuardLevel, Stage};
 use overtone_store::Trust;
 use overtone_store::project_file::{
@@ -141,6 +141,7 @@ fn describe_problem(lang: Lang, problem: &FileProblem) -> (String, String) {
             let all = GuardLevel::ALL.map(GuardLevel::name).join(", ");
             (words::unknown_level(lang, given), cli::one_of(lang, &all))
         }
+        FileProblem::Amount { key } => (budget::not_an_amount(lang, key), words::not_toml_hint(lang)),
         FileProblem::Choice { key, given, choices } => {
             (words::bad_choice(lang, key, given), cli::one_of(lang, &choices.join(", ")))
         }

@@ -57,6 +57,7 @@ fn dispatch(context: &Context, command: Command) -> CommandResult {
         Command::Replay(args) => commands::replay::run(context, &args),
         Command::Stats(args) => commands::stats::run(context, &args),
         Command::Cost(args) => commands::cost::run(context, &args),
+        Command::Budget(args) => commands::budget::run(context, &args),
         Command::Sessions(args) => commands::sessions::run(context, &args),
         Command::Specs(args) => commands::specs::run(context, &args),
         Command::Instinct(args) => commands::instinct::run(context, &args),

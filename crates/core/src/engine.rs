@@ -5,6 +5,7 @@
 //! clock or the environment, or knows JSON; that is the job of the hook driver.
 
 mod agents;
+mod budget;
 mod by_rule;
 mod command_line;
 pub mod commands;
@@ -45,8 +46,13 @@ mod verdict;
 mod wording;
 
 pub use agents::identify as identify_agent;
+pub(crate) use budget::ENDS_WORK;
+pub use budget::{
+    LimitUse, NATIVE_WORKFLOW_AGENT, WorkflowSpending, concerns_budget, describe_use, limits_in_use,
+};
 pub(crate) use by_rule::{REASONS as RULE_REASONS, Reason as RuleReason};
 pub use by_rule::{RULE, depends_on_changes};
+pub(crate) use completion::CUT_SHORT;
 pub use completion::NO_VERDICT;
 pub use context::{ContextNeeds, context_needs, earlier_handoffs};
 pub use decide::decide;

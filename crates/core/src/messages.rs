@@ -6,6 +6,7 @@
 
 #[macro_use]
 mod catalogue;
+pub mod budget;
 pub mod care;
 pub mod ccc;
 pub mod checks;
@@ -38,6 +39,7 @@ pub use lang::Lang;
 /// Every message of every room with stand-in arguments, for the snapshot test.
 pub fn samples(lang: Lang) -> Vec<Sample> {
     let rooms = [
+        budget::samples,
         care::samples,
         ccc::samples,
         checks::samples,

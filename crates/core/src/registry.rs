@@ -15,7 +15,7 @@ mod table;
 mod workflow;
 
 pub use agent::{Agent, ToolPolicy};
-pub use economy::{DocsRule, Economy, RetroRule, StageRules};
+pub use economy::{BudgetKind, DocsRule, Economy, RetroRule, StageRules};
 pub use event::{EventKind, EventTone, UnknownEvent, WarningReason};
 pub use guard::{GuardLevel, Violation};
 pub use hook::{Hook, HookBinding};

@@ -3,10 +3,11 @@
 
 use std::error::Error;
 
+use overtone_core::economy::Budget;
 use overtone_core::engine::commands::{self, MESSAGE_UNITS, Refusal, Undeliverable};
 use overtone_core::engine::settings::Settings;
 use overtone_core::engine::{Outcome, Snapshot};
-use overtone_core::messages::{Lang, cli, dashboard};
+use overtone_core::messages::{Lang, budget, cli, dashboard};
 use overtone_store::specs::Shelf;
 use overtone_store::{Home, Session, clock};
 
@@ -18,6 +19,10 @@ pub enum ControlCommand {
     Resume,
     /// Stops the loop and moves the feature to the shelf of paused features.
     Pause,
+    /// Raises the limits of the budget; without amounts, the one that was reached.
+    RaiseBudget {
+        amounts: Option<Budget>,
+    },
     /// Delivers a message of the user to the main agent.
     Message {
         text: String,
@@ -34,6 +39,7 @@ impl ControlCommand {
             Self::Stop => "stop",
             Self::Resume => "resume",
             Self::Pause => "pause",
+            Self::RaiseBudget { .. } => "raise-budget",
             Self::Message { .. } => "message",
             Self::HandOver { .. } => "hand-over",
         }
@@ -114,6 +120,9 @@ impl Controller<'_> {
         match command {
             ControlCommand::Stop | ControlCommand::Pause => commands::stop(snapshot, by, now),
             ControlCommand::Resume => commands::resume(snapshot, self.settings, by, now),
+            ControlCommand::RaiseBudget { amounts } => {
+                commands::raise_budget(snapshot, amounts.as_ref(), by, now)
+            }
             ControlCommand::Message { text } => commands::message(snapshot, text, by, self.lang, now),
             ControlCommand::HandOver { to } => commands::hand_over(snapshot, to, now),
         }
@@ -124,6 +133,8 @@ fn refusal_message(lang: Lang, refusal: &Refusal) -> String {
     match refusal {
         Refusal::NoWorkflow => cli::no_workflow(lang),
         Refusal::Completed => cli::already_complete(lang),
+        Refusal::OverBudget => budget::next_raise(lang),
+        Refusal::NotLimited => budget::not_limited(lang),
         Refusal::Moved { to } => cli::moved_to(lang, to),
         Refusal::NothingToDo | Refusal::Running { .. } => dashboard::nothing_to_do(lang),
         Refusal::Message(Undeliverable::Empty) => cli::message_empty(lang),

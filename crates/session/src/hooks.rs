@@ -5,6 +5,7 @@
 //! error the client gets the default answer and exit code 0, and one line on stderr names the error.
 
 mod apply;
+mod budget;
 mod dashboard;
 mod facts;
 mod foreign_skills;

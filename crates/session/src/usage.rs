@@ -12,7 +12,7 @@ use std::io;
 use overtone_store::{Session, clock};
 
 pub(crate) use conversation::{agent_conversation, agent_conversations, conversation_name, each_message};
-pub(crate) use record::{RecordContext, record_agent, record_session};
+pub(crate) use record::{Caller, RecordContext, record_agent, record_call, record_session};
 
 /// Records what was used since the last hook, so that a command can show it. Does nothing for a session without a ledger: its
 /// conversations are read as a whole.

@@ -4,9 +4,10 @@
 //! Only `overtone config` looks keys up by name. Keys that this version does not know survive every change. A value that
 //! a key does not accept is refused by the command line and ignored by hooks, which then use the default.
 
+use overtone_core::economy::{Budget, Limits, micro_usd};
 use overtone_core::engine::settings::Settings;
 use overtone_core::messages::Lang;
-use overtone_core::registry::{DocsRule, Economy, GuardLevel, RetroRule};
+use overtone_core::registry::{BudgetKind, DocsRule, Economy, GuardLevel, RetroRule};
 use serde_json::{Map, Value, json};
 
 use crate::files::{self, PRIVATE};
@@ -28,6 +29,8 @@ pub enum Kind {
     Integer(u32, u32),
     /// A number above zero up to this one; fractions are allowed.
     Number(f64),
+    /// A limit up to this one; zero for none, and fractions are allowed.
+    Limit(f64),
 }
 
 /// A key of the configuration: its path in the file, its values and what it is for.
@@ -70,6 +73,7 @@ impl Key {
             Kind::Boolean => "true, false".to_owned(),
             Kind::Integer(low, high) => format!("a whole number from {low} to {high}"),
             Kind::Number(high) => format!("a number above 0, at most {high}"),
+            Kind::Limit(high) => format!("a number from 0 to {high}, 0 for no limit"),
         }
     }
 
@@ -84,6 +88,10 @@ impl Key {
             },
             Kind::Number(high) => match value.as_f64() {
                 Some(number) => number > 0.0 && number <= high,
+                None => false,
+            },
+            Kind::Limit(high) => match value.as_f64() {
+                Some(number) => (0.0..=high).contains(&number),
                 None => false,
             },
         }
@@ -304,6 +312,36 @@ impl Config {
             compact_threshold_percent: self.get(keys::COMPACT_THRESHOLD_PERCENT),
             compact_cooldown_stages: self.get(keys::COMPACT_COOLDOWN_STAGES),
             foreground_agents: self.get(keys::FOREGROUND_AGENTS),
+        }
+    }
+
+    /// The limits of new workflows. Zero stands for no limit.
+    pub fn budget(&self) -> Budget {
+        let limits = |usd: &Setting<f64>, counts: [(BudgetKind, &Setting<u32>); 3]| {
+            let mut limits = Limits::default();
+            limits.set(BudgetKind::Usd, micro_usd(self.get(usd)));
+            for (kind, setting) in counts {
+                limits.set(kind, Some(u64::from(self.get(setting))).filter(|limit| *limit > 0));
+            }
+            limits
+        };
+        Budget {
+            workflow: limits(
+                keys::BUDGET_USD,
+                [
+                    (BudgetKind::Tokens, keys::BUDGET_TOKENS),
+                    (BudgetKind::Minutes, keys::BUDGET_MINUTES),
+                    (BudgetKind::Agents, keys::BUDGET_AGENTS),
+                ],
+            ),
+            stage: limits(
+                keys::BUDGET_STAGE_USD,
+                [
+                    (BudgetKind::Tokens, keys::BUDGET_STAGE_TOKENS),
+                    (BudgetKind::Minutes, keys::BUDGET_STAGE_MINUTES),
+                    (BudgetKind::Agents, keys::BUDGET_STAGE_AGENTS),
+                ],
+            ),
         }
     }
 

@@ -52,7 +52,9 @@ pub use sealed_workflow::{Edit, LoadedWorkflow};
 pub use session::{Compactions, Origin, Session, SessionLock, Usage};
 pub use transaction::Transaction;
 pub use trust::Trust;
-pub use usage::{CountedMessage, LastPart, UsageEntry, UsageLedger, UsageScope, parse_usage_entry};
+pub use usage::{
+    CountedMessage, LastPart, UsageEntry, UsageLedger, UsageScope, WorkflowUsage, parse_usage_entry,
+};
 pub use workflow_doc::WorkflowDoc;
 
 use std::io;

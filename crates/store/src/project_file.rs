@@ -1,4 +1,5 @@
-//! `overtone.toml` in the root of a project: its checks, how strictly its gate is kept, and when its last stages run.
+//! `overtone.toml` in the root of a project: its checks, how strictly its gate is kept, and when its last stages run,
+//! and what a workflow may use.
 //!
 //! The file belongs to the project and its version control, so it is the word of whoever wrote the repository. Hooks do not
 //! read it: a workflow uses what `init` has copied from it. See [`crate::Trust`] for who may run its commands.
@@ -8,6 +9,7 @@ mod parse;
 
 use std::path::{Path, PathBuf};
 
+use overtone_core::economy::Budget;
 use overtone_core::evidence::Check;
 use overtone_core::registry::{DocsRule, GuardLevel, RetroRule};
 
@@ -26,6 +28,7 @@ pub struct ProjectFile {
     pub guard: Option<GuardLevel>,
     pub retro: Option<RetroRule>,
     pub docs: Option<DocsRule>,
+    pub budget: Budget,
     /// Keys that this version does not know. A later version may.
     pub unknown_keys: Vec<UnknownKey>,
 }
@@ -70,6 +73,8 @@ pub enum FileProblem {
     Stage { key: String, given: String },
     /// There is no guard level with this name.
     GuardLevel(String),
+    /// The value of this key is not a limit.
+    Amount { key: String },
     /// The value of this key is not one of the choices.
     Choice { key: String, given: String, choices: Vec<&'static str> },
 }

@@ -12,8 +12,10 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use overtone_core::economy::TokenUsage;
+use overtone_core::economy::{PriceTable, TokenUsage};
+use overtone_core::engine::WorkflowSpending;
 use overtone_core::engine::state::Millis;
+use overtone_core::registry::StageKey;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -63,6 +65,22 @@ mod iso_time {
     }
 }
 
+/// What a workflow has used.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WorkflowUsage {
+    pub total: TokenUsage,
+    /// The part of each stage.
+    pub stages: Vec<(StageKey, TokenUsage)>,
+}
+
+impl WorkflowUsage {
+    /// The tokens and their cost.
+    pub fn spending(&self, prices: &PriceTable) -> WorkflowSpending {
+        let stages = self.stages.iter().map(|(key, usage)| (*key, usage.spending(prices)));
+        WorkflowSpending { total: self.total.spending(prices), stages: stages.collect() }
+    }
+}
+
 /// `usage-offsets.json`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -85,6 +103,9 @@ struct Offsets {
     /// What that workflow has used, by model.
     #[serde(default)]
     spent: Vec<CountsJson>,
+    /// What its stages have used.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    stages: BTreeMap<String, Vec<CountsJson>>,
     #[serde(flatten)]
     unknown: Map<String, Value>,
 }
@@ -114,11 +135,13 @@ impl Offsets {
             self.workflow = Some(clock::to_iso(workflow));
             self.open_until = None;
             self.spent.clear();
+            self.stages.clear();
         }
         if self.start_of_workflow() == Some(workflow) {
-            let mut spent = usage_from(&self.spent);
-            spent.add_all(&entry.usage);
-            self.spent = spent.models.iter().map(CountsJson::from).collect();
+            add_counts(&mut self.spent, &entry.usage);
+            if let Some(stage) = &entry.stage {
+                add_counts(self.stages.entry(stage.clone()).or_default(), &entry.usage);
+            }
         }
     }
 
@@ -127,12 +150,20 @@ impl Offsets {
     }
 
     /// What the workflow that started then has used.
-    fn spent_since(&self, workflow: Option<Millis>) -> TokenUsage {
+    fn spent_since(&self, workflow: Option<Millis>) -> WorkflowUsage {
         if workflow.is_none() || self.start_of_workflow() != workflow {
-            return TokenUsage::default();
+            return WorkflowUsage::default();
         }
-        usage_from(&self.spent)
+        let stages =
+            self.stages.iter().filter_map(|(key, counts)| Some((key.parse().ok()?, usage_from(counts))));
+        WorkflowUsage { total: usage_from(&self.spent), stages: stages.collect() }
     }
+}
+
+fn add_counts(counts: &mut Vec<CountsJson>, added: &TokenUsage) {
+    let mut usage = usage_from(counts);
+    usage.add_all(added);
+    *counts = usage.models.iter().map(CountsJson::from).collect();
 }
 
 fn usage_from(counts: &[CountsJson]) -> TokenUsage {
@@ -214,7 +245,7 @@ impl UsageLedger {
     }
 
     /// What the workflow that started then has used, with what was added.
-    pub fn spent_since(&self, workflow: Option<Millis>) -> TokenUsage {
+    pub fn spent_since(&self, workflow: Option<Millis>) -> WorkflowUsage {
         self.offsets.spent_since(workflow)
     }
 
@@ -294,10 +325,10 @@ impl Session {
     }
 
     /// What the workflow that started then has used, as it was last read. Costs the reading of one small file.
-    pub fn spent_since(&self, workflow: Option<Millis>) -> TokenUsage {
+    pub fn spent_since(&self, workflow: Option<Millis>) -> WorkflowUsage {
         match Offsets::read(&self.usage_offsets_file()) {
             Ok(offsets) => offsets.spent_since(workflow),
-            Err(_) => TokenUsage::default(),
+            Err(_) => WorkflowUsage::default(),
         }
     }
 }

@@ -3,11 +3,13 @@
 //! The document is kept as it was read. Writing changes only what the engine has changed, so fields and stages of a newer
 //! version survive, in their order.
 
+mod budget;
+
 use std::path::Path;
 
 use overtone_core::engine::state::{
-    ActiveAgent, Ending, FinishedAgent, Millis, OutsideChanges, SendBackReason, StageResult, StageState,
-    Status, WorkflowState,
+    ActiveAgent, BudgetState, Ending, FinishedAgent, Millis, OutsideChanges, SendBackReason, StageResult,
+    StageState, Status, WorkflowState,
 };
 use overtone_core::registry::{Agent, DocsRule, GuardLevel, RetroRule, StageKey, StageRules, TestMode};
 use serde_json::{Map, Value, json};
@@ -165,6 +167,8 @@ fn read_state(document: &Map<String, Value>, workflow_type: String) -> WorkflowS
         user_notices: strings(document, "userNotices"),
         guard: string(document, "guard").and_then(|name| GuardLevel::from_name(&name)).unwrap_or_default(),
         rules: read_rules(document),
+        budget: budget::read(document),
+        agents_started: count(document, "agentsStarted"),
         was_blocked: flag(document, "wasBlocked"),
         visible_change: field(document, "visibleChange").and_then(Value::as_bool),
         documented_change: field(document, "documentedChange").and_then(Value::as_bool),
@@ -276,6 +280,9 @@ fn write_all(document: &mut Map<String, Value>, state: &WorkflowState) {
     if state.rules != StageRules::default() {
         put(document, RULES, rules_value(state.rules));
     }
+    if state.budget != BudgetState::default() {
+        put(document, budget::NAME, budget::to_json(&state.budget));
+    }
 }
 
 fn write_changes(document: &mut Map<String, Value>, old: &WorkflowState, new: &WorkflowState) {
@@ -314,6 +321,8 @@ fn write_changes(document: &mut Map<String, Value>, old: &WorkflowState, new: &W
     changed("userNotices", old.user_notices != new.user_notices, &|| json!(new.user_notices));
     changed("guard", old.guard != new.guard, &|| json!(new.guard.name()));
     changed(RULES, old.rules != new.rules, &|| rules_value(new.rules));
+    changed("agentsStarted", old.agents_started != new.agents_started, &|| json!(new.agents_started));
+    changed(budget::NAME, old.budget != new.budget, &|| budget::to_json(&new.budget));
     changed("wasBlocked", old.was_blocked != new.was_blocked, &|| json!(new.was_blocked));
     changed("visibleChange", old.visible_change != new.visible_change, &|| json!(new.visible_change));
     changed("documentedChange", old.documented_change != new.documented_change, &|| {

@@ -7,15 +7,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use overtone_core::economy::{Budget, Limits};
 use overtone_core::engine::instinct::{Observation, ObservationKind, Signal};
 use overtone_core::engine::state::{
-    ActiveAgent, Ending, FinishedAgent, LoopState, Millis, OutsideChanges, Pause, SendBackReason,
-    StageResult, StageState, Status, StoppedBy, Turn, Verdict, WorkflowState,
+    ActiveAgent, BudgetState, Ending, FinishedAgent, FinishingAgent, LoopState, Millis, OutsideChanges,
+    Pause, ReachedLimit, SendBackReason, StageResult, StageState, Status, StoppedBy, Turn, Verdict,
+    WorkflowState,
 };
 use overtone_core::engine::{FieldValue, Record};
 use overtone_core::evidence::Check;
 use overtone_core::registry::{
-    Agent, DocsRule, EventKind, GuardLevel, RetroRule, Stage, StageKey, StageRules, TestMode, Workflow,
+    Agent, BudgetKind, DocsRule, EventKind, GuardLevel, RetroRule, Stage, StageKey, StageRules, TestMode,
+    Workflow,
 };
 use overtone_store::config::{Config, KEYS};
 use overtone_store::instincts::Memory;
@@ -183,6 +186,7 @@ prop_compose! {
         (visible_change, documented_change) in (prop::option::of(any::<bool>()), prop::option::of(any::<bool>())),
         (tasks_tried, tasks_ticked) in (prop::option::of(any::<u32>()), prop::option::of(any::<u32>())),
         (guard, moved_to) in (prop::sample::select(GuardLevel::ALL.to_vec()), prop::option::of(text())),
+        (budget, agents_started) in (budget(), any::<u32>()),
         (files, may_be_more, judge_again) in (texts(), any::<bool>(), any::<bool>()),
     ) -> WorkflowState {
         // Each stage and each slot is there once.
@@ -196,8 +200,46 @@ prop_compose! {
             retro_count, forgiven_failures, forgiven_rejections, feature_name, notices, finished_agents,
             handoff_count, other_handoffs, completed_stages, ending, user_wrote, tasks_tried, tasks_ticked,
             review_notes, user_notices, guard, outside: OutsideChanges { files, may_be_more, judge_again },
-            rules: StageRules { retro, docs }, was_blocked, visible_change, documented_change,
-            untrusted_checks_shown, moved_to,
+            rules: StageRules { retro, docs }, was_blocked, visible_change, documented_change, untrusted_checks_shown, moved_to,
+            budget, agents_started,
+        }
+    }
+}
+
+prop_compose! {
+    fn limits()(amounts in prop::array::uniform4(prop::option::of(any::<u64>()))) -> Limits {
+        let mut limits = Limits::default();
+        for (kind, amount) in BudgetKind::ALL.into_iter().zip(amounts) {
+            limits.set(kind, amount);
+        }
+        limits
+    }
+}
+
+prop_compose! {
+    fn reached()(
+        kind in prop::sample::select(BudgetKind::ALL.to_vec()),
+        stage in prop::option::of(stage_key()),
+        (limit, used) in (any::<u64>(), any::<u64>()),
+        ends_work in any::<bool>(),
+    ) -> ReachedLimit {
+        ReachedLimit { kind, stage, limit, used, ends_work }
+    }
+}
+
+prop_compose! {
+    fn budget()(
+        (workflow, stage) in (limits(), limits()),
+        (is_noticed, is_unpriced_noticed) in (any::<bool>(), any::<bool>()),
+        reached in prop::option::of(reached()),
+        finishing in prop::collection::btree_map(text(), prop::option::of(text()), 0..3),
+        waits_since in time(),
+        waited in 0..i64::MAX,
+    ) -> BudgetState {
+        let finishing = finishing.into_iter().map(|(id, message)| FinishingAgent { id, message });
+        BudgetState {
+            limits: Budget { workflow, stage },
+            is_noticed, is_unpriced_noticed, reached, finishing: finishing.collect(), waits_since, waited,
         }
     }
 }

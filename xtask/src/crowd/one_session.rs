@@ -157,7 +157,9 @@ pub(super) fn run(sandbox: &Sandbox, size: Size, report: &mut Report) -> Result<
 fn prepare(sandbox: &Sandbox) -> Result<()> {
     run_hook(sandbox, SESSION, Hook::OnStart, json!({ "source": "startup" }))?;
     for arguments in [
-        &["init", "quick", "--session", SESSION][..],
+        // The limit is fixed when the workflow starts.
+        &["config", "set", "budget.agents", "0"][..],
+        &["init", "quick", "--session", SESSION],
         &["config", "set", "loop.maxIterations", "10000"],
         &["config", "set", "loop.maxConsecutiveErrors", "7"],
         &["config", "set", "limits.failures", "10000"],

@@ -23,6 +23,10 @@ pub fn render(hook: Hook, reply: Reply, tool_input: Option<&RawValue>) -> Result
         answer.insert("decision".into(), "block".into());
         answer.insert("reason".into(), sanitized(&reason));
     }
+    if let Some(reason) = reply.end_turn {
+        answer.insert("continue".into(), false.into());
+        answer.insert("stopReason".into(), sanitized(&reason));
+    }
     if let Some(text) = reply.system_message {
         answer.insert("systemMessage".into(), sanitized(&text));
     }
@@ -140,6 +144,12 @@ mod tests {
             json!({"description":"d","prompt":"new","model":"opus","n":1.5,"run_in_background":false});
         assert_eq!(answer["hookSpecificOutput"]["updatedInput"], input);
         assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "allow");
+    }
+
+    #[test]
+    fn the_end_of_a_turn_has_its_reason() {
+        let answer = rendered(Hook::PreTool, Reply { end_turn: Some("over".into()), ..Reply::default() });
+        assert_eq!(answer, json!({"continue":false,"stopReason":"over"}));
     }
 
     #[test]

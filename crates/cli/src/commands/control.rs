@@ -2,7 +2,7 @@
 //! is nothing to change. A session that continues on another machine cannot be changed here.
 
 use overtone_core::engine::commands::Refusal;
-use overtone_core::messages::cli as words;
+use overtone_core::messages::{budget, cli as words};
 use overtone_session::control::{ControlCommand, ControlError, Controller};
 use overtone_store::Session;
 use serde::Serialize;
@@ -42,6 +42,9 @@ pub(super) fn run_control_command(
         None => texts.changed.clone(),
         Some(Refusal::Completed) => words::already_complete(context.lang),
         Some(Refusal::NoWorkflow) => words::no_workflow(context.lang),
+        Some(Refusal::OverBudget) => {
+            return Err(CommandError::new(budget::is_reached(context.lang)).hint("overtone budget raise"));
+        }
         Some(Refusal::Moved { to }) => return Err(moved_error(context, session.as_ref(), to)),
         Some(_) => texts.unchanged.clone(),
     };

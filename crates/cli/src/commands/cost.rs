@@ -7,11 +7,14 @@ mod table;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use overtone_core::economy::LEAN_SAVES_TOKENS;
 use overtone_core::messages::cli as words;
+use overtone_core::registry::Economy;
 use overtone_session::usage::update_ledger;
 use overtone_session::view::{
     CostGroup, CostReport, History, SessionCosts, SessionUsage, UsageSource, cost_report, read_history,
 };
+use overtone_store::config::keys;
 use overtone_store::{Session, clock};
 
 use crate::args::SessionArgs;
@@ -97,6 +100,16 @@ struct Costs {
     report: CostReport,
     sources: Sources,
     sessions: usize,
+    /// The installed agents carry all tools of the specification.
+    has_standard_agents: bool,
+}
+
+impl Costs {
+    /// The input tokens that lean agents would not have sent. `None` if the agents are lean.
+    fn lean_savings(&self) -> Option<u64> {
+        let requests = self.report.agent_requests;
+        if self.has_standard_agents { Some(requests.saturating_mul(LEAN_SAVES_TOKENS)) } else { None }
+    }
 }
 
 /// Where the figures come from.
@@ -191,7 +204,8 @@ fn count(context: &Context, args: &CostArgs, selected: Option<&SelectedSession>)
         .collect();
     let since = args.since.map(|since| since.resolve(clock::now()));
     let report = cost_report(&costs, args.by.cost_group(), since, &context.prices());
-    Ok(Costs { group: args.by, report, sources, sessions: costs.len() })
+    let has_standard_agents = context.setting(keys::ECONOMY) == Economy::Standard;
+    Ok(Costs { group: args.by, report, sources, sessions: costs.len(), has_standard_agents })
 }
 
 fn read_session(context: &Context, session: &Session) -> CommandResult<ReadSession> {

@@ -10,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use overtone_core::economy::{Limits, parse_limits};
 use overtone_core::engine::commands::{Refusal, Start, init};
 use overtone_core::messages::{checks as check_words, cli as words};
 use overtone_core::registry::{SpecsDocs, Workflow};
@@ -33,6 +34,7 @@ Examples:
   overtone init quick
   overtone init standard --feature user-login
   overtone init debug --force                  replace what is running
+  overtone init quick --budget 5usd            stop and ask at 5 dollars
   overtone init quick --feature x --anyway     even if another session works on it, or it came
                                                with the repository
 
@@ -56,6 +58,10 @@ pub(crate) struct InitArgs {
     /// Inside Claude Code, print only what was started: not the stages with their agents and what to do when one fails
     #[arg(long)]
     brief: bool,
+    /// What the workflow may use, such as 5usd or 2Mtokens,90min,20agents; smaller limits of the project or your configuration
+    /// hold as well
+    #[arg(long, value_name = "LIMITS", value_parser = parse_limits)]
+    budget: Option<Limits>,
     /// Replace a running workflow, or set broken state files aside
     #[arg(long)]
     force: bool,
@@ -84,6 +90,7 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> CommandResult {
         feature: if keeps_documents { args.feature.as_deref() } else { None },
         force: args.force,
         anyway: args.anyway,
+        budget: args.budget.unwrap_or_default(),
         project,
     };
     // Checked first, so that nothing is moved for a start that cannot succeed.
@@ -92,7 +99,8 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> CommandResult {
     request.refuse_if_foreign(context, &session)?;
     request.refuse_if_in_use(context, &session)?;
     let claimed = claim(context, &session, &request)?;
-    let checks = StartingChecks::read(context, &request.project, workflow)?;
+    let mut checks = StartingChecks::read(context, &request.project, workflow)?;
+    checks.budget.workflow = checks.budget.workflow.smaller(&request.budget);
     let set_aside = if args.force { rename_broken_files(context, &session)? } else { Vec::new() };
     let attached = start(context, &session, &request, &checks).inspect_err(|_| {
         if let Some(held) = claimed {
@@ -120,6 +128,7 @@ struct Request<'a> {
     feature: Option<&'a str>,
     force: bool,
     anyway: bool,
+    budget: Limits,
     project: PathBuf,
 }
 
@@ -228,6 +237,7 @@ fn start(
                 force: request.force,
                 guard: checks.guard,
                 rules: checks.rules,
+                budget: checks.budget,
                 by: Some(context.initiator(snapshot)),
                 ..Start::new(session.id().as_str(), request.workflow, clock::now())
             };

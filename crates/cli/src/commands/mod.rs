@@ -1,5 +1,6 @@
 //! One module per command, with its arguments and `run`, which executes the command and prints the result.
 
+pub(crate) mod budget;
 pub(crate) mod checks;
 pub(crate) mod completions;
 pub(crate) mod config;

@@ -29,7 +29,7 @@ impl Useless {
 
 /// Hooks that need no state and so have no reason to complain.
 fn needs_no_state(hook: Hook) -> bool {
-    matches!(hook, Hook::AllowOwn | Hook::PreWrite | Hook::PreCommand | Hook::OnAgentStart)
+    matches!(hook, Hook::AllowOwn | Hook::PreWrite | Hook::PreCommand | Hook::PreTool | Hook::OnAgentStart)
 }
 
 #[test]

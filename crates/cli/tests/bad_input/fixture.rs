@@ -230,6 +230,13 @@ fn fields(hook: Hook) -> Value {
             "agent_id": "agent-1",
             "agent_type": "ot:developer",
         }),
+        Hook::PreTool => json!({
+            "tool_name": "Read",
+            "tool_input": { "file_path": "notes.md" },
+            "agent_id": "agent-1",
+            "agent_type": "ot:developer",
+            "tool_use_id": "toolu_1",
+        }),
         Hook::PreCommand => json!({ "tool_name": "Bash", "tool_input": { "command": "npm test" } }),
     }
 }

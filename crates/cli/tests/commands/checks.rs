@@ -364,9 +364,9 @@ fn a_broken_file_is_reported_and_does_not_keep_a_workflow_from_starting() {
     }
     let started = context.run("init quick --force --json").succeeds().json();
     assert!(started["checksError"].as_str().unwrap().contains("harsh"), "{started}");
-    put(&file(&context), "[checks.test]\nrun = 'x'\nretries = 3\n[budget]\n");
+    put(&file(&context), "[checks.test]\nrun = 'x'\nretries = 3\n[later]\n");
     let listed = context.run("checks").succeeds();
-    listed.stderr_has(&["line 3: unknown key checks.test.retries", "line 4: unknown key budget"]);
+    listed.stderr_has(&["line 3: unknown key checks.test.retries", "line 4: unknown key later"]);
 }
 
 #[test]

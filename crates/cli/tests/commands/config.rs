@@ -7,7 +7,7 @@ fn every_key_is_listed_with_its_value() {
     let context = TestContext::for_commands();
     context.run("config list").ok().has(&["language", "zh-TW", "retention.days", "keep finished sessions"]);
     let list = context.json("config list --json");
-    assert_eq!(keys(&list).len(), 21);
+    assert_eq!(keys(&list).len(), 29);
     assert_eq!(list["loop.maxIterations"], json!({ "value": 100, "default": 100, "set": false }));
     assert!(!context.state().exists(), "asking makes nothing");
 }

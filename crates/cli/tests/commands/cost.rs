@@ -81,7 +81,10 @@ fn nothing_that_was_used_is_an_answer() {
 fn stages_and_attempts_have_their_own_costs() {
     let context = repaired();
     let costs = context.cost("");
-    assert_eq!(keys(&costs), ["session", "by", "rows", "total", "purposes", "completedWorkflows", "sources"]);
+    assert_eq!(
+        keys(&costs),
+        ["session", "by", "rows", "total", "purposes", "completedWorkflows", "leanSavings", "sources"]
+    );
     let dev = row(&costs, "DEV");
     assert_eq!(
         (&dev["outputTokens"], &dev["inputTokens"], &dev["messages"]),

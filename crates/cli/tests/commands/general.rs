@@ -35,6 +35,7 @@ fn every_command_has_help_with_an_example() {
         "top",
         "stats",
         "cost",
+        "budget",
         "sessions",
         "specs",
         "instinct",
@@ -71,6 +72,7 @@ fn a_reader_that_has_gone_is_no_failure() {
         "completions zsh",
         "stats",
         "cost",
+        "budget",
         "",
     ] {
         let words: Vec<_> = line.split_whitespace().collect();

@@ -39,6 +39,8 @@ fn the_object_has_its_shape() {
             "guard",
             "retro",
             "docs",
+            "budget",
+            "stageBudget",
             "next"
         ]
     );

@@ -8,6 +8,7 @@
     reason = "a test may panic, and it prepares its files without the store it is testing"
 )]
 
+mod budget;
 mod checks;
 #[path = "../common/mod.rs"]
 mod common;

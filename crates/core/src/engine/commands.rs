@@ -1,14 +1,16 @@
 //! Commands of the user, or of the main agent on their behalf: start, stop and resume a workflow, send a message to its
 //! main agent, hand the session over to another machine, and take it back.
 
+use crate::economy::{Budget, Limits};
 use crate::messages::{Lang, cli, prompt};
 use crate::registry::{DocsRule, EventKind, GuardLevel, RetroRule, StageRules, WarningReason, Workflow};
 
-use crate::engine::flow::next_step;
+use crate::engine::budget::end_waiting;
+use crate::engine::flow::{Step, next_step};
 use crate::engine::outcome::{Effect, Outcome, Record};
 use crate::engine::quote::{cut, one_line, units};
 use crate::engine::settings::Settings;
-use crate::engine::state::{Ending, LoopState, Millis, StoppedBy, WorkflowState};
+use crate::engine::state::{BudgetState, Ending, LoopState, Millis, ReachedLimit, StoppedBy, WorkflowState};
 use crate::engine::text::{moved_text, step_for_user};
 use crate::engine::trigger::Snapshot;
 
@@ -31,6 +33,12 @@ pub enum Refusal {
     NoWorkflow,
     #[error("the workflow is complete")]
     Completed,
+    /// A limit of the budget is reached, and has to be raised before the workflow continues.
+    #[error("the budget is reached")]
+    OverBudget,
+    /// The budget has no limit of one of these kinds.
+    #[error("there is no such limit")]
+    NotLimited,
     /// The loop is already in the requested state.
     #[error("nothing to do")]
     NothingToDo,
@@ -68,6 +76,7 @@ pub struct Start<'a> {
     pub force: bool,
     pub guard: GuardLevel,
     pub rules: StageRules,
+    pub budget: Budget,
     /// Who starts it, for the timeline. Records of earlier versions do not have it.
     pub by: Option<&'a str>,
     pub now: Millis,
@@ -85,6 +94,7 @@ impl<'a> Start<'a> {
             force: false,
             guard: GuardLevel::default(),
             rules: StageRules::default(),
+            budget: Budget::default(),
             by: None,
             now,
         }
@@ -100,6 +110,7 @@ pub fn init(snapshot: &Snapshot, start: &Start) -> Result<Outcome, Refusal> {
     let mut workflow = WorkflowState::new(start.session_id, start.workflow, start.feature, start.now);
     workflow.guard = start.guard;
     workflow.rules = start.rules;
+    workflow.budget = BudgetState::new(start.budget);
     workflow.tasks_ticked = start.tasks_ticked;
     if let Some(earlier) = &snapshot.workflow {
         workflow.completed_stages = earlier.completed_stages;
@@ -117,7 +128,7 @@ pub fn init(snapshot: &Snapshot, start: &Start) -> Result<Outcome, Refusal> {
     let record = Record::new(EventKind::WorkflowStart).with("workflowType", start.workflow.name());
     let record = record.with("stages", stages).with("featureName", start.feature);
     let guard = if start.guard == GuardLevel::default() { None } else { Some(start.guard.name()) };
-    let record = with_rules(record.with_some("guard", guard), start.rules);
+    let record = with_budget(with_rules(record.with_some("guard", guard), start.rules), &start.budget);
     outcome.emit(record.with_some("by", start.by));
     if start.feature_is_new {
         outcome.emit(Record::new(EventKind::SpecsInit).with("feature", start.feature));
@@ -133,6 +144,12 @@ fn with_rules(record: Record, rules: StageRules) -> Record {
     let retro = if rules.retro == RetroRule::default() { None } else { Some(rules.retro.name()) };
     let docs = if rules.docs == DocsRule::default() { None } else { Some(rules.docs.name()) };
     record.with_some("retro", retro).with_some("docs", docs)
+}
+
+/// Adds the limits, as they are written on the command line.
+fn with_budget(record: Record, budget: &Budget) -> Record {
+    let text = |limits: &Limits| if limits.is_empty() { None } else { Some(limits.to_string()) };
+    record.with_some("budget", text(&budget.workflow)).with_some("stageBudget", text(&budget.stage))
 }
 
 fn check_not_running(snapshot: &Snapshot) -> Result<(), Refusal> {
@@ -168,6 +185,9 @@ pub fn resume(snapshot: &Snapshot, settings: &Settings, by: &str, now: Millis) -
         Some(workflow) if workflow.ending == Some(Ending::Completed) => return Err(Refusal::Completed),
         Some(workflow) => workflow.clone(),
     };
+    if workflow.is_open() && workflow.budget.reached.is_some() {
+        return Err(Refusal::OverBudget);
+    }
     let mut looping = snapshot.looping.clone().unwrap_or_else(|| LoopState::started(now));
     let aborted = workflow.ending == Some(Ending::Aborted);
     if !aborted && !looping.stopped && looping.paused.is_none() {
@@ -185,6 +205,52 @@ pub fn resume(snapshot: &Snapshot, settings: &Settings, by: &str, now: Millis) -
     outcome.push(Effect::PutWorkflow(workflow));
     outcome.push(Effect::PutLoop(looping));
     Ok(outcome)
+}
+
+/// Raises the limits of the budget. A loop that was stopped because one was reached continues with the next prompt. Without
+/// amounts, the limit that was reached is added once more.
+pub fn raise_budget(
+    snapshot: &Snapshot,
+    amounts: Option<&Budget>,
+    by: &str,
+    now: Millis,
+) -> Result<Outcome, Refusal> {
+    let mut workflow = open_workflow(snapshot)?.clone();
+    let amounts = match (amounts, workflow.budget.reached) {
+        (Some(amounts), _) => *amounts,
+        (None, Some(reached)) => once_more(&reached),
+        (None, None) => return Err(Refusal::NothingToDo),
+    };
+    let limits = &workflow.budget.limits;
+    let is_limited = |own: &Limits, added: &Limits| added.iter().all(|(kind, _)| own.get(kind).is_some());
+    if !is_limited(&limits.workflow, &amounts.workflow) || !is_limited(&limits.stage, &amounts.stage) {
+        return Err(Refusal::NotLimited);
+    }
+    let was_reached = workflow.budget.reached.is_some();
+    workflow.budget.raise(&amounts);
+    let mut outcome = Outcome::default();
+    outcome.emit(with_budget(
+        Record::warning(WarningReason::BudgetRaised).with("by", by),
+        &workflow.budget.limits,
+    ));
+    if was_reached
+        && let Some(looping) = &snapshot.looping
+        && looping.stopped_by == Some(StoppedBy::Limit)
+    {
+        end_waiting(&mut workflow, now);
+        let mut next = looping.clone();
+        next.restart();
+        outcome.push(Effect::PutLoop(next));
+    }
+    outcome.push(Effect::PutWorkflow(workflow));
+    Ok(outcome)
+}
+
+fn once_more(reached: &ReachedLimit) -> Budget {
+    let mut amounts = Budget::default();
+    let limits = if reached.stage.is_some() { &mut amounts.stage } else { &mut amounts.workflow };
+    limits.set(reached.kind, Some(reached.limit));
+    amounts
 }
 
 /// Takes over the state that another program wrote, because the user says so. Texts about the change have done their part.
@@ -306,6 +372,8 @@ pub fn describe_next_step(
     match workflow.ending {
         Some(Ending::Completed) => return None,
         Some(Ending::Aborted) => return Some(step_for_user(lang, &step)),
+        // Resuming alone does not continue it.
+        None if matches!(step, Step::OverBudget(_)) => return Some(step_for_user(lang, &step)),
         None => {}
     }
     Some(match looping {
@@ -313,9 +381,7 @@ pub fn describe_next_step(
             cli::next_reopen(lang, &workflow.session_id)
         }
         Some(looping) if looping.stopped => cli::resume_to_continue(lang),
-        Some(looping) if looping.paused.is_some() && step.waits_for_user().is_none() => {
-            cli::next_continue(lang)
-        }
+        Some(looping) if looping.paused.is_some() && !step.waits_for_user() => cli::next_continue(lang),
         _ => step_for_user(lang, &step),
     })
 }

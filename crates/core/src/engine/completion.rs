@@ -1,6 +1,6 @@
 //! An agent reports back: verdict, convergence, retries, handoff and the next step.
 
-use crate::messages::{evidence as evidence_words, flow, guard as guard_words};
+use crate::messages::{budget, evidence as evidence_words, flow, guard as guard_words};
 use crate::registry::{Agent, EventKind, Stage, StageKey, WarningReason};
 
 use crate::engine::agents::{AgentIds, correct_twins, disown_call, position_of_reporter};
@@ -28,6 +28,9 @@ use crate::engine::verdict::{Judgement, judge};
 /// The `reason` of a stage that failed because its report has no verdict.
 pub const NO_VERDICT: &str = "no verdict";
 
+/// The `reason` of a report that came because the budget was reached.
+pub(crate) const CUT_SHORT: &str = "budget";
+
 /// Processes a report. A report of an agent that has already reported is ignored.
 pub(crate) fn report(workflow: &WorkflowState, report: &Report, facts: &Facts) -> Outcome {
     if let Some(id) = report.ids.agent_id
@@ -45,7 +48,10 @@ pub(crate) fn report(workflow: &WorkflowState, report: &Report, facts: &Facts) -
         if next.active_agents[at].awaits_start && report.channel == Channel::Stop {
             return Outcome::default();
         }
-        if let Some(sent_back) = send_back(&next, at, report, facts) {
+        // An agent that has to finish is asked for nothing more.
+        if !next.budget.ends_work()
+            && let Some(sent_back) = send_back(&next, at, report, facts)
+        {
             return sent_back;
         }
     }
@@ -64,6 +70,7 @@ pub(crate) fn report(workflow: &WorkflowState, report: &Report, facts: &Facts) -
     match judge(report.agent.stage(), report.message) {
         Judgement::Broken => processor.handle_api_error(stage),
         Judgement::Verdict(Verdict::Pass) => processor.handle_pass(stage),
+        _ if processor.workflow.budget.ends_work() => processor.handle_cut_short(stage),
         Judgement::Verdict(verdict) => processor.handle_report(stage, Some(verdict), None),
         Judgement::NoVerdict => processor.handle_report(stage, None, Some(NO_VERDICT)),
     }
@@ -193,6 +200,9 @@ impl<'a> ReportProcessor<'a> {
             return self.handle_report(stage, Some(Verdict::Pass), None);
         };
         match evidence::objection(&judged, self.report.message, self.workflow.guard, self.facts) {
+            Some(objection) if objection.is_binding() && self.workflow.budget.ends_work() => {
+                self.handle_cut_short(stage);
+            }
             Some(objection) if objection.is_binding() => self.fail_for_evidence(stage, &objection),
             other => {
                 let remark = evidence::remark(&judged, self.report.agent, self.report.message, self.facts);
@@ -209,6 +219,36 @@ impl<'a> ReportProcessor<'a> {
                 self.note_changes_of_reader();
             }
         }
+    }
+
+    /// Handles the report of an agent that the budget left no time to complete its stage. Nothing is counted: the report is kept
+    /// for the next attempt, and the stage is open again.
+    fn handle_cut_short(&mut self, stage: Option<StageKey>) {
+        let spent = self.entry.as_ref().and_then(|agent| agent.started_at).map(|at| self.facts.now.since(at));
+        let earlier_file = self.entry.as_ref().and_then(|active| active.handoff.clone());
+        let number = match &earlier_file {
+            Some(file) => handoff_number(file),
+            None if self.has_message() => Some(self.workflow.handoff_count + 1),
+            None => None,
+        };
+        let done = self
+            .record(EventKind::AgentComplete, stage)
+            .with("result", None::<&str>)
+            .with("reason", CUT_SHORT)
+            .with("durationMs", spent)
+            .with("agentId", self.agent_id())
+            .with("slot", self.slot())
+            .with("handoff", number);
+        self.outcome.emit(done);
+        self.save_handoff(stage, None, earlier_file);
+        self.lines.push(budget::cut_short(self.facts.lang, self.report.agent.name()));
+        if let Some(key) = stage
+            && self.workflow.is_abandoned(key)
+            && let Some(stage) = self.workflow.stage_mut(key)
+        {
+            stage.reopen();
+        }
+        self.workflow.update_current_stage();
     }
 
     /// Notes the files that an agent without editing tools changed by a command. While other agents are at work, it is not

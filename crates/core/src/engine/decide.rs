@@ -3,6 +3,7 @@
 use crate::registry::Agent;
 
 use crate::engine::agents::AgentIds;
+use crate::engine::budget::{self, ToolCall, with_budget};
 use crate::engine::completion;
 use crate::engine::gate::{self, Delegation};
 use crate::engine::integrity::show_user_notices;
@@ -14,7 +15,8 @@ use crate::engine::{guard, permission, prompt, session, stopping};
 
 /// Decides on one event. The same input always gives the same outcome.
 pub fn decide(snapshot: &Snapshot, trigger: &Trigger, facts: &Facts) -> Outcome {
-    let mut outcome = decide_event(snapshot, trigger, facts);
+    let mut outcome =
+        with_budget(snapshot, trigger, facts, |snapshot| decide_event(snapshot, trigger, facts));
     show_user_notices(snapshot, trigger, &mut outcome);
     outcome
 }
@@ -83,6 +85,10 @@ fn decide_event(snapshot: &Snapshot, trigger: &Trigger, facts: &Facts) -> Outcom
         Trigger::Stopping { background } => stopping::stop(snapshot, background, facts),
         Trigger::CallingSkill { skill } => permission::calling_skill(skill, facts),
         Trigger::RunningCommand { command } => permission::running_command(snapshot, command, facts),
+        Trigger::CallingTool { caller, agent_id, message, starts_agent } => {
+            let call = ToolCall { caller, agent_id, message, starts_agent };
+            budget::calling_tool(snapshot, &call, facts)
+        }
         Trigger::ChangingFile { agent_type, caller, tool, path, text } => {
             let outcome = permission::changing_file(agent_type, tool, facts);
             if outcome.reply.permission.is_some() {

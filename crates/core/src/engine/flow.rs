@@ -3,7 +3,7 @@
 use crate::registry::{Agent, Stage, StageKey, TestMode};
 
 use crate::engine::settings::Settings;
-use crate::engine::state::{StageState, Status, Verdict, WorkflowState};
+use crate::engine::state::{ReachedLimit, StageState, Status, Verdict, WorkflowState};
 
 /// What the main agent has to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,20 +27,30 @@ pub enum Step {
     Blocked(StageKey),
     /// The retry limit is reached: the user decides.
     AskUser(StageKey),
+    /// A limit of the budget is reached, and there is more to do: the user decides.
+    OverBudget(ReachedLimit),
 }
 
 impl Step {
-    /// The stage that the user has to decide about before the workflow can continue.
-    pub const fn waits_for_user(&self) -> Option<StageKey> {
-        match self {
-            Self::Report(key) | Self::Blocked(key) | Self::AskUser(key) => Some(*key),
-            _ => None,
-        }
+    /// Whether the user has to decide before the workflow can continue.
+    pub const fn waits_for_user(&self) -> bool {
+        matches!(self, Self::Report(_) | Self::Blocked(_) | Self::AskUser(_) | Self::OverBudget(_))
     }
 }
 
-/// What the main agent has to do next.
+/// What the main agent has to do next. Nothing is started any more when a limit of the budget is reached.
 pub fn next_step(workflow: &WorkflowState, settings: &Settings) -> Step {
+    let step = next_step_within_budget(workflow, settings);
+    let starts_agents =
+        matches!(step, Step::Delegate(_) | Step::Repair(_) | Step::Rework(_) | Step::Again(_));
+    match workflow.budget.reached {
+        Some(reached) if starts_agents && workflow.is_open() => Step::OverBudget(reached),
+        _ => step,
+    }
+}
+
+/// What the main agent has to do next as long as the budget is not reached.
+pub(crate) fn next_step_within_budget(workflow: &WorkflowState, settings: &Settings) -> Step {
     if let Some(failed) = workflow.stages.iter().find(|stage| stage.is_failed()) {
         return after_failure(workflow, failed, settings);
     }

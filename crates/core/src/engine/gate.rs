@@ -1,9 +1,10 @@
 //! Delegation: whether the stage of an agent may start, and the context that the agent gets.
 
-use crate::messages::flow;
+use crate::messages::{budget, flow};
 use crate::registry::{Agent, EventKind, Stage, StageKey, WarningReason, limits};
 
 use crate::engine::agents::{find_by_id, identify};
+use crate::engine::budget::{end_waiting, main_advice};
 use crate::engine::context::workflow_context;
 use crate::engine::flow::{Obstacle, Step, limit_reached, obstacle};
 use crate::engine::guard;
@@ -48,6 +49,9 @@ pub fn starts_helper(trigger: &Trigger) -> bool {
 /// An agent of another kind is started. A few of them may help; without a limit, one message could start hundreds.
 fn start_helper(workflow: Option<&WorkflowState>, facts: &Facts) -> Outcome {
     let limit = facts.settings.max_helpers;
+    if let Some(refused) = workflow.and_then(|workflow| refused_by_budget(workflow, facts)) {
+        return refused;
+    }
     match workflow {
         Some(workflow) if workflow.is_open() && facts.helpers > limit => {
             let mut outcome: Outcome =
@@ -75,6 +79,9 @@ fn delegate_stage(snapshot: &Snapshot, agent: Agent, call: &Delegation, facts: &
             reply: allow_with_context(workflow, known.stage, call, facts),
             effects: Vec::new(),
         };
+    }
+    if let Some(refused) = refused_by_budget(workflow, facts) {
+        return refused;
     }
     let mut admitted = match admit(workflow, agent, facts) {
         Ok(admitted) => admitted,
@@ -120,6 +127,9 @@ pub(crate) fn continue_agent(snapshot: &Snapshot, agent_id: &str, facts: &Facts)
         return Outcome::default();
     };
     if let Some(refused) = refused_by_ending(workflow, agent, facts) {
+        return refused;
+    }
+    if let Some(refused) = refused_by_budget(workflow, facts) {
         return refused;
     }
     let admitted = match admit(workflow, agent, facts) {
@@ -187,6 +197,12 @@ fn refused_by_ending(workflow: &WorkflowState, agent: Agent, facts: &Facts) -> O
 fn refused_by_move(workflow: &WorkflowState, facts: &Facts) -> Option<Outcome> {
     let machine = workflow.moved_to.as_deref()?;
     Some(deny(flow::deny_moved(facts.lang, machine), moved_text(facts.lang, workflow)?).into())
+}
+
+/// The answer for a workflow that has reached a limit of its budget. `None` if it has not.
+pub(crate) fn refused_by_budget(workflow: &WorkflowState, facts: &Facts) -> Option<Outcome> {
+    let reached = workflow.budget.reached.as_ref().filter(|_| workflow.is_open())?;
+    Some(deny(budget::deny(facts.lang), main_advice(facts.lang, reached)).into())
 }
 
 fn deny_at_limit(agent: Agent, facts: &Facts) -> Refusal {
@@ -421,6 +437,8 @@ fn start(
             .with_some("continues", agent_id)
             .under(&facts.settings),
     );
+    workflow.agents_started = workflow.agents_started.saturating_add(1);
+    end_waiting(&mut workflow, facts.now);
     workflow.active_agents.push(ActiveAgent {
         slot,
         stage,

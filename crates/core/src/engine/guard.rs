@@ -9,6 +9,7 @@ use crate::messages::guard as words;
 use crate::registry::{GuardLevel, Stage, StageKey, Violation, WarningReason};
 
 use crate::engine::by_rule::note_unknown_change;
+use crate::engine::gate::refused_by_budget;
 use crate::engine::outcome::{Effect, Outcome, Permission, Record, Reply};
 use crate::engine::quote::quoted;
 use crate::engine::state::{Pause, Status, StoppedBy, WorkflowState};
@@ -76,6 +77,10 @@ pub(crate) fn starting_command(
 
 /// The client's `Workflow` tool is about to start agents of its own.
 pub(crate) fn starting_native_workflow(snapshot: &Snapshot, facts: &Facts) -> Outcome {
+    if let Some(refused) = snapshot.workflow.as_ref().and_then(|workflow| refused_by_budget(workflow, facts))
+    {
+        return refused;
+    }
     let Some(workflow) = guarded_workflow(snapshot) else { return Outcome::default() };
     let finding = Finding { violation: Violation::NativeWorkflow, paths: Vec::new() };
     before_call(workflow, &finding, ToolCaller::Main, facts)

@@ -23,6 +23,8 @@ pub struct Reply {
     /// For the model.
     pub model_context: Option<String>,
     pub permission: Option<Permission>,
+    /// Ends the turn of the agent that made the call. It is shown to the user as the reason.
+    pub end_turn: Option<String>,
     /// Keeps the session going for clients where `model_context` does not.
     pub block: Option<String>,
 }

@@ -1,6 +1,7 @@
 //! Decisions on tool calls: which of our commands the model may run without asking, which ones the user has to allow,
 //! and which agents may not change files.
 
+use crate::economy::parse_limits;
 use crate::messages::{flow, tools};
 use crate::registry::{Agent, PLUGIN_PREFIX, Skill, Workflow};
 
@@ -32,11 +33,13 @@ enum Value {
     Workflow,
     /// An event type, a category or a time.
     Word,
+    /// What a workflow may use. It can only be less than what the user allows.
+    Limits,
 }
 
 const JSON: (&str, Value) = ("--json", Value::Flag);
 
-const OWN_COMMANDS: [OwnCommand; 14] = [
+const OWN_COMMANDS: [OwnCommand; 15] = [
     reading(&["status"], &[], &[JSON]),
     reading(
         &["timeline"],
@@ -52,6 +55,7 @@ const OWN_COMMANDS: [OwnCommand; 14] = [
     ),
     reading(&["stats"], &[], &[JSON]),
     reading(&["cost"], &[], &[JSON, ("--by", Value::Word), ("--since", Value::Word)]),
+    reading(&["budget"], &[], &[JSON]),
     reading(&["checks"], &[], &[JSON]),
     reading(&["checks", "detect"], &[], &[JSON]),
     reading(&["evidence"], &[], &[JSON, ("--report", Value::Word)]),
@@ -63,7 +67,7 @@ const OWN_COMMANDS: [OwnCommand; 14] = [
     OwnCommand {
         words: &["init"],
         positionals: &[Value::Workflow],
-        options: &[JSON, ("--brief", Value::Flag), ("--feature", Value::Name)],
+        options: &[JSON, ("--brief", Value::Flag), ("--feature", Value::Name), ("--budget", Value::Limits)],
         writes: true,
     },
     OwnCommand {
@@ -155,6 +159,7 @@ impl Value {
             Self::Number => only(|byte| byte.is_ascii_digit()),
             Self::Name => only(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'),
             Self::Workflow => Workflow::from_name(text).is_some(),
+            Self::Limits => parse_limits(text).is_ok(),
             Self::Word => only(|byte| byte.is_ascii_alphanumeric() || b":.-".contains(&byte)),
         }
     }
@@ -248,6 +253,8 @@ mod tests {
             "overtone specs new x --workflow tdd --json",
             "overtone specs list",
             "overtone checks --json",
+            "overtone budget",
+            "overtone init quick --budget 5usd",
             "overtone checks detect",
             "overtone evidence --report md",
             "overtone timeline -n 20 --type agent:complete --since 10m",
@@ -301,6 +308,8 @@ mod tests {
             "overtone checks --session other",
             "overtone evidence --session other",
             "overtone budget raise",
+            "overtone budget raise 5usd",
+            "overtone init quick --budget lots",
             "overtone approve",
             "overtone skip DEV",
             "overtone message 'well done, skip the tests'",

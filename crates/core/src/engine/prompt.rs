@@ -1,9 +1,10 @@
 //! Prompts: what they mean for the loop, and the context that the main agent gets with them.
 
-use crate::messages::{cli, context, prompt as messages};
+use crate::messages::{budget, cli, context, prompt as messages};
 use crate::registry::{PLUGIN_PREFIX, Skill, Workflow};
 
 use crate::engine::agents::find_by_id;
+use crate::engine::budget::end_waiting;
 use crate::engine::commands::{self, Refusal, USER};
 use crate::engine::flow::{Step, next_step};
 use crate::engine::instinct::{Observation, ObservationKind};
@@ -132,6 +133,7 @@ fn resume_by_user(snapshot: &Snapshot, facts: &Facts) -> Outcome {
 fn no_running_workflow(refusal: &Refusal, facts: &Facts) -> String {
     match refusal {
         Refusal::Completed => cli::already_complete(facts.lang),
+        Refusal::OverBudget => budget::next_raise(facts.lang),
         _ => cli::no_workflow(facts.lang),
     }
 }
@@ -172,6 +174,11 @@ struct TurnStart {
 /// Records that a turn begins. After an interruption the loop pauses, and the agents that the main agent waited for are
 /// given up.
 fn begin_turn(snapshot: &mut Snapshot, turn_start: &TurnStart, facts: &Facts, outcome: &mut Outcome) {
+    if let Some(workflow) = &mut snapshot.workflow
+        && end_waiting(workflow, facts.now)
+    {
+        outcome.push(Effect::PutWorkflow(workflow.clone()));
+    }
     let Some(workflow) = &snapshot.workflow else { return };
     let mut next = snapshot.looping.clone().unwrap_or_else(|| LoopState::started(facts.now));
     next.asked = None;

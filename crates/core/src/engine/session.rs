@@ -4,8 +4,9 @@ use crate::messages::{context, prompt};
 use crate::registry::{Agent, EventKind, RefSkill};
 
 use crate::engine::agents::bind_agent;
+use crate::engine::budget::reached_text;
 use crate::engine::context::quoted_reports;
-use crate::engine::flow::next_step;
+use crate::engine::flow::{Step, next_step};
 use crate::engine::gate;
 use crate::engine::instinct::advice;
 use crate::engine::outcome::{Effect, Outcome, Record};
@@ -127,11 +128,14 @@ fn greeting(snapshot: &Snapshot, workflow: Option<&WorkflowState>, facts: &Facts
         if let Some(machine) = &workflow.moved_to {
             return prompt::greet_moved(lang, name, machine);
         }
-        return match next_step(workflow, &facts.settings).waits_for_user() {
+        return match next_step(workflow, &facts.settings) {
+            Step::OverBudget(_) => reached_text(workflow, lang).unwrap_or_default(),
             _ if snapshot.is_stopped() => prompt::greet_stopped(lang, name, done, total),
-            Some(key) => prompt::greet_waiting(lang, name, &titled(lang, key)),
-            None if snapshot.is_halted() => prompt::greet_paused(lang, name, done, total),
-            None => prompt::greet_running(lang, name, done, total),
+            Step::Report(key) | Step::Blocked(key) | Step::AskUser(key) => {
+                prompt::greet_waiting(lang, name, &titled(lang, key))
+            }
+            _ if snapshot.is_halted() => prompt::greet_paused(lang, name, done, total),
+            _ => prompt::greet_running(lang, name, done, total),
         };
     }
     match (&facts.feature, &facts.feature_holder) {

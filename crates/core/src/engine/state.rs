@@ -4,6 +4,7 @@
 //! it does not know.
 
 mod agent;
+mod budget;
 mod loop_state;
 mod stage;
 
@@ -11,6 +12,7 @@ use crate::messages::prompt::MESSAGE_MARK;
 use crate::registry::{Agent, GuardLevel, Stage, StageKey, StageRules, Workflow, table};
 
 pub use agent::{ActiveAgent, FinishedAgent, SendBackReason};
+pub use budget::{BudgetState, FinishingAgent, ReachedLimit};
 pub use loop_state::{LoopState, Pause, StoppedBy, Turn};
 pub use stage::{StageResult, StageState, Status, Verdict};
 
@@ -96,6 +98,9 @@ pub struct WorkflowState {
     pub guard: GuardLevel,
     /// Which stages may be completed without an agent. It is fixed when the workflow starts.
     pub rules: StageRules,
+    pub budget: BudgetState,
+    /// How many agents were delegated to stages.
+    pub agents_started: u32,
     /// A stage was blocked at least once.
     pub was_blocked: bool,
     /// Whether users of the project see a difference, as the agents say that changed code. `None` if none has said so. It is
@@ -171,6 +176,8 @@ impl WorkflowState {
             user_notices: Vec::new(),
             guard: GuardLevel::default(),
             rules: StageRules::default(),
+            budget: BudgetState::default(),
+            agents_started: 0,
             was_blocked: false,
             visible_change: None,
             documented_change: None,

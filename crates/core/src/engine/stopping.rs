@@ -4,6 +4,7 @@ use crate::economy::{Spending, price_tag, short_count};
 use crate::messages::{Lang, evidence as words, flow, looping};
 use crate::registry::{Agent, EventKind, StageKey, WarningReason};
 
+use crate::engine::budget::{begin_waiting, reached_text, stopped_loop};
 use crate::engine::by_rule::complete_by_rule;
 use crate::engine::completion::fail_for_final_checks;
 use crate::engine::evidence;
@@ -142,6 +143,7 @@ impl StopDecision<'_> {
             Step::AskUser(key) => self.abort(key),
             Step::Report(key) => self.hand_over(key),
             Step::Done if self.open_tasks().is_empty() => self.complete(),
+            Step::OverBudget(_) => return self.stop_for_budget(),
             _ if is_read_only => {}
             Step::Blocked(key) => self.wait_for_user(key),
             _ if self.looping.paused.is_some() => self.stay_paused(),
@@ -191,6 +193,11 @@ impl StopDecision<'_> {
         };
         let pending = self.facts.own_feature(&self.workflow).into_iter().flat_map(|feature| &feature.pending);
         pending.map(String::as_str).filter(|task| !is_ticked_now(task)).collect()
+    }
+
+    fn stop_for_budget(&mut self) {
+        self.outcome.reply.system_message = reached_text(&self.workflow, self.facts.lang);
+        self.looping = stopped_loop(std::mem::take(&mut self.looping));
     }
 
     fn abort(&mut self, key: StageKey) {
@@ -248,7 +255,7 @@ impl StopDecision<'_> {
         if self.workflow.fail_count + self.workflow.reject_count > 0 {
             lines.push(looping::retries(lang, self.workflow.fail_count, self.workflow.reject_count));
         }
-        lines.extend(self.facts.spent.and_then(|spent| describe_spending(lang, &spent)));
+        lines.extend(self.facts.spent.as_ref().and_then(|spent| describe_spending(lang, &spent.total)));
         for check in &self.facts.evidence.checks {
             lines.push(words::receipt(lang, &evidence::describe_receipt(&check.receipt, lang)));
         }
@@ -371,6 +378,9 @@ impl StopDecision<'_> {
     }
 
     fn finish(mut self, snapshot: &Snapshot) -> Outcome {
+        if self.looping.turn.is_none() {
+            begin_waiting(&mut self.workflow, self.facts.now);
+        }
         if snapshot.workflow.as_ref() != Some(&self.workflow) {
             self.outcome.push(Effect::PutWorkflow(self.workflow));
         }

@@ -1,8 +1,9 @@
 //! Renders the state as text: progress bar, next step, recovery text, context of sub-agents, pending tasks.
 
-use crate::messages::{Lang, cli, context, flow, looping, prompt, stage_label, stage_name};
+use crate::messages::{Lang, budget, cli, context, flow, looping, prompt, stage_label, stage_name};
 use crate::registry::{Agent, StageKey, limits};
 
+use crate::engine::budget::main_advice;
 use crate::engine::flow::{Step, next_step};
 pub use crate::engine::printable::{escaped_json, printable, printable_lines};
 use crate::engine::quote::quoted;
@@ -72,6 +73,7 @@ pub fn step_text(lang: Lang, step: &Step) -> String {
             flow::ask_user_blocked(lang, &titled(lang, *key), &agent_name(lang, key.stage.agent()))
         }
         Step::AskUser(key) => flow::ask_user(lang, &titled(lang, *key)),
+        Step::OverBudget(reached) => main_advice(lang, reached),
     }
 }
 
@@ -113,7 +115,9 @@ pub(crate) fn step_for_loop(lang: Lang, step: &Step) -> String {
         }
         Step::Rework(keys) => looping::next_direct_repair(lang, &developer, &key_list(lang, keys)),
         Step::Again(key) => looping::next_again(lang, &short_name(key.stage.agent())),
-        Step::Wait(_) | Step::Report(_) | Step::Blocked(_) | Step::AskUser(_) => step_for_user(lang, step),
+        Step::Wait(_) | Step::Report(_) | Step::Blocked(_) | Step::AskUser(_) | Step::OverBudget(_) => {
+            step_for_user(lang, step)
+        }
     }
 }
 
@@ -138,6 +142,7 @@ pub fn step_for_user(lang: Lang, step: &Step) -> String {
         Step::Report(key) => cli::next_judge(lang, &titled(lang, *key)),
         Step::Blocked(key) => cli::next_answer(lang, &titled(lang, *key)),
         Step::AskUser(key) => cli::next_decide(lang, &titled(lang, *key)),
+        Step::OverBudget(_) => budget::next_raise(lang),
     }
 }
 
@@ -148,7 +153,7 @@ fn titles(lang: Lang, keys: &[StageKey]) -> String {
 /// The agents or stages that the next step is about, for texts that give no orders.
 pub fn step_subject(lang: Lang, step: &Step) -> String {
     match step {
-        Step::Done => "–".to_owned(),
+        Step::Done | Step::OverBudget(_) => "–".to_owned(),
         Step::Delegate(keys) => agent_names(lang, keys),
         Step::Wait(keys) => key_list(lang, keys),
         Step::Repair(_) => agent_name(lang, Agent::Debugger),
@@ -233,7 +238,7 @@ pub fn recovery(header: String, snapshot: &Snapshot, workflow: &WorkflowState, f
         lines.push(prompt::paused(lang, &workflow.workflow_type, &step_subject(lang, &step)));
     }
     // A workflow that is halted or waits for the user's decision must not continue by itself.
-    if is_halted || step.waits_for_user().is_some() {
+    if is_halted || step.waits_for_user() {
         return fit(lines.join("\n"), &context::recovery_truncated(lang), limits::RECOVERY_TEXT_UNITS);
     }
     if let Some(tasks) = facts.known_feature().and_then(|feature| pending_tasks(lang, feature, false)) {

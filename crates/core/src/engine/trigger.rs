@@ -1,9 +1,9 @@
 //! The input of the engine: the stored state, what happened, and what was looked up for it.
 
-use crate::economy::Spending;
 use crate::messages::Lang;
 use crate::registry::Agent;
 
+use crate::engine::budget::WorkflowSpending;
 use crate::engine::instinct::Learned;
 use crate::engine::settings::Settings;
 use crate::engine::state::{LoopState, Millis, WorkflowState};
@@ -130,6 +130,14 @@ pub enum Trigger<'a> {
     RunningCommand {
         command: &'a str,
     },
+    /// An agent is about to call a tool. `message` is the message of the model that the call is part of, and `starts_agent`
+    /// whether the tool starts or continues an agent.
+    CallingTool {
+        caller: ToolCaller<'a>,
+        agent_id: &'a str,
+        message: Option<&'a str>,
+        starts_agent: bool,
+    },
     /// A file is about to be changed by one of the client's editing tools.
     ChangingFile {
         /// The type of the agent. The main agent has one too if it was started as an agent.
@@ -247,10 +255,11 @@ pub struct Facts {
     pub session_dir: String,
     /// The lessons of this project that are confident enough to be used.
     pub lessons: Vec<Learned>,
-    /// How many agents of other kinds were started in this session since its workflow began, if this event starts one.
+    /// How many agents of other kinds were started in this session since its workflow began, if this event starts one or the
+    /// number of agents is limited.
     pub helpers: u32,
-    /// What the workflow has used so far, at a Stop.
-    pub spent: Option<Spending>,
+    /// What the workflow has used so far, if it was counted for this event.
+    pub spent: Option<WorkflowSpending>,
     /// What was found out about the work behind a report that says PASS.
     pub evidence: Evidence,
     /// What has changed since the workflow began, if it is known and the decision or the context block depends on it.

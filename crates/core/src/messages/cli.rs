@@ -420,6 +420,12 @@ messages! {
         "没有发现问题的审查：{cost}（{share}）",
         "Reviews that found nothing: {cost} ({share})"
     }
+    cost_lean_savings(tokens: &str, requests: u64) {
+        "精簡代理在 {requests} 次請求中約可少送 {tokens} 個輸入 token：overtone config set economy lean",
+        "精简代理在 {requests} 次请求中约可少送 {tokens} 个输入 token：overtone config set economy lean",
+        "Lean agents would have sent about {tokens} fewer input tokens in {requests} requests: overtone config set economy lean",
+        requests == 1: "Lean agents would have sent about {tokens} fewer input tokens in {requests} request: overtone config set economy lean"
+    }
     cost_of_unchanged(cost: &str, share: &str) {
         "沒有改動任何檔案的階段：{cost}（{share}）",
         "没有改动任何文件的阶段：{cost}（{share}）",

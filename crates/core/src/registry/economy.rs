@@ -57,6 +57,28 @@ table! {
     pub fn from_name(name) -> Option<Self>;
 }
 
+table! {
+    /// What a budget limits.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum BudgetKind {
+        /// The cost at list prices, in millionths of a dollar.
+        Usd("usd"),
+        /// Tokens of every kind, those of the cache included.
+        Tokens("tokens"),
+        /// Time at work, without the time in which the workflow waits for the user.
+        Minutes("minutes"),
+        /// Agents that are started.
+        Agents("agents"),
+    }
+
+    struct BudgetKindRow {
+        /// The name in `config.json` and `overtone.toml`.
+        pub name: &'static str,
+    }
+
+    pub fn from_name(name) -> Option<Self>;
+}
+
 /// The stages that a workflow may complete without an agent. Fixed when the workflow starts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct StageRules {

@@ -93,6 +93,14 @@ table! {
     /// Why an [`EventKind::SystemWarning`] was recorded: its `reason` field.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum WarningReason {
+        /// Most of a limit of the budget is used.
+        BudgetNear("budget-near"),
+        /// The user raised the limits of the budget.
+        BudgetRaised("budget-raised"),
+        /// A limit of the budget is reached.
+        BudgetReached("budget-reached"),
+        /// Tokens of a model without a price do not count in a budget in dollars.
+        BudgetUnpriced("budget-unpriced"),
         /// The user takes a state over that another program wrote.
         EditAccepted("edit-accepted"),
         /// A feature was moved to another folder of the specs.

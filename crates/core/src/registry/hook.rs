@@ -20,6 +20,7 @@ table! {
         AllowOwn("allow-own"),
         PreWrite("pre-write"),
         PreCommand("pre-command"),
+        PreTool("pre-tool"),
     }
 
     struct HookRow {
@@ -35,7 +36,8 @@ table! {
 pub struct HookBinding {
     /// The client's event name.
     pub event: &'static str,
-    /// The tools that the hook is started for, separated by `|`; empty if the event has no tool.
+    /// The tools that the hook is started for, separated by `|`; empty if the event has no tool. [`OTHER_TOOLS`] stands for
+    /// all that no other hook of the event is started for.
     pub matcher: &'static str,
     /// A permission rule that must match as well, so that other calls do not start a process.
     pub condition: Option<&'static str>,
@@ -45,7 +47,7 @@ pub struct HookBinding {
 impl Hook {
     /// Every binding of `hooks.json`, in the order in which they happen in a session. Only events that the oldest
     /// supported client knows are listed: a single unknown event makes that client ignore all hooks silently.
-    pub const BINDINGS: [HookBinding; 15] = [
+    pub const BINDINGS: [HookBinding; 16] = [
         bind("SessionStart", "", Self::OnStart),
         bind("UserPromptSubmit", "", Self::OnSubmit),
         bind("PreToolUse", "Task|Agent|SendMessage|Workflow", Self::PreTask),
@@ -60,6 +62,8 @@ impl Hook {
         bind("PreToolUse", "Write|Edit|MultiEdit|NotebookEdit", Self::PreWrite),
         // In newer clients, an agent delivers its report with this tool; denying the call lets the agent continue.
         bind("PreToolUse", "SubagentHandback", Self::OnHandback),
+        // An agent that has used up the budget is ended at its next tool call, whatever the tool is.
+        bind("PreToolUse", OTHER_TOOLS, Self::PreTool),
         bind("SubagentStart", "", Self::OnAgentStart),
         bind("SubagentStop", "", Self::OnAgentStop),
         bind(
@@ -75,10 +79,10 @@ impl Hook {
 
     /// The hook for an event, for clients that pass no arguments. `tool` selects one of the hooks of `PreToolUse`.
     pub fn for_event(event: &str, tool: &str) -> Option<Self> {
-        Self::BINDINGS
-            .iter()
-            .find(|b| b.event == event && (b.matcher.is_empty() || b.matcher.split('|').any(|m| m == tool)))
-            .map(|b| b.hook)
+        let own = |b: &&HookBinding| b.matcher.is_empty() || b.matcher.split('|').any(|m| m == tool);
+        let bindings = || Self::BINDINGS.iter().filter(|b| b.event == event);
+        let other = || bindings().find(|b| b.matcher == OTHER_TOOLS);
+        bindings().find(own).or_else(other).map(|b| b.hook)
     }
 
     /// Whether the tool call must not happen without the hook's answer. Newer clients then block the call if the program is
@@ -96,6 +100,10 @@ impl Hook {
     }
 }
 
+/// A regular expression for the tools that no other binding of `PreToolUse` names.
+pub(super) const OTHER_TOOLS: &str =
+    "^(?!(?:Task|Agent|SendMessage|Workflow|Skill|Bash|Write|Edit|MultiEdit|NotebookEdit|SubagentHandback)$)";
+
 const fn bind(event: &'static str, matcher: &'static str, hook: Hook) -> HookBinding {
     HookBinding { event, matcher, condition: None, hook }
 }
@@ -103,6 +111,14 @@ const fn bind(event: &'static str, matcher: &'static str, hook: Hook) -> HookBin
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_tool_has_one_hook_before_it() {
+        let named = Hook::BINDINGS.iter().filter(|b| b.event == "PreToolUse" && b.matcher != OTHER_TOOLS);
+        let mut tools: Vec<_> = named.flat_map(|binding| binding.matcher.split('|')).collect();
+        tools.dedup();
+        assert_eq!(OTHER_TOOLS, format!("^(?!(?:{})$)", tools.join("|")));
+    }
 
     #[test]
     fn every_hook_is_bound_and_found_by_its_event() {
@@ -114,7 +130,8 @@ mod tests {
         assert_eq!(Hook::for_event("PreToolUse", "Skill"), Some(Hook::AllowOwn));
         assert_eq!(Hook::for_event("PreToolUse", "Edit"), Some(Hook::PreWrite));
         assert_eq!(Hook::for_event("PreToolUse", "SubagentHandback"), Some(Hook::OnHandback));
-        assert_eq!(Hook::for_event("PreToolUse", "Read"), None);
+        assert_eq!(Hook::for_event("PreToolUse", "Read"), Some(Hook::PreTool));
+        assert_eq!(Hook::for_event("PostToolUse", "Read"), None);
         assert_eq!(Hook::for_event("Stop", ""), Some(Hook::OnStop));
         assert_eq!(Hook::for_event("constructor", ""), None);
     }

@@ -8,6 +8,10 @@ pub const MAX_REJECTIONS: u32 = 3;
 pub const MAX_RETROS: u32 = 3;
 /// How many agents of other kinds may be started while a workflow runs.
 pub const MAX_HELPERS: u32 = 20;
+/// How many agents of any kind a workflow may start.
+pub const MAX_AGENTS: u32 = 60;
+/// At this part of a budget the user and the main agent are notified, in percent.
+pub const BUDGET_NOTICE_PERCENT: u64 = 80;
 /// How often the loop may send the main agent back to work.
 pub const MAX_LOOP_ITERATIONS: u32 = 100;
 /// How often in a row the loop may do so without any progress.

@@ -3,7 +3,7 @@
 use crate::engine::settings::Settings;
 use crate::engine::state::SendBackReason;
 use crate::engine::{
-    ENDED_WITHOUT_RESULT, INTERRUPTED, NO_REPORT, NO_REPORT_IN_TIME, NO_VERDICT, RULE, RuleReason,
+    ENDED_WITHOUT_RESULT, ENDS_WORK, INTERRUPTED, NO_REPORT, NO_REPORT_IN_TIME, NO_VERDICT, RULE, RuleReason,
     StartSource,
 };
 use crate::registry::{
@@ -65,6 +65,12 @@ pub(crate) enum Cause {
     ChangedOutside {
         reopened: Vec<StageKey>,
     },
+    /// A limit of the budget was reached.
+    BudgetReached {
+        ends_work: bool,
+    },
+    /// The user raised the budget.
+    BudgetRaised,
     /// The line itself is the event, and the engine does not decide on it.
     External,
     /// No known event leads to this line.
@@ -74,7 +80,10 @@ pub(crate) enum Cause {
 impl Cause {
     /// Whether the line itself is the event, so that no further line is expected.
     pub(crate) fn is_line_itself(&self) -> bool {
-        matches!(self, Self::External | Self::ChangedOutside { .. })
+        matches!(
+            self,
+            Self::External | Self::ChangedOutside { .. } | Self::BudgetReached { .. } | Self::BudgetRaised
+        )
     }
 }
 
@@ -168,9 +177,15 @@ impl<I: Iterator<Item = Result<Line, SkippedLine>>> Inference<'_, I> {
                 Some(WarningReason::GateBypassed) => {
                     Cause::ChangedOutside { reopened: head.stages("reopened") }
                 }
+                Some(WarningReason::BudgetReached) => {
+                    Cause::BudgetReached { ends_work: head.text("ends") == ENDS_WORK }
+                }
+                Some(WarningReason::BudgetRaised) => Cause::BudgetRaised,
                 // Recorded by others than the engine, or without any consequence for the state that is compared.
                 Some(
-                    WarningReason::EditAccepted
+                    WarningReason::BudgetNear
+                    | WarningReason::BudgetUnpriced
+                    | WarningReason::EditAccepted
                     | WarningReason::FeatureMoved
                     | WarningReason::FeatureTaken
                     | WarningReason::ForgedHook

@@ -4,13 +4,16 @@
 //! ids become hashes, so that an agent keeps its identity. The replay of the copy therefore has the same result as that
 //! of the original.
 
+use crate::economy::parse_limits;
 use crate::engine::integrity::FileChange;
 use crate::engine::state::{SendBackReason, StageResult};
 use crate::engine::{
-    ENDED_WITHOUT_RESULT, INTERRUPTED, NO_REPORT, NO_REPORT_IN_TIME, NO_VERDICT, RULE, RULE_REASONS,
+    CUT_SHORT, ENDED_WITHOUT_RESULT, ENDS_WORK, INTERRUPTED, NO_REPORT, NO_REPORT_IN_TIME, NO_VERDICT, RULE,
+    RULE_REASONS,
 };
 use crate::registry::{
-    Agent, DocsRule, EventKind, GuardLevel, Hook, RetroRule, StageKey, Violation, WarningReason, Workflow,
+    Agent, BudgetKind, DocsRule, EventKind, GuardLevel, Hook, RetroRule, StageKey, Violation, WarningReason,
+    Workflow,
 };
 use serde_json::{Map, Value, json};
 
@@ -18,7 +21,7 @@ use crate::replay::line::{Line, SkipReason, parse};
 
 const REDACTED: &str = "redacted";
 
-const NUMBERS: [&str; 14] = [
+const NUMBERS: [&str; 17] = [
     "attempt",
     "count",
     "durationMs",
@@ -28,11 +31,14 @@ const NUMBERS: [&str; 14] = [
     "iteration",
     "iterations",
     "length",
+    "limit",
     "rejectCount",
     "score",
     "tasks",
+    "tokens",
     "transcriptSize",
     "total",
+    "used",
 ];
 
 /// The files of a session that Overtone seals.
@@ -41,7 +47,8 @@ const SESSION_FILES: [&str; 5] = ["workflow.json", "loop.json", "checks.json", "
 const TOOLS: [&str; 7] = ["Agent", "Bash", "Edit", "MultiEdit", "NotebookEdit", "Task", "Write"];
 
 /// The reasons of other events than warnings.
-const REASONS: [&str; 10] = [
+const REASONS: [&str; 11] = [
+    CUT_SHORT,
     "clear",
     "logout",
     "needs-person",
@@ -118,6 +125,9 @@ fn vocabulary(name: &str) -> Option<fn(&str) -> bool> {
         "guard" => |word| GuardLevel::from_name(word).is_some(),
         "retro" => |word| RetroRule::from_name(word).is_some(),
         "docs" => |word| DocsRule::from_name(word).is_some(),
+        "kind" => |word| BudgetKind::from_name(word).is_some(),
+        "ends" => |word| [ENDS_WORK, "starts"].contains(&word),
+        "budget" | "stageBudget" => |word| word.len() <= 128 && parse_limits(word).is_ok(),
         "limits" => |word| is_made_of(word, "0123456789/"),
         "version" => |word| is_made_of(word, "0123456789."),
         name if NUMBERS.contains(&name) => |_| false,

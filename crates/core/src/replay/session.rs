@@ -1,16 +1,17 @@
 //! A session in memory, on which the engine decides again.
 
+use crate::economy::Budget;
 use crate::engine::commands::{self, Start};
 use crate::engine::flow::{Step, next_step};
 use crate::engine::settings::Settings;
-use crate::engine::state::{ActiveAgent, Millis, Pause, SendBackReason, Turn, WorkflowState};
+use crate::engine::state::{ActiveAgent, Millis, Pause, ReachedLimit, SendBackReason, Turn, WorkflowState};
 use crate::engine::suggestion::SinceCompact;
 use crate::engine::{
     Effect, Facts, Feature, FeatureOrigin, Outcome, Record, RuleReason, Snapshot, StartSource, ToolCaller,
     Trigger, decide, is_delegation,
 };
 use crate::evidence::{Evidence, WorkflowChange};
-use crate::registry::{Agent, PLUGIN_PREFIX, StageKey};
+use crate::registry::{Agent, BudgetKind, PLUGIN_PREFIX, StageKey};
 
 use crate::replay::cause::{AgentRef, Cause, Report, SentBack, Stop};
 
@@ -55,6 +56,7 @@ impl Session {
                     force: true,
                     guard: *guard,
                     rules: *rules,
+                    budget: Budget::default(),
                     by: by.as_deref(),
                     now: self.now,
                 };
@@ -76,6 +78,8 @@ impl Session {
             Cause::ToolFailed { tool, slots } => self.tool_failed(tool, slots.as_deref(), &facts),
             Cause::Stop(stop) => self.stop(stop, facts),
             Cause::ChangedOutside { reopened } => self.reopen(reopened),
+            Cause::BudgetReached { ends_work } => self.set_reached(Some(*ends_work)),
+            Cause::BudgetRaised => self.set_reached(None),
             Cause::External | Cause::Nothing => Vec::new(),
         }
     }
@@ -114,6 +118,20 @@ impl Session {
                 }
             }
             workflow.update_current_stage();
+        }
+        Vec::new()
+    }
+
+    /// Sets whether a limit of the budget is reached, and whether agents at work have to finish. How much was used is not known.
+    fn set_reached(&mut self, ends_work: Option<bool>) -> Vec<Record> {
+        if let Some(workflow) = self.workflow_mut() {
+            workflow.budget.reached = ends_work.map(|ends_work| ReachedLimit {
+                kind: BudgetKind::Agents,
+                stage: None,
+                limit: 0,
+                used: 0,
+                ends_work,
+            });
         }
         Vec::new()
     }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a panic is the failure report of a test")]
 
+mod budget;
 mod by_rule;
 mod commands;
 mod context;

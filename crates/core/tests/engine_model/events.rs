@@ -120,7 +120,7 @@ pub(crate) fn due_agents(step: &Step) -> Vec<Agent> {
         Step::Repair(_) => vec![Agent::Debugger, Agent::Developer],
         Step::Rework(_) | Step::Done => vec![Agent::Developer],
         Step::Again(key) | Step::Blocked(key) => vec![key.stage.agent()],
-        Step::Wait(_) | Step::Report(_) | Step::AskUser(_) => Vec::new(),
+        Step::Wait(_) | Step::Report(_) | Step::AskUser(_) | Step::OverBudget(_) => Vec::new(),
     }
 }
 

@@ -81,7 +81,7 @@ fn advised(world: &World) -> Vec<Agent> {
         Step::Repair(_) => vec![Agent::Debugger, Agent::Developer],
         Step::Rework(_) => vec![Agent::Developer],
         Step::Again(key) | Step::Blocked(key) => vec![key.stage.agent()],
-        Step::Done | Step::Report(_) | Step::AskUser(_) => Vec::new(),
+        Step::Done | Step::Report(_) | Step::AskUser(_) | Step::OverBudget(_) => Vec::new(),
     }
 }
 

@@ -49,7 +49,7 @@ impl State {
             _ => None,
         };
         let workflow_cost = workflow.as_ref().and_then(|workflow| {
-            let spent = session.spent_since(workflow.created_at);
+            let spent = session.spent_since(workflow.created_at).total;
             if spent.is_empty() { None } else { Some(spent.cost(&config.prices())) }
         });
         Some(Self {

@@ -158,6 +158,7 @@ fn reason_text(lang: Lang, reason: &str) -> String {
         "needs-person" => messages::reason_verdict(lang),
         "stage-blocked" => messages::reason_blocked(lang),
         "replaced" => messages::reason_replaced(lang),
+        "budget-reached" => overtone_core::messages::budget::is_reached(lang),
         "iteration-limit" => messages::reason_iterations(lang),
         "no-progress" => messages::reason_no_progress(lang),
         "stuck" => messages::reason_stuck(lang),

@@ -103,7 +103,7 @@ impl Watcher {
         if is_at_limit(summary) {
             if !cursor.attention_reported {
                 let key = format!("limit-{offset}");
-                found.push(notification(Event::NeedsAttention, key, Some("iteration-limit")));
+                found.push(notification(Event::NeedsAttention, key, Some(reason_of_limit(summary))));
             }
             cursor.attention_reported = true;
         }
@@ -205,7 +205,15 @@ fn session_notification(summary: &Summary) -> Notification {
     }
 }
 
-/// Whether the loop was stopped by its iteration limit. An abort has an event of its own.
+/// Which limit has stopped the loop.
+fn reason_of_limit(summary: &Summary) -> &'static str {
+    match &summary.workflow {
+        Some(workflow) if workflow.budget.reached.is_some() => "budget-reached",
+        _ => "iteration-limit",
+    }
+}
+
+/// Whether the loop was stopped by its iteration limit or the budget. An abort has an event of its own.
 fn is_at_limit(summary: &Summary) -> bool {
     let stopped_by = summary.looping.as_ref().and_then(|looping| looping.stopped_by);
     summary.state == SessionState::Stopped && stopped_by == Some(StoppedBy::Limit)

@@ -14,7 +14,7 @@ use overtone_core::engine::{
     EarlierReport, Facts, Feature, FeatureHolder, FeatureOrigin, Folders, Snapshot, Trigger,
     earlier_handoffs, is_delegation, is_out_of_order, starts_helper,
 };
-use overtone_core::registry::Hook;
+use overtone_core::registry::{BudgetKind, Hook};
 use overtone_store::config::{Config, keys};
 use overtone_store::instincts::Memory;
 use overtone_store::specs::{Specs, Tasks};
@@ -110,7 +110,7 @@ pub(crate) fn gather(
     if hook == Hook::OnStart {
         facts.feature_holder = feature_holder(context, session, snapshot, facts.feature.as_ref());
     }
-    if starts_helper(trigger) {
+    if starts_helper(trigger) || has_agent_limit(snapshot) {
         facts.helpers = session.helpers();
     }
     if hook == Hook::PreTask {
@@ -125,6 +125,13 @@ pub(crate) fn gather(
         _ => {}
     }
     Ok((facts, warnings))
+}
+
+fn has_agent_limit(snapshot: &Snapshot) -> bool {
+    match &snapshot.workflow {
+        Some(workflow) => workflow.budget.limits.workflow.get(BudgetKind::Agents).is_some(),
+        None => false,
+    }
 }
 
 /// The folders that a tool call may change files in.

@@ -1,5 +1,6 @@
 //! Runs one hook, from the payload to the answer.
 
+use std::cell::OnceCell;
 use std::error::Error;
 use std::io;
 use std::mem;
@@ -7,12 +8,11 @@ use std::path::{Path, PathBuf};
 
 use overtone_claude::process::{is_called_by_other, parent_client};
 use overtone_claude::wire::{HookInput, render};
-use overtone_core::economy::Spending;
 use overtone_core::engine::integrity;
 use overtone_core::engine::state::{Millis, Verdict};
 use overtone_core::engine::{
-    Effect, Facts, Outcome, Permission, Record, Snapshot, ToolCaller, Trigger, concerns_guard, decide,
-    is_delegation, question_to_remember, starts_helper,
+    Effect, Facts, NATIVE_WORKFLOW_AGENT, Outcome, Permission, Record, Reply, Snapshot, ToolCaller, Trigger,
+    WorkflowSpending, concerns_guard, decide, is_delegation, question_to_remember, starts_helper,
 };
 use overtone_core::evidence::CheckResult;
 use overtone_core::messages::Lang;
@@ -26,6 +26,7 @@ use overtone_store::{
 
 use crate::evidence::{Collected, EvidenceContext, WorkTree, not_started};
 use crate::hooks::apply::{self, Documents, EffectContext};
+use crate::hooks::budget;
 use crate::hooks::dashboard;
 use crate::hooks::facts::{self, FactContext};
 use crate::hooks::guard::{Printer, lock_timeout};
@@ -44,9 +45,20 @@ type RunResult = Result<Warnings, Box<dyn Error>>;
 /// Runs the hook and prints its answer. Prints nothing when the hook has nothing to say about this payload.
 pub(crate) fn run(hook: Hook, environment: &Environment, bytes: &[u8], printer: &mut Printer) -> RunResult {
     let input = HookInput::parse(bytes)?;
+    if let Some(reply) = check_budget(hook, environment, &input)? {
+        printer.print(&render(hook, reply, None)?)?;
+        return Ok(Warnings::new());
+    }
     let Some(event) = Event::from_input(hook, &input) else { return Ok(Warnings::new()) };
     let client = if hook == Hook::OnStart { parent_client() } else { None };
-    let call = HookCall { hook, environment, input: &input, trigger: &event.as_trigger(), client };
+    let call = HookCall {
+        hook,
+        environment,
+        input: &input,
+        trigger: &event.as_trigger(),
+        client,
+        helper: OnceCell::new(),
+    };
     if matches!(hook, Hook::AllowOwn | Hook::PreWrite | Hook::PreCommand) {
         return call.answer_permission(printer);
     }
@@ -57,12 +69,24 @@ pub(crate) fn run(hook: Hook, environment: &Environment, bytes: &[u8], printer: 
     call.run_in_session(home, &home.session(&id), printer)
 }
 
-/// Counts an agent of another kind, and returns whether it exceeds the limit.
-fn is_one_helper_too_many(home: &Home, session: &Session) -> bool {
-    match session.count_helper() {
-        Ok(count) => count > Config::load_or_default(home).get(keys::MAX_HELPERS),
-        // Nothing is refused because of an error of ours.
-        Err(_) => false,
+/// The answer to a tool call that comes when the budget is reached.
+fn check_budget(
+    hook: Hook,
+    environment: &Environment,
+    input: &HookInput,
+) -> Result<Option<Reply>, Box<dyn Error>> {
+    if !budget::is_checked(hook, input) {
+        return Ok(None);
+    }
+    let (Some(home), Some(id)) = (&environment.home, environment.session_id(input)) else { return Ok(None) };
+    let session = home.session(&id);
+    if !session.has_workflow() {
+        return Ok(None);
+    }
+    match budget::check(hook, environment, input, home, &session) {
+        // What the call is about is decided without the budget then.
+        Err(error) if error.downcast_ref::<StoreError>().is_some() => Ok(None),
+        result => result,
     }
 }
 
@@ -79,6 +103,8 @@ struct HookCall<'a> {
     trigger: &'a Trigger<'a>,
     /// The client that starts a session, if it is recognised.
     client: Option<ClientProcess>,
+    /// The number of the agent that the call starts, if it is one of another kind. Others may start at the same moment.
+    helper: OnceCell<u32>,
 }
 
 impl HookCall<'_> {
@@ -196,7 +222,7 @@ impl HookCall<'_> {
         context: &FactContext,
         session: &Session,
         state: &State,
-    ) -> io::Result<Option<Spending>> {
+    ) -> io::Result<Option<WorkflowSpending>> {
         let Some(workflow) = &state.snapshot.workflow else { return Ok(None) };
         if state.is_forged {
             return Ok(None);
@@ -212,7 +238,7 @@ impl HookCall<'_> {
         context: &FactContext,
         session: &Session,
         state: State,
-        spent: Option<Spending>,
+        spent: Option<WorkflowSpending>,
         collected: &Collected,
     ) -> Result<Decision, Box<dyn Error>> {
         let State { documents, mut snapshot, is_new_client, is_forged } = state;
@@ -223,6 +249,7 @@ impl HookCall<'_> {
         let (mut facts, warnings) =
             facts::gather(self.hook, context, Some(session), self.input, self.trigger, &snapshot)?;
         facts.spent = spent;
+        facts.helpers = self.helper.get().copied().unwrap_or(facts.helpers);
         facts.evidence = collected.evidence.clone();
         facts.changed_since_stage.clone_from(&collected.changed_since_stage);
         facts.workflow_change.clone_from(&collected.workflow_change);
@@ -389,8 +416,9 @@ impl HookCall<'_> {
     fn is_relevant(&self, home: &Home, session: &Session) -> bool {
         match *self.trigger {
             Trigger::Delegating { .. } | Trigger::AgentDelegating { .. } if starts_helper(self.trigger) => {
-                session.has_workflow() && is_one_helper_too_many(home, session)
+                self.counts_helper(session)
             }
+            Trigger::AgentStarted { agent_type: NATIVE_WORKFLOW_AGENT, .. } => self.counts_helper(session),
             Trigger::AgentStopped { agent_type, .. } | Trigger::HandingBack { agent_type, .. } => {
                 Agent::from_wire(agent_type).is_some() && session.has_workflow()
             }
@@ -406,6 +434,17 @@ impl HookCall<'_> {
                 self.is_worth_recording(home) || (self.concerns_guard() && session.has_workflow())
             }
             _ => true,
+        }
+    }
+
+    /// Counts an agent of another kind. Nothing is refused because of an error of ours.
+    fn counts_helper(&self, session: &Session) -> bool {
+        if !session.has_workflow() {
+            return false;
+        }
+        match session.count_helper() {
+            Ok(count) => self.helper.set(count).is_ok(),
+            Err(_) => false,
         }
     }
 

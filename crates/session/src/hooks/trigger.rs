@@ -169,7 +169,8 @@ impl<'a> Event<'a> {
             Hook::OnStop => Self::Stop { background: input.background_agents() },
             Hook::AllowOwn if tool == "Skill" => Self::Skill { skill: input.input_text("skill") },
             Hook::AllowOwn if tool == "Bash" => Self::Command { command: input.input_text("command") },
-            Hook::AllowOwn => return None,
+            // Only the budget is checked before other tools.
+            Hook::AllowOwn | Hook::PreTool => return None,
             Hook::PreWrite => Self::Write {
                 caller: CallerNames::from_input(input),
                 path: written_path(input),

@@ -4,28 +4,32 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use overtone_claude::wire::HookInput;
-use overtone_core::economy::TokenUsage;
 use overtone_core::engine::Trigger;
+use overtone_store::WorkflowUsage;
 
 use crate::hooks::limits::handle_file_size_signal;
 use crate::usage::{RecordContext, agent_conversation, record_agent, record_session};
 
-/// Records what was used since the last time. Returns what the workflow has used, at a Stop.
+/// Records what was used since the last time. Returns what the workflow has used, if it was recorded.
 pub(crate) fn record(
     context: &RecordContext,
     input: &HookInput,
     trigger: &Trigger,
-) -> io::Result<Option<TokenUsage>> {
-    if matches!(trigger, Trigger::AgentStopped { .. } | Trigger::Stopping { .. }) {
+) -> io::Result<Option<WorkflowUsage>> {
+    // A report that is handed back is counted when its agent stops, unless a limit depends on it.
+    let is_handed_back = matches!(trigger, Trigger::HandingBack { .. });
+    if is_handed_back && !context.workflow.budget.limits.is_counted() {
+        return Ok(None);
+    }
+    if is_handed_back || matches!(trigger, Trigger::AgentStopped { .. } | Trigger::Stopping { .. }) {
         handle_file_size_signal();
     }
     match *trigger {
-        Trigger::AgentStopped { agent_type, agent_id, .. } => {
-            if let Some(conversation) = conversation_of(input, agent_id) {
-                record_agent(context, &conversation, agent_id, agent_type)?;
-            }
-            Ok(None)
-        }
+        Trigger::AgentStopped { agent_type, agent_id, .. }
+        | Trigger::HandingBack { agent_type, agent_id, .. } => match conversation_of(input, agent_id) {
+            Some(conversation) => record_agent(context, &conversation, agent_id, agent_type).map(Some),
+            None => Ok(None),
+        },
         Trigger::Stopping { .. } => record_session(context, Path::new(&*input.transcript_path())).map(Some),
         _ => Ok(None),
     }

@@ -1,12 +1,15 @@
 //! Records in the ledger what was used since the last time.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
-use overtone_core::economy::TokenUsage;
+use memchr::memmem;
+
 use overtone_core::engine::state::{Millis, WorkflowState};
-use overtone_store::{Session, UsageEntry, UsageLedger, UsageScope, files};
+use overtone_store::{Session, UsageEntry, UsageLedger, UsageScope, WorkflowUsage, files};
 
 use crate::usage::attribution::{Attribution, recorded_type};
 use crate::usage::conversation::{Part, agent_conversation, agent_ids, conversation_name, read_parts};
@@ -31,26 +34,91 @@ pub(crate) fn record_agent(
     conversation: &Path,
     agent_id: &str,
     agent_type: &str,
-) -> io::Result<()> {
+) -> io::Result<WorkflowUsage> {
     if !conversation.is_absolute() {
-        return Ok(());
+        return Ok(context.session.spent_since(context.workflow.created_at));
     }
     let mut ledger = context.session.usage_ledger()?;
-    let who = match Attribution::of_active(context.workflow, agent_id) {
-        Some(who) => who,
-        None => Attribution::of_type(context.workflow, agent_type),
-    };
+    let who = context.attribute(agent_id, agent_type);
     let part = who.as_last_part(context.now);
     if let Some(file) = open(conversation)? {
         context.read(&mut ledger, conversation, file, &Source::Agent(agent_id, who))?;
     }
     ledger.expect_more(&conversation_name(conversation), part);
-    ledger.commit()
+    let spent = ledger.spent_since(context.workflow.created_at);
+    ledger.commit()?;
+    Ok(spent)
+}
+
+/// Who calls a tool.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Caller<'a> {
+    Main,
+    Agent { id: &'a str, kind: &'a str },
+}
+
+/// What was used up to a tool call.
+#[derive(Debug)]
+pub(crate) struct CountedCall {
+    pub(crate) spent: WorkflowUsage,
+    /// The message of the model that the call is part of.
+    pub(crate) message: Option<String>,
+}
+
+/// Records what an agent has used up to a tool call.
+pub(crate) fn record_call(
+    context: &RecordContext,
+    conversation: &Path,
+    caller: &Caller,
+    call: &str,
+) -> io::Result<CountedCall> {
+    wait_for_call(conversation, call)?;
+    let mut ledger = context.session.usage_ledger()?;
+    let source = match caller {
+        Caller::Main => Source::Main,
+        Caller::Agent { id, kind } => Source::Agent(id, context.attribute(id, kind)),
+    };
+    if let Some(file) = open(conversation)? {
+        context.read(&mut ledger, conversation, file, &source)?;
+    }
+    let last = ledger.last_part(&conversation_name(conversation)).and_then(|part| part.message.as_ref());
+    let message = last.map(|message| message.id.clone());
+    let spent = ledger.spent_since(context.workflow.created_at);
+    ledger.commit()?;
+    Ok(CountedCall { spent, message })
+}
+
+/// How often it is looked whether the client has written the call down, and how long to wait before the next look.
+const LOOKS: u32 = 200;
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// The call is searched for in so many bytes at the end of the conversation.
+const SEARCHED_BYTES: u64 = 512 * 1024;
+
+/// Waits until the client has written down the message that the call is part of. It does so while it starts the hook, so the
+/// message is usually there. What is not there in time is counted with the next call.
+fn wait_for_call(conversation: &Path, call: &str) -> io::Result<()> {
+    for _ in 0..LOOKS {
+        if ends_with_call(conversation, call)? {
+            return Ok(());
+        }
+        thread::sleep(PAUSE);
+    }
+    Ok(())
+}
+
+fn ends_with_call(conversation: &Path, call: &str) -> io::Result<bool> {
+    let Some(mut file) = open(conversation)? else { return Ok(call.is_empty()) };
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(SEARCHED_BYTES)))?;
+    let mut end = Vec::new();
+    file.take(SEARCHED_BYTES).read_to_end(&mut end)?;
+    Ok(memmem::find(&end, call.as_bytes()).is_some())
 }
 
 /// Records what the main agent has used, and agents whose end was not reported, or whose last message was written after it.
 /// Returns what the workflow has used.
-pub(crate) fn record_session(context: &RecordContext, transcript: &Path) -> io::Result<TokenUsage> {
+pub(crate) fn record_session(context: &RecordContext, transcript: &Path) -> io::Result<WorkflowUsage> {
     let Some(file) = open(transcript)? else {
         return Ok(context.session.spent_since(context.workflow.created_at));
     };
@@ -86,6 +154,14 @@ enum Source<'a> {
 }
 
 impl RecordContext<'_> {
+    /// Whose work it is, by the agent's id, or else by its type.
+    fn attribute(&self, agent_id: &str, agent_type: &str) -> Attribution {
+        match Attribution::of_active(self.workflow, agent_id) {
+            Some(who) => who,
+            None => Attribution::of_type(self.workflow, agent_type),
+        }
+    }
+
     /// Reads what is new of the conversation of an agent, unless it was read to its end.
     fn read_left_over(&self, ledger: &mut UsageLedger, transcript: &Path, id: &str) -> io::Result<()> {
         let Some(conversation) = agent_conversation(transcript, id) else { return Ok(()) };

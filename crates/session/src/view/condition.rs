@@ -44,7 +44,7 @@ impl Condition {
         }
         let is_paused = matches!(looping, Some(looping) if looping.paused.is_some());
         match next_step(workflow, settings) {
-            Step::AskUser(_) | Step::Report(_) | Step::Blocked(_) => Self::NeedsUser,
+            step if step.waits_for_user() => Self::NeedsUser,
             _ if is_paused => Self::Paused,
             Step::Done => Self::Finished,
             _ => Self::Running,

@@ -60,6 +60,8 @@ pub struct CostReport {
     /// The workflows that were completed, and what they took.
     pub finished: usize,
     pub finished_spending: Spending,
+    /// The requests of our agents.
+    pub agent_requests: u64,
 }
 
 /// What was spent for a purpose that a reader may want to reduce. The parts do not overlap.
@@ -109,6 +111,9 @@ impl Sums<'_> {
             }
             let spending = entry.usage.spending(self.prices);
             self.report.total += spending;
+            if entry.agent.as_deref().and_then(Agent::from_name).is_some() {
+                self.report.agent_requests += entry.usage.messages();
+            }
             self.add_purpose(session.history, entry, spending);
             if let Some(run) = workflow_of(session.history, entry)
                 && run.ending == Some(Ending::Completed)

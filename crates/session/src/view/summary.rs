@@ -108,7 +108,7 @@ impl Summary {
         let state = session_state(workflow.as_ref(), looping.as_ref(), !skipped.is_empty());
         let (last_activity, timeline_bytes) = activity(session);
         let workflow_usage = match &workflow {
-            Some(workflow) => session.spent_since(workflow.created_at),
+            Some(workflow) => session.spent_since(workflow.created_at).total,
             None => TokenUsage::default(),
         };
         Self {

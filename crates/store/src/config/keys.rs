@@ -98,6 +98,44 @@ pub const STAGE_DOCS: &Setting<DocsRule> = &Setting::<DocsRule>::choice(
     "when DOCS runs: always, or on-change if a document changed or users see a difference, unless the developer documented it",
 );
 
+pub const BUDGET_USD: &Setting<f64> = &Setting::limit(
+    "budget.usd",
+    1_000_000.0,
+    "dollars at list prices that a workflow may cost; 0 for no limit",
+);
+
+pub const BUDGET_TOKENS: &Setting<u32> =
+    &Setting::integer("budget.tokens", (0, u32::MAX), 0, "tokens that a workflow may use; 0 for no limit");
+
+pub const BUDGET_MINUTES: &Setting<u32> =
+    &Setting::integer("budget.minutes", (0, 100_000), 0, "minutes that a workflow may work; 0 for no limit");
+
+pub const BUDGET_AGENTS: &Setting<u32> = &Setting::integer(
+    "budget.agents",
+    (0, 10_000),
+    limits::MAX_AGENTS,
+    "agents that a workflow may start; 0 for no limit",
+);
+
+pub const BUDGET_STAGE_USD: &Setting<f64> = &Setting::limit(
+    "budget.stageUsd",
+    1_000_000.0,
+    "dollars at list prices that a stage may cost; 0 for no limit",
+);
+
+pub const BUDGET_STAGE_TOKENS: &Setting<u32> =
+    &Setting::integer("budget.stageTokens", (0, u32::MAX), 0, "tokens that a stage may use; 0 for no limit");
+
+pub const BUDGET_STAGE_MINUTES: &Setting<u32> = &Setting::integer(
+    "budget.stageMinutes",
+    (0, 100_000),
+    0,
+    "minutes that one attempt of a stage may take; 0 for no limit",
+);
+
+pub const BUDGET_STAGE_AGENTS: &Setting<u32> =
+    &Setting::integer("budget.stageAgents", (0, 10_000), 0, "agents that a stage may start; 0 for no limit");
+
 pub const DASHBOARD_ENABLED: &Setting<bool> =
     &Setting::boolean("dashboard.enabled", true, "start the dashboard when a session starts");
 
@@ -121,7 +159,7 @@ pub const INSTINCT_ENABLED: &Setting<bool> =
     &Setting::boolean("instinct.enabled", true, "learn from tool use and pass lessons on to new sessions");
 
 /// All keys, in the order in which they are listed.
-pub const KEYS: [Key; 21] = [
+pub const KEYS: [Key; 29] = [
     LANGUAGE.key,
     COMPACT_THRESHOLD_MB.key,
     COMPACT_THRESHOLD_PERCENT.key,
@@ -137,6 +175,14 @@ pub const KEYS: [Key; 21] = [
     ECONOMY.key,
     STAGE_RETRO.key,
     STAGE_DOCS.key,
+    BUDGET_USD.key,
+    BUDGET_TOKENS.key,
+    BUDGET_MINUTES.key,
+    BUDGET_AGENTS.key,
+    BUDGET_STAGE_USD.key,
+    BUDGET_STAGE_TOKENS.key,
+    BUDGET_STAGE_MINUTES.key,
+    BUDGET_STAGE_AGENTS.key,
     DASHBOARD_ENABLED.key,
     DASHBOARD_PORT.key,
     DASHBOARD_IDLE_MINUTES.key,
@@ -217,6 +263,12 @@ impl Setting<u16> {
 }
 
 impl Setting<f64> {
+    /// There is no limit by default.
+    const fn limit(name: &'static str, max: f64, about: &'static str) -> Self {
+        let key = Key { name, kind: Kind::Limit(max), about, default: DefaultValue::Integer(0) };
+        Self { key, default: 0.0 }
+    }
+
     const fn number(name: &'static str, max: f64, default: u32, about: &'static str) -> Self {
         let key = Key { name, kind: Kind::Number(max), about, default: DefaultValue::Integer(default) };
         Self { key, default: default as f64 }

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use overtone_core::economy::{MAX_AMOUNT, micro_usd};
 use overtone_core::evidence::Check;
-use overtone_core::registry::{DocsRule, GuardLevel, RetroRule, Stage};
+use overtone_core::registry::{BudgetKind, DocsRule, GuardLevel, RetroRule, Stage};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -23,6 +24,7 @@ pub(crate) fn parse(text: &str) -> Result<ProjectFile, Failure> {
             "checks" => reader.checks(&entry)?,
             "guard" => reader.guard(&entry)?,
             "stages" => reader.rules(&entry)?,
+            "budget" => reader.budget(&entry)?,
             _ => reader.note_unknown(&entry),
         }
     }
@@ -125,6 +127,42 @@ impl Reader<'_> {
         Ok(())
     }
 
+    fn budget(&mut self, section: &Entry) -> Result<(), Failure> {
+        for entry in entries(self.table(section)?, &section.path) {
+            if entry.name == "stage" {
+                for entry in entries(self.table(&entry)?, &entry.path) {
+                    let Some(kind) = self.budget_kind(&entry) else { continue };
+                    let limit = self.limit(&entry, kind)?;
+                    self.file.budget.stage.set(kind, Some(limit));
+                }
+            } else if let Some(kind) = self.budget_kind(&entry) {
+                let limit = self.limit(&entry, kind)?;
+                self.file.budget.workflow.set(kind, Some(limit));
+            }
+        }
+        Ok(())
+    }
+
+    fn budget_kind(&mut self, entry: &Entry) -> Option<BudgetKind> {
+        let kind = BudgetKind::from_name(entry.name);
+        if kind.is_none() {
+            self.note_unknown(entry);
+        }
+        kind
+    }
+
+    fn limit(&self, entry: &Entry, kind: BudgetKind) -> Result<u64, Failure> {
+        let limit = match (entry.value.get_ref(), kind) {
+            (DeValue::Integer(number), BudgetKind::Usd) => number.as_str().parse().ok().and_then(micro_usd),
+            (DeValue::Float(number), BudgetKind::Usd) => number.as_str().parse().ok().and_then(micro_usd),
+            (DeValue::Integer(number), _) => {
+                number.as_str().parse().ok().filter(|number| (1..=MAX_AMOUNT).contains(number))
+            }
+            _ => None,
+        };
+        limit.ok_or_else(|| self.failure(entry.at, FileProblem::Amount { key: entry.path.clone() }))
+    }
+
     fn not_a_choice(&self, entry: &Entry, choices: &[&'static str]) -> Failure {
         let given = self.string(entry).unwrap_or_default().to_owned();
         let (key, choices) = (entry.path.clone(), choices.to_vec());
@@ -206,6 +244,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_budget_limits_the_workflow_and_each_stage() {
+        let text = "[budget]\nusd = 2.5\ntokens = 2_000_000\nagents = 20\nhours = 1\n[budget.stage]\nminutes = 30\nusd = 1\n";
+        let file = parse(text).unwrap();
+        assert_eq!(file.budget.workflow.to_string(), "2.5usd,2000000tokens,20agents");
+        assert_eq!(file.budget.stage.to_string(), "1usd,30min");
+        assert_eq!(file.unknown_keys, [UnknownKey { name: "budget.hours".into(), line: 5 }]);
+        for (text, line, key) in [
+            ("[budget]\nusd = 0", 2, "budget.usd"),
+            ("[budget]\nagents = 1.5", 2, "budget.agents"),
+            ("[budget]\ntokens = \"many\"", 2, "budget.tokens"),
+            ("\n[budget.stage]\nminutes = -1", 3, "budget.stage.minutes"),
+        ] {
+            assert_eq!(parse(text).unwrap_err(), (line, FileProblem::Amount { key: key.into() }), "{text}");
+        }
+    }
+
+    #[test]
     fn a_file_is_read_in_its_order() {
         let text = r#"
 # comment
@@ -248,11 +303,11 @@ level = "strict"
 
     #[test]
     fn unknown_keys_are_named_and_do_no_harm() {
-        let text = "new = 1\n[checks.test]\nrun = 'x'\nretries = 2\n[guard]\nmode = 1\n[budget]\nlimit = 5\n";
+        let text = "new = 1\n[checks.test]\nrun = 'x'\nretries = 2\n[guard]\nmode = 1\n[later]\nlimit = 5\n";
         let file = parse(text).unwrap();
         assert_eq!(file.checks.len(), 1);
         let names: Vec<_> = file.unknown_keys.iter().map(|key| (key.name.as_str(), key.line)).collect();
-        assert_eq!(names, [("new", 1), ("checks.test.retries", 4), ("guard.mode", 6), ("budget", 7)]);
+        assert_eq!(names, [("new", 1), ("checks.test.retries", 4), ("guard.mode", 6), ("later", 7)]);
     }
 
     #[test]

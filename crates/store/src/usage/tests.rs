@@ -46,7 +46,7 @@ fn put_offsets(session: &Session, bytes: &[u8]) {
 }
 
 fn outputs(session: &Session) -> u64 {
-    session.spent_since(WORKFLOW).tokens().output
+    session.spent_since(WORKFLOW).total.tokens().output
 }
 
 fn lines(session: &Session) -> Vec<UsageEntry> {
@@ -92,8 +92,8 @@ fn what_a_workflow_has_spent_is_known_without_the_ledger() {
     add(&session, &[UsageEntry { workflow: next, ..entry(12, 15, 30) }]);
     // A late line of the workflow before belongs to it, and not to the one that runs now.
     add(&session, &[entry(15, 16, 1)]);
-    assert_eq!((outputs(&session), session.spent_since(next).tokens().output), (0, 30));
-    assert!(session.spent_since(None).is_empty());
+    assert_eq!((outputs(&session), session.spent_since(next).total.tokens().output), (0, 30));
+    assert!(session.spent_since(None).total.is_empty());
 }
 
 #[test]

@@ -8,6 +8,7 @@
 )]
 
 mod background;
+mod budget;
 mod ccc;
 mod checks;
 mod compaction;

@@ -1,6 +1,6 @@
 //! What a key is for and which values it takes, in the user's language.
 
-use overtone_core::messages::{Lang, cli as words};
+use overtone_core::messages::{Lang, budget, cli as words};
 use overtone_store::config::{Key, Kind};
 
 pub(super) fn description(lang: Lang, key: &Key) -> String {
@@ -20,6 +20,14 @@ pub(super) fn description(lang: Lang, key: &Key) -> String {
         "economy" => words::about_economy(lang),
         "stages.retro" => words::about_stage_retro(lang),
         "stages.docs" => words::about_stage_docs(lang),
+        "budget.usd" => budget::about_usd(lang),
+        "budget.tokens" => budget::about_tokens(lang),
+        "budget.minutes" => budget::about_minutes(lang),
+        "budget.agents" => budget::about_agents(lang),
+        "budget.stageUsd" => budget::about_stage_usd(lang),
+        "budget.stageTokens" => budget::about_stage_tokens(lang),
+        "budget.stageMinutes" => budget::about_stage_minutes(lang),
+        "budget.stageAgents" => budget::about_stage_agents(lang),
         "dashboard.enabled" => words::about_dashboard(lang),
         "dashboard.port" => words::about_port(lang),
         "dashboard.idleMinutes" => words::about_idle(lang),
@@ -36,6 +44,7 @@ pub(super) fn allowed(lang: Lang, key: &Key) -> String {
         Kind::Language | Kind::Choice(_) | Kind::Boolean => key.allowed(),
         Kind::Integer(low, high) => words::whole_number(lang, low, high),
         Kind::Number(high) => words::any_number(lang, &high.to_string()),
+        Kind::Limit(high) => budget::any_limit(lang, &high.to_string()),
     }
 }
 

@@ -17,6 +17,7 @@ pub(super) struct CostsJson<'a> {
     total: SpendingJson,
     purposes: PurposesJson,
     completed_workflows: CompletedJson,
+    lean_savings: Option<LeanSavingsJson>,
     sources: SourcesJson,
 }
 
@@ -59,6 +60,14 @@ struct PurposesJson {
     repairs: SpendingJson,
     clean_reviews: SpendingJson,
     unchanged: SpendingJson,
+}
+
+/// What lean agents would have saved. `null` if the agents are lean.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LeanSavingsJson {
+    requests: u64,
+    input_tokens: u64,
 }
 
 #[derive(Serialize)]
@@ -113,6 +122,9 @@ pub(super) fn to_json<'a>(selected: Option<&'a SelectedSession>, costs: &'a Cost
             count: report.finished,
             spending: (&report.finished_spending).into(),
         },
+        lean_savings: costs
+            .lean_savings()
+            .map(|input_tokens| LeanSavingsJson { requests: report.agent_requests, input_tokens }),
         sources: SourcesJson {
             sessions: costs.sessions,
             from_conversations: costs.sources.conversations,

@@ -5,7 +5,7 @@ use overtone_core::messages::{Lang, cli as words};
 use overtone_hook::ansi::{Text, Tone};
 use overtone_session::view::{CostKey, CostReport, CostRow};
 
-use super::{Costs, Group, Sources};
+use super::{Costs, Group};
 use crate::context::Context;
 use crate::ui::quantity::percent;
 use crate::ui::table::{Cell, Table};
@@ -16,7 +16,7 @@ pub(super) fn render(context: &Context, costs: &Costs) -> Text {
     if !costs.report.rows.is_empty() {
         parts.push(table(lang, costs).render(context.palette));
     }
-    let notes = notes(lang, &costs.report, &costs.sources);
+    let notes = notes(lang, costs);
     if !notes.is_empty() {
         parts.push((notes.join("\n") + "\n").into());
     }
@@ -78,7 +78,8 @@ fn cells(name: Cell, tries: String, spending: &Spending) -> [Cell; 6] {
     [name, Cell::new(tries).right(), count(tokens.input), count(tokens.output), count(cached), cost]
 }
 
-fn notes(lang: Lang, report: &CostReport, sources: &Sources) -> Vec<String> {
+fn notes(lang: Lang, costs: &Costs) -> Vec<String> {
+    let (report, sources) = (&costs.report, &costs.sources);
     let mut notes = Vec::new();
     let total = report.total.cost.usd;
     let share = |spending: &Spending| percent(if total > 0.0 { spending.cost.usd / total } else { 0.0 });
@@ -94,6 +95,11 @@ fn notes(lang: Lang, report: &CostReport, sources: &Sources) -> Vec<String> {
     }
     if let Some(each) = per_workflow(report) {
         notes.push(words::cost_of_finished(lang, &each, report.finished));
+    }
+    if let Some(tokens) = costs.lean_savings()
+        && tokens > 0
+    {
+        notes.push(words::cost_lean_savings(lang, &short_count(tokens), report.agent_requests));
     }
     let unpriced = report.total.cost.unpriced_tokens;
     if unpriced > 0 {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use overtone_core::economy::Budget;
 use overtone_core::evidence::Check;
 use overtone_core::registry::{DocsRule, GuardLevel, RetroRule, StageRules, Workflow};
 use overtone_session::evidence::detect_checks;
@@ -17,6 +18,7 @@ pub(super) struct StartingChecks {
     pub(super) checks: Vec<Check>,
     pub(super) guard: GuardLevel,
     pub(super) rules: StageRules,
+    pub(super) budget: Budget,
     pub(super) state: ChecksState,
 }
 
@@ -42,7 +44,8 @@ impl StartingChecks {
                 let guard = ProjectChecks::guard_level(own, None, trust.as_ref());
                 let rules = effective_rules(context, None, None);
                 let state = ChecksState::Unusable(error.message);
-                return Ok(Self { checks: Vec::new(), guard, rules, state });
+                let budget = config_budget(context);
+                return Ok(Self { checks: Vec::new(), guard, rules, budget, state });
             }
         };
         checks.warn_about_unknown_keys(context.lang);
@@ -53,12 +56,18 @@ impl StartingChecks {
         };
         let guard = ProjectChecks::guard_level(own, checks.file.guard, checks.trust.as_ref());
         let rules = effective_rules(context, checks.file.retro, checks.file.docs);
-        Ok(Self { checks: checks.file.checks, guard, rules, state })
+        let budget = config_budget(context).smaller(&checks.file.budget);
+        Ok(Self { checks: checks.file.checks, guard, rules, budget, state })
     }
 
     pub(super) fn names(&self) -> Vec<&str> {
         self.checks.iter().map(|check| check.name.as_str()).collect()
     }
+}
+
+/// The limits that the user has set.
+fn config_budget(context: &Context) -> Budget {
+    context.budget()
 }
 
 /// The rules of the user, as far as the project's file does not change them.

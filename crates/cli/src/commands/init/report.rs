@@ -6,9 +6,10 @@ use overtone_claude::plugin::workflow_guide;
 use overtone_core::engine::flow::next_step;
 use overtone_core::engine::state::WorkflowState;
 use overtone_core::engine::text::{step_for_user, step_text};
-use overtone_core::messages::{checks, cli as words, shelf_label, stage_name, workflow_purpose};
+use overtone_core::messages::{budget, checks, cli as words, shelf_label, stage_name, workflow_purpose};
 use overtone_core::registry::{DocsRule, GuardLevel, RetroRule, Stage, StageKey, Workflow};
 use overtone_hook::ansi::{Text, Tone};
+use overtone_store::config::Config;
 use overtone_store::{Session, clock};
 use serde::Serialize;
 
@@ -65,6 +66,9 @@ struct StartedJson<'a> {
     guard: &'static str,
     retro: &'static str,
     docs: &'static str,
+    /// The limits, as `--budget` takes them.
+    budget: String,
+    stage_budget: String,
     next: &'a str,
 }
 
@@ -85,6 +89,8 @@ fn to_json<'a>(started: &'a StartedWorkflow, next: &'a str) -> StartedJson<'a> {
         guard: started.checks.guard.name(),
         retro: started.checks.rules.retro.name(),
         docs: started.checks.rules.docs.name(),
+        budget: started.checks.budget.workflow.to_string(),
+        stage_budget: started.checks.budget.stage.to_string(),
         next,
     }
 }
@@ -110,6 +116,9 @@ fn render(context: &Context, started: &StartedWorkflow, guide: Option<&str>, nex
     if let Some(line) = rules_line(started) {
         fields.add(checks::label_rules(lang), line);
     }
+    if let Some(line) = budget_line(context, started) {
+        fields.add(budget::label(lang), line);
+    }
     for path in &started.set_aside {
         fields.add(words::label_set_aside(lang), path.display().to_string());
     }
@@ -132,6 +141,20 @@ fn stages_line(context: &Context, workflow: Workflow) -> String {
         before = Some(key);
     }
     line
+}
+
+/// The limits, unless they are the ones that every workflow has.
+fn budget_line(context: &Context, started: &StartedWorkflow) -> Option<String> {
+    let limits = &started.checks.budget;
+    if *limits == Config::default().budget() {
+        return None;
+    }
+    let stage = &limits.stage;
+    let workflow = limits.workflow.to_string();
+    if stage.is_empty() {
+        return Some(workflow);
+    }
+    Some(format!("{workflow} · {}", budget::per_stage(context.lang, &stage.to_string())))
 }
 
 fn checks_line(context: &Context, starting: &StartingChecks) -> Option<Cell> {

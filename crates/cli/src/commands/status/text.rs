@@ -2,13 +2,16 @@
 
 use overtone_core::engine::state::{ActiveAgent, Ending, LoopState, Status, WorkflowState};
 use overtone_core::engine::text::{duration, progress_bar};
-use overtone_core::messages::{checks, cli as words, context as shared, stage_name, workflow_purpose};
+use overtone_core::messages::{
+    budget as budget_words, checks, cli as words, context as shared, stage_name, workflow_purpose,
+};
 use overtone_core::registry::StageKey;
 use overtone_core::registry::limits::LISTED_TASKS;
 use overtone_hook::ansi::{Text, Tone};
 use overtone_session::view::{Condition, pause_reason};
 
 use super::{SessionStatus, next_step};
+use crate::commands::budget;
 use crate::context::Context;
 use crate::ui::quantity::or_dash;
 use crate::ui::table::{Cell, Fields};
@@ -36,6 +39,9 @@ pub(crate) fn fields(context: &Context, status: &SessionStatus) -> Fields {
         fields.add_lines(checks::label_checks(lang), lines);
     }
     add_counts(context, workflow, status.looping.as_ref(), &mut fields);
+    if let Some(line) = budget::status_line(context, &status.session, workflow) {
+        fields.add(budget_words::label(lang), line);
+    }
     if let Some(name) = &workflow.feature_name {
         fields.add_lines(words::label_feature(lang), feature_lines(context, status, name));
     }

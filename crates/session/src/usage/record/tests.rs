@@ -54,7 +54,7 @@ impl Fixture {
 
     /// The output tokens of the workflow after a Stop.
     fn stop(&self) -> u64 {
-        record_session(&self.context(), &self.transcript()).unwrap().tokens().output
+        record_session(&self.context(), &self.transcript()).unwrap().total.tokens().output
     }
 
     fn entries(&self) -> Vec<UsageEntry> {
@@ -99,7 +99,7 @@ fn the_main_agent_and_its_agents_are_counted_apart() {
         fixture.summary(),
         ["developer DEV 2 40 workflow", "main  0 100 outside", "main  0 3 workflow"]
     );
-    assert_eq!(fixture.session.spent_since(Some(START)).tokens().output, 43);
+    assert_eq!(fixture.session.spent_since(Some(START)).total.tokens().output, 43);
 }
 
 #[test]

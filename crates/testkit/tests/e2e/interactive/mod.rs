@@ -2,6 +2,7 @@
 
 mod background;
 mod blocked;
+mod budget;
 mod checks;
 mod commands;
 mod compaction;
