@@ -79,6 +79,26 @@ fn a_reached_limit_is_shown_and_only_raising_it_helps() {
     context.run("budget raise 500tokens").ok().has(&["2500tokens"]);
 }
 
+/// The client's `Workflow` tool starts agents without a delegation that could be denied.
+#[test]
+fn agents_of_the_clients_own_workflows_count_and_are_ended() {
+    let context = TestContext::for_commands();
+    context.start_session("s1");
+    context.run("init single --budget 2agents").ok();
+    context.delegate("s1", "developer");
+    for (id, is_one_too_many) in [("w1", false), ("w2", true)] {
+        let started = json!({ "agent_id": id, "agent_type": "workflow-subagent" });
+        context.send_event("on-agent-start", "s1", started);
+        let fields = json!({
+            "agent_id": id, "agent_type": "workflow-subagent", "tool_name": "Read", "tool_use_id": "toolu_1",
+            "tool_input": { "file_path": "a.txt" },
+        });
+        let answer = context.send_event("pre-tool", "s1", fields).json();
+        assert_eq!(is_denied(&answer), is_one_too_many, "{id}: {answer}");
+    }
+    assert_eq!(context.json("budget --json")["reached"]["kind"], "agents");
+}
+
 #[test]
 fn without_a_workflow_there_is_no_budget() {
     let context = TestContext::for_commands();
