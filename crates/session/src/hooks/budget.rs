@@ -11,7 +11,7 @@ use overtone_core::engine::state::WorkflowState;
 use overtone_core::engine::{Facts, Reply, ToolCaller, Trigger, concerns_budget, decide};
 use overtone_core::registry::{BudgetKind, Hook};
 use overtone_store::config::Config;
-use overtone_store::{Home, Session, clock};
+use overtone_store::{Home, Session, clock, files};
 
 use crate::hooks::limits::handle_file_size_signal;
 use crate::hooks::update::{DocumentMode, update_session};
@@ -83,6 +83,21 @@ pub(crate) fn check(
     })?;
     let answers = reply.permission.is_some() || reply.end_turn.is_some();
     Ok(if answers { Some(reply) } else { None })
+}
+
+/// What the file of a workflow contains if its budget needs a look before every tool call.
+const MARKS: [&str; 4] = ["\"usd\":", "\"tokens\":", "\"minutes\":", "\"reached\":"];
+
+/// Whether the budget may have to be checked, from the text of the file alone: most workflows have only a limit on agents, and
+/// verifying and parsing the file costs more than the rest of the hook.
+pub(crate) fn may_depend_on_budget(input: &HookInput, session: &Session) -> bool {
+    if matches!(ToolCaller::new(&input.agent_id(), &input.agent_type()), ToolCaller::Other(_)) {
+        return session.has_workflow();
+    }
+    match files::read_small(&session.workflow_file()) {
+        Ok(Some(text)) => MARKS.iter().any(|mark| text.contains(mark)),
+        Ok(None) | Err(_) => false,
+    }
 }
 
 /// Whether a limit may be reached by this call. Agents of the client's `Workflow` tool have started without a question.

@@ -80,7 +80,7 @@ fn check_budget(
     }
     let (Some(home), Some(id)) = (&environment.home, environment.session_id(input)) else { return Ok(None) };
     let session = home.session(&id);
-    if !session.has_workflow() {
+    if !budget::may_depend_on_budget(input, &session) {
         return Ok(None);
     }
     match budget::check(hook, environment, input, home, &session) {
