@@ -190,6 +190,15 @@ impl<'a> ReportProcessor<'a> {
         self.entry.as_ref().map(|agent| &*agent.slot)
     }
 
+    /// The number of the file in which the report is saved: that of the earlier one, if it was sent back.
+    fn number_of_handoff(&self, earlier_file: Option<&str>) -> Option<u32> {
+        match earlier_file {
+            Some(file) => handoff_number(file),
+            None if self.has_message() => Some(self.workflow.handoff_count + 1),
+            None => None,
+        }
+    }
+
     fn has_message(&self) -> bool {
         !self.report.message.trim().is_empty()
     }
@@ -226,11 +235,7 @@ impl<'a> ReportProcessor<'a> {
     fn handle_cut_short(&mut self, stage: Option<StageKey>) {
         let spent = self.entry.as_ref().and_then(|agent| agent.started_at).map(|at| self.facts.now.since(at));
         let earlier_file = self.entry.as_ref().and_then(|active| active.handoff.clone());
-        let number = match &earlier_file {
-            Some(file) => handoff_number(file),
-            None if self.has_message() => Some(self.workflow.handoff_count + 1),
-            None => None,
-        };
+        let number = self.number_of_handoff(earlier_file.as_deref());
         let done = self
             .record(EventKind::AgentComplete, stage)
             .with("result", None::<&str>)
@@ -305,11 +310,7 @@ impl<'a> ReportProcessor<'a> {
         };
         note_visible_change(&mut self.workflow, self.report.agent, self.report.message, verdict);
         let earlier_file = self.entry.as_ref().and_then(|active| active.handoff.clone());
-        let number = match &earlier_file {
-            Some(file) => handoff_number(file),
-            None if self.has_message() => Some(self.workflow.handoff_count + 1),
-            None => None,
-        };
+        let number = self.number_of_handoff(earlier_file.as_deref());
         let done = self
             .record(EventKind::AgentComplete, stage)
             .with("result", verdict.map(Verdict::key))
